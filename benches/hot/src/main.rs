@@ -5,14 +5,14 @@
 
 use ssdlab_bench::device::{ModelledTarget, NullTarget, Target};
 use ssdlab_bench::engine::{self, Unobserved};
-use ssdlab_bench::record::Ending;
+use ssdlab_bench::record::RunEnding;
 use ssdlab_drives::catalogue;
 use ssdlab_load::fio;
-use ssdlab_load::trace::read::{ReadOptions, Reader};
-use ssdlab_serve::nbd::wire::{CMD_READ, CMD_WRITE, ExtendedRequest, REQUEST_BYTES, Request};
-use ssdlab_serve::nbd::{Executor, Session};
+use ssdlab_load::trace::read::{ReadOptions, TraceReader};
+use ssdlab_serve::nbd::wire::{CMD_READ, CMD_WRITE, ExtendedRequest, NbdRequest, REQUEST_BYTES};
+use ssdlab_serve::nbd::{Executor, NbdSession};
 use ssdlab_serve::{Coverage, SessionNotes};
-use ssdlab_serve::{MemoryStore, Sectors};
+use ssdlab_serve::{MemoryStore, SharedDrive};
 use ssdlab_ssd::config::FtlConfig;
 use ssdlab_ssd::rng::Rng;
 use ssdlab_ssd::{Bytes, Command, CountingDrive, Drive, DriveConfig, Nanos};
@@ -143,7 +143,7 @@ fn job<T: Target>(bytes: &str, mut target: T) {
         let record = engine::run(&plan, &mut target, &mut Unobserved, &stop).expect("fits");
         ending = Some(record.ending);
     });
-    assert_eq!(ending, Some(Ending::Complete));
+    assert_eq!(ending, Some(RunEnding::Complete));
 }
 
 /// The generator on a target that completes everything at once.
@@ -174,7 +174,7 @@ fn trace() {
     std::fs::write(&path, text).expect("a file for the trace");
     let mut count = 0;
     measured(&mut || {
-        let mut reader = Reader::open(&path, &ReadOptions::default()).expect("a trace");
+        let mut reader = TraceReader::open(&path, &ReadOptions::default()).expect("a trace");
         while reader.next_event().expect("a command").is_some() {
             count += 1;
         }
@@ -186,11 +186,11 @@ fn trace() {
 /// NBD requests from their bytes to the bytes of their replies, on a store in memory.
 fn nbd() {
     const COUNT: u64 = 20_000;
-    let drive = Sectors::new(Arc::new(MemoryStore::new(64 << 20, 4096)));
+    let drive = SharedDrive::new(Arc::new(MemoryStore::new(64 << 20, 4096)));
     let coverage = Coverage::default();
     let mut executor = Executor {
         drive: &drive,
-        session: Session {
+        session: NbdSession {
             structured: true,
             extended: false,
             contexts: [false; 2],
@@ -202,7 +202,7 @@ fn nbd() {
     let requests: Vec<[u8; REQUEST_BYTES]> = (0..COUNT)
         .map(|cookie| {
             let command = if rng.percent(70) { CMD_READ } else { CMD_WRITE };
-            let request = Request {
+            let request = NbdRequest {
                 flags: 0,
                 command,
                 cookie,
@@ -216,7 +216,7 @@ fn nbd() {
     let mut out = Vec::new();
     measured(&mut || {
         for bytes in &requests {
-            let request = ExtendedRequest::from(Request::parse(bytes).expect("a request"));
+            let request = ExtendedRequest::from(NbdRequest::parse(bytes).expect("a request"));
             let data = &payload[..request.payload() as usize];
             out.clear();
             executor.run(&request, data, &mut out);

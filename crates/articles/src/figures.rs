@@ -1,8 +1,8 @@
 //! The published figures, where ours comes from, and how it is judged.
 
-use crate::experiments::rw80::run::{Combined, DRIVES};
+use crate::experiments::rw80::run::{CrossDriveMeasure, DRIVES};
 use crate::number::number;
-use crate::outcome::{Outcomes, Runs};
+use crate::outcome::{AnyExperiment, ExperimentRecords};
 use crate::registry::{self, EXPERIMENTS};
 use crate::story::begins;
 use serde::{Deserialize, Serialize};
@@ -12,7 +12,7 @@ use std::sync::LazyLock;
 /// Relation of a published figure to the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Kind {
+pub enum FigureBasis {
     /// The drive or the host was fitted to it.
     Calibrated,
     /// Nothing was fitted to it.
@@ -30,17 +30,17 @@ pub enum Kind {
     Hypothesis,
 }
 
-impl Kind {
+impl FigureBasis {
     /// As people read it.
     pub const fn name(self) -> &'static str {
         match self {
-            Kind::Calibrated => "calibrated",
-            Kind::Predicted => "predicted",
-            Kind::Shape => "shape",
-            Kind::Arithmetic => "arithmetic",
-            Kind::Documented => "documented",
-            Kind::NotWear => "not wear",
-            Kind::Hypothesis => "hypothesis",
+            FigureBasis::Calibrated => "calibrated",
+            FigureBasis::Predicted => "predicted",
+            FigureBasis::Shape => "shape",
+            FigureBasis::Arithmetic => "arithmetic",
+            FigureBasis::Documented => "documented",
+            FigureBasis::NotWear => "not wear",
+            FigureBasis::Hypothesis => "hypothesis",
         }
     }
 }
@@ -48,7 +48,7 @@ impl Kind {
 /// When ours is as good as the published number.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum Rule {
+pub enum ToleranceRule {
     /// Off by at most this share of the published number.
     Relative(f64),
     /// Off by at most this, in the figure's unit.
@@ -61,30 +61,30 @@ pub enum Rule {
     AtLeast(f64),
 }
 
-impl Rule {
+impl ToleranceRule {
     /// Whether `ours` is good enough beside `published`.
     pub fn holds(self, published: Option<f64>, ours: f64) -> bool {
         let off = published.map(|published| (ours - published).abs());
         match self {
-            Rule::Relative(share) => published
+            ToleranceRule::Relative(share) => published
                 .zip(off)
                 .is_some_and(|(published, off)| off <= share * published.abs()),
-            Rule::Absolute(most) => off.is_some_and(|off| off <= most),
-            Rule::Between([low, high]) => (low..=high).contains(&ours),
-            Rule::AtMost(most) => ours <= most,
-            Rule::AtLeast(least) => ours >= least,
+            ToleranceRule::Absolute(most) => off.is_some_and(|off| off <= most),
+            ToleranceRule::Between([low, high]) => (low..=high).contains(&ours),
+            ToleranceRule::AtMost(most) => ours <= most,
+            ToleranceRule::AtLeast(least) => ours >= least,
         }
     }
 
     /// In words.
     pub fn text(self) -> String {
         match self {
-            Rule::Relative(share) => format!("within {} %", number(share * 100.0)),
-            Rule::Absolute(0.0) => "the same".into(),
-            Rule::Absolute(most) => format!("within {}", number(most)),
-            Rule::Between([low, high]) => format!("{} to {}", number(low), number(high)),
-            Rule::AtMost(most) => format!("at most {}", number(most)),
-            Rule::AtLeast(least) => format!("at least {}", number(least)),
+            ToleranceRule::Relative(share) => format!("within {} %", number(share * 100.0)),
+            ToleranceRule::Absolute(0.0) => "the same".into(),
+            ToleranceRule::Absolute(most) => format!("within {}", number(most)),
+            ToleranceRule::Between([low, high]) => format!("{} to {}", number(low), number(high)),
+            ToleranceRule::AtMost(most) => format!("at most {}", number(most)),
+            ToleranceRule::AtLeast(least) => format!("at least {}", number(least)),
         }
     }
 }
@@ -92,7 +92,7 @@ impl Rule {
 /// A published figure.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Figure {
+pub struct PublishedFigure {
     /// Id in the list of published figures; several rows may share one.
     pub id: String,
     /// Which of the id's numbers it is; empty when there is one.
@@ -107,7 +107,7 @@ pub struct Figure {
     #[serde(default)]
     pub unit: String,
     /// What it is to the model.
-    pub kind: Kind,
+    pub kind: FigureBasis,
     /// `experiment/measure`, or `=name` for what follows from all of `needs`.
     #[serde(default)]
     pub ours: String,
@@ -115,9 +115,9 @@ pub struct Figure {
     #[serde(default)]
     pub needs: Vec<String>,
     /// Condition under which ours is good enough; `None` while pending.
-    pub rule: Option<Rule>,
+    pub rule: Option<ToleranceRule>,
     /// What a model without the mechanism would say; predicted figures have one, and no others.
-    pub null: Option<Null>,
+    pub null: Option<NullModel>,
     /// Likely reason of a miss.
     #[serde(default)]
     pub reason: String,
@@ -129,13 +129,13 @@ pub struct Figure {
     pub pending: String,
     /// `ours` and `needs`, resolved.
     #[serde(skip)]
-    source: Source,
+    source: FigureSource,
 }
 
 /// A model that knows nothing of what a figure is about.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Null {
+pub struct NullModel {
     /// Its name.
     pub model: String,
     /// What it says, in the figure's unit, or
@@ -144,12 +144,12 @@ pub struct Null {
     #[serde(default)]
     pub ours: String,
     #[serde(skip)]
-    source: Source,
+    source: FigureSource,
 }
 
-impl Null {
+impl NullModel {
     /// What it says; `None` when what it needs was not run.
-    fn said(&self, found: &Outcomes) -> Option<f64> {
+    fn said(&self, found: &ExperimentRecords) -> Option<f64> {
         self.value
             .or_else(|| self.source.found(found).map(|(value, _)| value))
     }
@@ -157,7 +157,7 @@ impl Null {
 
 /// Where ours comes from.
 #[derive(Clone, Debug, Default, PartialEq)]
-enum Source {
+enum FigureSource {
     /// Nowhere yet.
     #[default]
     Pending,
@@ -167,18 +167,18 @@ enum Source {
         measure: String,
     },
     /// Several drives of the 80-minute experiment, as indices.
-    Combined(Combined, Vec<usize>),
+    Combined(CrossDriveMeasure, Vec<usize>),
 }
 
-impl Source {
-    fn found(&self, found: &Outcomes) -> Option<(f64, Option<String>)> {
+impl FigureSource {
+    fn found(&self, found: &ExperimentRecords) -> Option<(f64, Option<String>)> {
         match self {
-            Source::Pending => None,
-            Source::Measure {
+            FigureSource::Pending => None,
+            FigureSource::Measure {
                 experiment,
                 measure,
             } => found.named(experiment, measure),
-            Source::Combined(combined, drives) => {
+            FigureSource::Combined(combined, drives) => {
                 let drives: Vec<_> = drives.iter().map(|n| DRIVES[*n]).collect();
                 combined.of(&drives, found)
             }
@@ -188,8 +188,8 @@ impl Source {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
-    figure: Vec<Figure>,
+struct FiguresFile {
+    figure: Vec<PublishedFigure>,
 }
 
 /// Reads figures and resolves their names.
@@ -197,21 +197,21 @@ struct File {
 /// # Errors
 /// When the text is no list of figures, or names an experiment or a measure that does not exist:
 /// the error says which exist.
-fn parse(text: &str) -> Result<Vec<Figure>, LabError> {
-    let file: File = toml::from_str(text)
+fn parse(text: &str) -> Result<Vec<PublishedFigure>, LabError> {
+    let file: FiguresFile = toml::from_str(text)
         .map_err(|error| LabError::refused(format!("published.toml: {error}"), ""))?;
     let mut figures = file.figure;
     for figure in &mut figures {
         figure.source = figure.resolve(&figure.ours)?;
         let null = figure.null.clone().map(|null| match null.value {
             Some(_) => Ok(null),
-            None => Ok(Null {
+            None => Ok(NullModel {
                 source: figure.resolve(&null.ours)?,
                 ..null
             }),
         });
         figure.null = null.transpose()?;
-        if figure.null.is_some() != (figure.kind == Kind::Predicted) {
+        if figure.null.is_some() != (figure.kind == FigureBasis::Predicted) {
             let said = format!("figure {} {}: `null`", figure.id, figure.what);
             let hint = "a predicted figure has a null model, and no other has one";
             return Err(LabError::refused(said, hint));
@@ -220,29 +220,31 @@ fn parse(text: &str) -> Result<Vec<Figure>, LabError> {
     Ok(figures)
 }
 
-static FIGURES: LazyLock<Vec<Figure>> = LazyLock::new(|| {
+static FIGURES: LazyLock<Vec<PublishedFigure>> = LazyLock::new(|| {
     let figures = parse(include_str!("published.toml"));
     figures.unwrap_or_else(|error| panic!("{error}; {}", error.hint()))
 });
 
 /// All figures, in the order of the articles.
-pub fn all() -> &'static [Figure] {
+pub fn all() -> &'static [PublishedFigure] {
     &FIGURES
 }
 
-impl Figure {
+impl PublishedFigure {
     /// Names of the experiments that it needs.
     pub fn experiments(&self) -> Vec<&'static str> {
         match &self.source {
             _ if !self.pending.is_empty() => Vec::new(),
-            Source::Pending => Vec::new(),
-            Source::Measure { experiment, .. } => vec![experiment],
-            Source::Combined(_, drives) => drives.iter().map(|n| DRIVES[*n].about.name).collect(),
+            FigureSource::Pending => Vec::new(),
+            FigureSource::Measure { experiment, .. } => vec![experiment],
+            FigureSource::Combined(_, drives) => {
+                drives.iter().map(|n| DRIVES[*n].about.name).collect()
+            }
         }
     }
 
     /// Our value, and in words where that says more; `None` when what it needs was not run.
-    pub(crate) fn ours(&self, found: &Outcomes) -> Option<(f64, Option<String>)> {
+    pub(crate) fn ours(&self, found: &ExperimentRecords) -> Option<(f64, Option<String>)> {
         match self.pending.is_empty() {
             true => self.source.found(found),
             false => None,
@@ -250,13 +252,13 @@ impl Figure {
     }
 
     /// What the null model says.
-    pub(crate) fn null_value(&self, found: &Outcomes) -> Option<f64> {
+    pub(crate) fn null_value(&self, found: &ExperimentRecords) -> Option<f64> {
         self.null.as_ref()?.said(found)
     }
 
-    fn resolve(&self, ours: &str) -> Result<Source, LabError> {
+    fn resolve(&self, ours: &str) -> Result<FigureSource, LabError> {
         if !self.pending.is_empty() {
-            return Ok(Source::Pending);
+            return Ok(FigureSource::Pending);
         }
         let unknown = |what: &str, given: &str, mut allowed: Vec<String>| {
             allowed.sort_unstable();
@@ -264,8 +266,14 @@ impl Figure {
             LabError::refused(said, format!("there are {}", allowed.join(", ")))
         };
         if let Some(name) = ours.strip_prefix('=') {
-            let names = || Combined::NAMES.iter().map(|(name, _)| (*name).to_owned());
-            let combined = Combined::NAMES.iter().find(|known| known.0 == name);
+            let names = || {
+                CrossDriveMeasure::NAMES
+                    .iter()
+                    .map(|(name, _)| (*name).to_owned())
+            };
+            let combined = CrossDriveMeasure::NAMES
+                .iter()
+                .find(|known| known.0 == name);
             let combined = combined
                 .ok_or_else(|| unknown("combined figure", name, names().collect()))?
                 .1;
@@ -275,17 +283,17 @@ impl Figure {
                 found.ok_or_else(|| unknown("80-minute experiment", need, names.collect()))
             };
             let drives: Result<Vec<usize>, LabError> = self.needs.iter().map(drive).collect();
-            return Ok(Source::Combined(combined, drives?));
+            return Ok(FigureSource::Combined(combined, drives?));
         }
         let (name, measure) = ours.split_once('/').unwrap_or((ours, ""));
         let names = || EXPERIMENTS.iter().map(|run| run.about().name.to_owned());
-        let experiment: &dyn Runs =
+        let experiment: &dyn AnyExperiment =
             registry::named(name).ok_or_else(|| unknown("experiment", name, names().collect()))?;
         let measures = experiment.measures();
         if !measures.iter().any(|known| known == measure) {
             return Err(unknown("measure", ours, measures));
         }
-        Ok(Source::Measure {
+        Ok(FigureSource::Measure {
             experiment: experiment.about().name,
             measure: measure.to_owned(),
         })
@@ -320,16 +328,17 @@ fn with_unit(text: &str, unit: &str) -> String {
 ///
 /// # Errors
 /// When a name is none of these.
-pub fn select(wanted: &[String]) -> Result<Vec<&'static Figure>, LabError> {
-    let names = |figure: &Figure, name: &str| begins(&figure.id, name);
+pub fn select(wanted: &[String]) -> Result<Vec<&'static PublishedFigure>, LabError> {
+    let names = |figure: &PublishedFigure, name: &str| begins(&figure.id, name);
     if let Some(unknown) = wanted
         .iter()
         .find(|name| !all().iter().any(|figure| names(figure, name)))
     {
         return Err(unknown_id(unknown));
     }
-    let chosen =
-        |figure: &&Figure| wanted.is_empty() || wanted.iter().any(|name| names(figure, name));
+    let chosen = |figure: &&PublishedFigure| {
+        wanted.is_empty() || wanted.iter().any(|name| names(figure, name))
+    };
     Ok(all().iter().filter(chosen).collect())
 }
 
@@ -368,7 +377,7 @@ fn unknown_id(name: &str) -> LabError {
 /// How ours compares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Verdict {
+pub enum FigureVerdict {
     /// Ours is good enough by the figure's rule.
     Met,
     /// It is not.
@@ -379,32 +388,32 @@ pub enum Verdict {
     NotRun,
 }
 
-impl Verdict {
+impl FigureVerdict {
     /// Every verdict, the best first.
-    pub(crate) const ALL: [Verdict; 4] = [
-        Verdict::Met,
-        Verdict::Missed,
-        Verdict::Pending,
-        Verdict::NotRun,
+    pub(crate) const ALL: [FigureVerdict; 4] = [
+        FigureVerdict::Met,
+        FigureVerdict::Missed,
+        FigureVerdict::Pending,
+        FigureVerdict::NotRun,
     ];
 
     /// As people read it.
     pub const fn name(self) -> &'static str {
         match self {
-            Verdict::Met => "met",
-            Verdict::Missed => "MISSED",
-            Verdict::Pending => "pending",
-            Verdict::NotRun => "not run",
+            FigureVerdict::Met => "met",
+            FigureVerdict::Missed => "MISSED",
+            FigureVerdict::Pending => "pending",
+            FigureVerdict::NotRun => "not run",
         }
     }
 }
 
 /// A figure with ours beside it.
 #[derive(Clone, Debug, Serialize)]
-pub struct Row {
+pub struct ReproductionRow {
     /// The figure.
     #[serde(flatten)]
-    pub figure: Figure,
+    pub figure: PublishedFigure,
     /// Our value, in the figure's unit.
     pub value: Option<f64>,
     /// Ours in words, where the number alone does not say it.
@@ -412,30 +421,30 @@ pub struct Row {
     /// ours / published - 1, where both are numbers and the rule is a relative one.
     pub error: Option<f64>,
     /// How it compares.
-    pub verdict: Verdict,
+    pub verdict: FigureVerdict,
     /// What the figure's null model says, where it has one.
     pub null_value: Option<f64>,
 }
 
-impl Row {
+impl ReproductionRow {
     /// Judges a measured value beside what the null model says.
     pub(crate) fn new(
-        figure: Figure,
+        figure: PublishedFigure,
         ours: Option<(f64, Option<String>)>,
         null_value: Option<f64>,
-    ) -> Row {
+    ) -> ReproductionRow {
         let value = ours.as_ref().map(|ours| ours.0);
         let verdict = match (&figure.rule, value) {
-            _ if !figure.pending.is_empty() => Verdict::Pending,
-            (Some(rule), Some(value)) if rule.holds(figure.published, value) => Verdict::Met,
-            (Some(_), Some(_)) => Verdict::Missed,
-            _ => Verdict::NotRun,
+            _ if !figure.pending.is_empty() => FigureVerdict::Pending,
+            (Some(rule), Some(value)) if rule.holds(figure.published, value) => FigureVerdict::Met,
+            (Some(_), Some(_)) => FigureVerdict::Missed,
+            _ => FigureVerdict::NotRun,
         };
         let error = match (figure.published, value) {
             (Some(published), Some(value)) if published != 0.0 => Some(value / published - 1.0),
             _ => None,
         };
-        Row {
+        ReproductionRow {
             figure,
             value,
             value_text: ours.and_then(|ours| ours.1),
@@ -447,7 +456,7 @@ impl Row {
 
     /// Whether the null model is good enough by the figure's rule, too.
     pub fn null_meets(&self) -> bool {
-        let held = |(rule, null): (Rule, f64)| rule.holds(self.figure.published, null);
+        let held = |(rule, null): (ToleranceRule, f64)| rule.holds(self.figure.published, null);
         self.figure.rule.zip(self.null_value).is_some_and(held)
     }
 
@@ -489,16 +498,18 @@ impl Row {
     pub fn error_text(&self) -> String {
         let exact = |error: f64| error.abs() < 0.0005;
         match (self.error, self.figure.rule) {
-            (Some(error), Some(Rule::Relative(_) | Rule::Absolute(_))) if exact(error) => {
+            (Some(error), Some(ToleranceRule::Relative(_) | ToleranceRule::Absolute(_)))
+                if exact(error) =>
+            {
                 "0 %".into()
             }
-            (Some(error), Some(Rule::Relative(_))) => format!("{:+.0} %", error * 100.0),
-            (Some(_), Some(Rule::Absolute(_))) => {
+            (Some(error), Some(ToleranceRule::Relative(_))) => format!("{:+.0} %", error * 100.0),
+            (Some(_), Some(ToleranceRule::Absolute(_))) => {
                 let published = self.figure.published.unwrap_or(0.0);
                 let off = self.value.unwrap_or(0.0) - published;
                 format!("{off:+.1}")
             }
-            (Some(error), Some(Rule::Between(_))) => format!("{:+.0} %", error * 100.0),
+            (Some(error), Some(ToleranceRule::Between(_))) => format!("{:+.0} %", error * 100.0),
             _ => "-".into(),
         }
     }

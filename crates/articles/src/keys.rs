@@ -1,7 +1,7 @@
 //! Names of measures and lines, as types: a misspelt one does not compile.
 
 /// A measure or a line of an experiment.
-pub(crate) trait Key: Copy + Ord + 'static {
+pub(crate) trait ExperimentKey: Copy + Ord + 'static {
     /// Name in `published.toml` and in results.
     fn name(self) -> String;
 
@@ -9,7 +9,7 @@ pub(crate) trait Key: Copy + Ord + 'static {
     fn all() -> Vec<Self>;
 }
 
-impl<A: Key, B: Key> Key for (A, B) {
+impl<A: ExperimentKey, B: ExperimentKey> ExperimentKey for (A, B) {
     fn name(self) -> String {
         format!("{}_{}", self.0.name(), self.1.name())
     }
@@ -20,7 +20,7 @@ impl<A: Key, B: Key> Key for (A, B) {
     }
 }
 
-impl<A: Key, B: Key, C: Key> Key for (A, B, C) {
+impl<A: ExperimentKey, B: ExperimentKey, C: ExperimentKey> ExperimentKey for (A, B, C) {
     fn name(self) -> String {
         ((self.0, self.1), self.2).name()
     }
@@ -33,14 +33,14 @@ impl<A: Key, B: Key, C: Key> Key for (A, B, C) {
 
 /// Lines of an experiment that has none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum NoLine {}
+pub(crate) enum NoCurves {}
 
-impl Key for NoLine {
+impl ExperimentKey for NoCurves {
     fn name(self) -> String {
         match self {}
     }
 
-    fn all() -> Vec<NoLine> {
+    fn all() -> Vec<NoCurves> {
         Vec::new()
     }
 }
@@ -59,11 +59,11 @@ macro_rules! keys {
             $($($family($of),)+)?
         }
 
-        impl $crate::keys::Key for $type {
+        impl $crate::keys::ExperimentKey for $type {
             fn name(self) -> String {
                 match self {
                     $(Self::$plain => $name.to_owned(),)*
-                    $($(Self::$family(of) => format!($pattern, $crate::keys::Key::name(of)),)+)?
+                    $($(Self::$family(of) => format!($pattern, $crate::keys::ExperimentKey::name(of)),)+)?
                 }
             }
 
@@ -71,7 +71,7 @@ macro_rules! keys {
             fn all() -> Vec<Self> {
                 let mut all = vec![$(Self::$plain),*];
                 $($(all.extend(
-                    <$of as $crate::keys::Key>::all().into_iter().map(Self::$family),
+                    <$of as $crate::keys::ExperimentKey>::all().into_iter().map(Self::$family),
                 );)+)?
                 all
             }

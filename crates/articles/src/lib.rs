@@ -29,4 +29,4 @@ pub mod table;
 #[cfg(test)]
 mod tests;
 
-pub use outcome::{About, Found, Outcomes, Points};
+pub use outcome::{CurvePoints, ExperimentInfo, ExperimentRecord, ExperimentRecords};

@@ -1,6 +1,6 @@
 //! An experiment, and its outcome: typed measures, lines to plot, self-checks.
 
-use crate::keys::{Key, NoLine};
+use crate::keys::{ExperimentKey, NoCurves};
 use serde::Serialize;
 use ssdlab_base::LabError;
 use ssdlab_drives::rests_on::RestsOn;
@@ -10,7 +10,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 /// Points of a line, (x, y).
-pub type Points = Vec<(f64, f64)>;
+pub type CurvePoints = Vec<(f64, f64)>;
 
 /// Mean of the y of the last `count` points; `None` of an empty line.
 pub(crate) fn level(points: &[(f64, f64)], count: usize) -> Option<f64> {
@@ -21,7 +21,7 @@ pub(crate) fn level(points: &[(f64, f64)], count: usize) -> Option<f64> {
 
 /// Description of an experiment.
 #[derive(Clone, Copy, Debug)]
-pub struct About {
+pub struct ExperimentInfo {
     /// Its name in figures.
     pub name: &'static str,
     /// What is run, in a sentence without its full stop.
@@ -30,7 +30,7 @@ pub struct About {
     pub weight: u32,
 }
 
-impl About {
+impl ExperimentInfo {
     /// Whether it takes minutes: it is run only when a figure of it is asked for by name.
     pub fn is_long(&self) -> bool {
         self.weight >= 1000
@@ -39,7 +39,7 @@ impl About {
 
 /// What an experiment needs besides its name.
 #[derive(Clone, Copy)]
-pub(crate) struct Setup<'a> {
+pub(crate) struct ExperimentSetup<'a> {
     /// Seed of every random stream.
     pub seed: u64,
     /// Set to end early; what is not complete is then not a result.
@@ -49,17 +49,17 @@ pub(crate) struct Setup<'a> {
 }
 
 /// One of the articles' experiments, with the types of its measures and lines.
-pub(crate) struct Experiment<M, L = NoLine> {
+pub(crate) struct Experiment<M, L = NoCurves> {
     /// Description.
-    pub about: About,
+    pub about: ExperimentInfo,
     /// Runs it.
-    pub run: fn(&Setup<'_>) -> Result<Outcome<M, L>, LabError>,
+    pub run: fn(&ExperimentSetup<'_>) -> Result<ExperimentOutcome<M, L>, LabError>,
 }
 
 /// An experiment of the registry, whatever its measures.
-pub(crate) trait Runs: Sync {
+pub(crate) trait AnyExperiment: Sync {
     /// Description.
-    fn about(&self) -> &About;
+    fn about(&self) -> &ExperimentInfo;
 
     /// Names of its measures.
     fn measures(&self) -> Vec<String>;
@@ -68,11 +68,11 @@ pub(crate) trait Runs: Sync {
     ///
     /// # Errors
     /// When a drive does not fit in memory, or the run was stopped.
-    fn run(&self, setup: &Setup<'_>) -> Result<Found, LabError>;
+    fn run(&self, setup: &ExperimentSetup<'_>) -> Result<ExperimentRecord, LabError>;
 }
 
-impl<M: Key, L: Key> Runs for Experiment<M, L> {
-    fn about(&self) -> &About {
+impl<M: ExperimentKey, L: ExperimentKey> AnyExperiment for Experiment<M, L> {
+    fn about(&self) -> &ExperimentInfo {
         &self.about
     }
 
@@ -80,18 +80,18 @@ impl<M: Key, L: Key> Runs for Experiment<M, L> {
         names::<M>().collect()
     }
 
-    fn run(&self, setup: &Setup<'_>) -> Result<Found, LabError> {
+    fn run(&self, setup: &ExperimentSetup<'_>) -> Result<ExperimentRecord, LabError> {
         Ok((self.run)(setup)?.finish())
     }
 }
 
-fn names<K: Key>() -> impl Iterator<Item = String> {
-    K::all().into_iter().map(Key::name)
+fn names<K: ExperimentKey>() -> impl Iterator<Item = String> {
+    K::all().into_iter().map(ExperimentKey::name)
 }
 
 /// Values over time at equal steps.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub(crate) struct Series {
+pub(crate) struct ExperimentSeries {
     name: String,
     /// Seconds between points.
     pub step_s: f64,
@@ -101,11 +101,11 @@ pub(crate) struct Series {
 
 /// The outcome of an experiment, as it is kept and written.
 #[derive(Clone, Debug, Default, Serialize)]
-pub struct Found {
+pub struct ExperimentRecord {
     values: BTreeMap<String, f64>,
     texts: BTreeMap<String, String>,
-    series: Vec<Series>,
-    curves: BTreeMap<String, Points>,
+    series: Vec<ExperimentSeries>,
+    curves: BTreeMap<String, CurvePoints>,
     /// Histogram of seek distances: lower bound of the bucket in sectors, count.
     pub(crate) seeks: Vec<(i64, u64)>,
     /// Random share of each interval, %.
@@ -118,21 +118,21 @@ pub struct Found {
 
 /// The outcome of an experiment while it is gathered: it takes the experiment's own measures `M`
 /// and lines `L` only.
-pub(crate) struct Outcome<M, L = NoLine> {
+pub(crate) struct ExperimentOutcome<M, L = NoCurves> {
     /// Everything but measures and lines.
-    pub found: Found,
+    pub found: ExperimentRecord,
     /// Measures that were looked for and not seen.
     absent: BTreeSet<String>,
     of: PhantomData<(M, L)>,
 }
 
-impl<M: Key, L: Key> Outcome<M, L> {
+impl<M: ExperimentKey, L: ExperimentKey> ExperimentOutcome<M, L> {
     /// Of drives that rest on these calibrated and assumed values.
-    pub fn resting_on(rests_on: Vec<RestsOn>) -> Outcome<M, L> {
-        Outcome {
-            found: Found {
+    pub fn resting_on(rests_on: Vec<RestsOn>) -> ExperimentOutcome<M, L> {
+        ExperimentOutcome {
+            found: ExperimentRecord {
                 rests_on,
-                ..Found::default()
+                ..ExperimentRecord::default()
             },
             absent: BTreeSet::new(),
             of: PhantomData,
@@ -140,8 +140,8 @@ impl<M: Key, L: Key> Outcome<M, L> {
     }
 
     /// Of drives that rest on nothing but documents.
-    pub fn new() -> Outcome<M, L> {
-        Outcome::resting_on(Vec::new())
+    pub fn new() -> ExperimentOutcome<M, L> {
+        ExperimentOutcome::resting_on(Vec::new())
     }
 
     /// Keeps a measure; `None` when it was looked for and not seen.
@@ -174,14 +174,14 @@ impl<M: Key, L: Key> Outcome<M, L> {
     }
 
     /// Keeps a line.
-    pub fn curve(&mut self, line: L, points: Points) {
+    pub fn curve(&mut self, line: L, points: CurvePoints) {
         self.found.curves.insert(line.name(), points);
     }
 
     /// Keeps a line over time.
     pub fn series(&mut self, line: L, step_s: f64, y: Vec<f64>) {
         let name = line.name();
-        self.found.series.push(Series { name, step_s, y });
+        self.found.series.push(ExperimentSeries { name, step_s, y });
     }
 
     /// Keeps a self-check.
@@ -190,7 +190,7 @@ impl<M: Key, L: Key> Outcome<M, L> {
     }
 
     /// Everything that was kept, with a failed self-check if a measure or line is missing.
-    pub fn finish(mut self) -> Found {
+    pub fn finish(mut self) -> ExperimentRecord {
         let found = &self.found;
         let measured = |name: &String| {
             let kept = found.values.contains_key(name) || found.texts.contains_key(name);
@@ -214,32 +214,45 @@ impl<M: Key, L: Key> Outcome<M, L> {
 /// What was run, by the names of the experiments.
 #[derive(Clone, Debug, Default, Serialize)]
 #[serde(transparent)]
-pub struct Outcomes(pub(crate) BTreeMap<String, Found>);
+pub struct ExperimentRecords(pub(crate) BTreeMap<String, ExperimentRecord>);
 
-impl Outcomes {
+impl ExperimentRecords {
     /// Of an experiment; `None` when it was not run.
-    pub(crate) fn found<M, L>(&self, experiment: &Experiment<M, L>) -> Option<&Found> {
+    pub(crate) fn found<M, L>(&self, experiment: &Experiment<M, L>) -> Option<&ExperimentRecord> {
         self.0.get(experiment.about.name)
     }
 
     /// A measure; `None` when it was not seen, or the experiment not run.
-    pub(crate) fn value<M: Key, L>(&self, of: &Experiment<M, L>, measure: M) -> Option<f64> {
+    pub(crate) fn value<M: ExperimentKey, L>(
+        &self,
+        of: &Experiment<M, L>,
+        measure: M,
+    ) -> Option<f64> {
         self.found(of)?.values.get(&measure.name()).copied()
     }
 
     /// A measure in words.
-    pub(crate) fn text<M: Key, L>(&self, of: &Experiment<M, L>, measure: M) -> Option<&str> {
+    pub(crate) fn text<M: ExperimentKey, L>(
+        &self,
+        of: &Experiment<M, L>,
+        measure: M,
+    ) -> Option<&str> {
         Some(self.found(of)?.texts.get(&measure.name())?)
     }
 
     /// A line; empty when the experiment was not run.
-    pub(crate) fn curve<M, L: Key>(&self, of: &Experiment<M, L>, line: L) -> Points {
+    pub(crate) fn curve<M, L: ExperimentKey>(&self, of: &Experiment<M, L>, line: L) -> CurvePoints {
         let points = self.found(of).and_then(|f| f.curves.get(&line.name()));
         points.cloned().unwrap_or_default()
     }
 
     /// A line over time, its first point at `from_s`; empty when the experiment was not run.
-    pub(crate) fn series<M, L: Key>(&self, of: &Experiment<M, L>, line: L, from_s: f64) -> Points {
+    pub(crate) fn series<M, L: ExperimentKey>(
+        &self,
+        of: &Experiment<M, L>,
+        line: L,
+        from_s: f64,
+    ) -> CurvePoints {
         let name = line.name();
         let all = self.found(of).map_or(&[][..], |found| &found.series);
         let Some(series) = all.iter().find(|series| series.name == name) else {
@@ -283,7 +296,7 @@ mod tests {
     #[test]
     fn a_measure_that_is_declared_and_not_delivered_fails_the_self_check() {
         let run = |forget: bool| {
-            let mut outcome: Outcome<Planted> = Outcome::new();
+            let mut outcome: ExperimentOutcome<Planted> = ExperimentOutcome::new();
             outcome.value(Planted::Kept, 1.0);
             outcome.value(Planted::Absent, None);
             if !forget {

@@ -2,10 +2,10 @@
 
 mod rows;
 
-use crate::figures::{Row, Verdict};
+use crate::figures::{FigureVerdict, ReproductionRow};
 use crate::registry::{self, ARTICLES};
 use crate::run::Reproduction;
-use crate::story::{Article, Section};
+use crate::story::{Article, ArticleSection};
 use crate::table;
 use maud::{Markup, PreEscaped, html};
 use ssdlab_view::chart::Charts;
@@ -94,20 +94,20 @@ fn summary(found: &Reproduction) -> Markup {
         }
         let count = |verdict| rows.iter().filter(|row| row.verdict == verdict).count();
         let mut cells = vec![link(article)];
-        cells.extend(Verdict::ALL.map(|verdict| html! { (count(verdict)) }));
+        cells.extend(FigureVerdict::ALL.map(|verdict| html! { (count(verdict)) }));
         Some(cells)
     };
     let rows: Vec<Vec<Markup>> = ARTICLES.iter().filter_map(row).collect();
     let mut head = vec![html! { "Article" }];
-    head.extend(Verdict::ALL.map(|verdict| html! { (verdict.name().to_lowercase()) }));
+    head.extend(FigureVerdict::ALL.map(|verdict| html! { (verdict.name().to_lowercase()) }));
     ssdlab_view::parts::table(&head, &rows)
 }
 
 /// One article: its story, section by section, then figures that belong to no section.
 fn story(found: &Reproduction, article: &Article, charts: &mut Charts) -> Markup {
     let rows = rows_of(found, article);
-    let homeless = |row: &&Row| registry::section(&row.figure.id).is_none();
-    let rest: Vec<&Row> = rows.iter().copied().filter(homeless).collect();
+    let homeless = |row: &&ReproductionRow| registry::section(&row.figure.id).is_none();
+    let rest: Vec<&ReproductionRow> = rows.iter().copied().filter(homeless).collect();
     html! {
         style { (PreEscaped(STYLE)) }
         header .answer {
@@ -126,8 +126,13 @@ fn story(found: &Reproduction, article: &Article, charts: &mut Charts) -> Markup
     }
 }
 
-fn one(found: &Reproduction, section: &Section, rows: &[&Row], charts: &mut Charts) -> Markup {
-    let own: Vec<&Row> = rows
+fn one(
+    found: &Reproduction,
+    section: &ArticleSection,
+    rows: &[&ReproductionRow],
+    charts: &mut Charts,
+) -> Markup {
+    let own: Vec<&ReproductionRow> = rows
         .iter()
         .copied()
         .filter(|row| section.holds(&row.figure.id))
@@ -152,7 +157,7 @@ fn one(found: &Reproduction, section: &Section, rows: &[&Row], charts: &mut Char
 }
 
 /// Calibrated and assumed values of the drives that the rows rest on.
-fn rests_on(found: &Reproduction, rows: &[&Row]) -> Markup {
+fn rests_on(found: &Reproduction, rows: &[&ReproductionRow]) -> Markup {
     let mut values: Vec<_> = rows
         .iter()
         .flat_map(|row| row.figure.experiments())
@@ -174,7 +179,9 @@ fn rests_on(found: &Reproduction, rows: &[&Row]) -> Markup {
     }
 }
 
-fn rows_of<'a>(found: &'a Reproduction, article: &Article) -> Vec<&'a Row> {
-    let here = |row: &&Row| registry::article(&row.figure.id).is_some_and(|a| a.key == article.key);
+fn rows_of<'a>(found: &'a Reproduction, article: &Article) -> Vec<&'a ReproductionRow> {
+    let here = |row: &&ReproductionRow| {
+        registry::article(&row.figure.id).is_some_and(|a| a.key == article.key)
+    };
     found.rows.iter().filter(here).collect()
 }

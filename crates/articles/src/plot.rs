@@ -1,15 +1,15 @@
 //! Lines, charts and bars of the articles' plots.
 
-use crate::keys::Key;
+use crate::keys::ExperimentKey;
 use crate::number::number;
-use crate::outcome::{Experiment, Outcomes};
+use crate::outcome::{Experiment, ExperimentRecords};
 use maud::{Markup, html};
 use ssdlab_view::bars::swatch;
-use ssdlab_view::chart::{Axis, Chart, ChartLine, Charts, Unit};
-use ssdlab_view::line::Line;
+use ssdlab_view::chart::{Chart, ChartAxis, ChartLine, ChartUnit, Charts};
+use ssdlab_view::line::ChartPoints;
 
 /// No plot.
-pub(crate) fn none(_: &Outcomes, _: &mut Charts) -> Markup {
+pub(crate) fn none(_: &ExperimentRecords, _: &mut Charts) -> Markup {
     html! {}
 }
 
@@ -25,7 +25,7 @@ pub(crate) fn line(
         colour,
         dash: colour,
         hidden: false,
-        line: Line { x, y },
+        line: ChartPoints { x, y },
     }
 }
 
@@ -38,8 +38,8 @@ pub(crate) fn level(label: &str, colour: usize, to_s: f64, value: f64) -> ChartL
 pub(crate) fn chart(title: impl Into<String>, group: &str, lines: Vec<ChartLine>) -> Chart {
     Chart {
         title: title.into(),
-        unit: Unit::Rate,
-        axis: Axis::Time,
+        unit: ChartUnit::Rate,
+        axis: ChartAxis::Time,
         lines,
         notes: Vec::new(),
         group: group.to_owned(),
@@ -49,15 +49,19 @@ pub(crate) fn chart(title: impl Into<String>, group: &str, lines: Vec<ChartLine>
 
 /// Curves of an experiment, each with its label, over `axis`; a curve that is not there is left
 /// out.
-pub(crate) fn curves<M, L: Key>(
-    found: &Outcomes,
+pub(crate) fn curves<M, L: ExperimentKey>(
+    found: &ExperimentRecords,
     experiment: &Experiment<M, L>,
     title: &str,
-    (axis, unit): (Axis, Unit),
+    (axis, unit): (ChartAxis, ChartUnit),
     wanted: &[(L, &str)],
 ) -> Chart {
     // Charts write throughput from bytes a second; curves have MB/s.
-    let scale = if unit == Unit::Throughput { 1e6 } else { 1.0 };
+    let scale = if unit == ChartUnit::Throughput {
+        1e6
+    } else {
+        1.0
+    };
     let lines = wanted.iter().enumerate().map(|(i, (curve, label))| {
         let points = found.curve(experiment, *curve);
         line(*label, i, points.into_iter().map(|(x, y)| (x, y * scale)))

@@ -2,12 +2,12 @@
 
 use crate::experiments::claims::{align, disk, joins, pool_cuts, pool_log, sheet};
 use crate::experiments::{contract, facts, hosts, myth, pattern, rw80, s2d, spare, wear, worn};
-use crate::outcome::Runs;
-use crate::story::{Article, Section};
+use crate::outcome::AnyExperiment;
+use crate::story::{Article, ArticleSection};
 use rw80::run::DRIVES;
 
 /// Every experiment.
-pub(crate) static EXPERIMENTS: [&dyn Runs; 30] = [
+pub(crate) static EXPERIMENTS: [&dyn AnyExperiment; 30] = [
     &facts::FACTS,
     &s2d::DRIVE,
     &s2d::TWIN,
@@ -41,7 +41,7 @@ pub(crate) static EXPERIMENTS: [&dyn Runs; 30] = [
 ];
 
 /// An experiment by name.
-pub(crate) fn named(name: &str) -> Option<&'static dyn Runs> {
+pub(crate) fn named(name: &str) -> Option<&'static dyn AnyExperiment> {
     let mut all = EXPERIMENTS.iter().copied();
     all.find(|experiment| experiment.about().name == name)
 }
@@ -135,7 +135,7 @@ pub(crate) fn article(id: &str) -> Option<&'static Article> {
 }
 
 /// The section in which a figure stands.
-pub(crate) fn section(id: &str) -> Option<&'static Section> {
+pub(crate) fn section(id: &str) -> Option<&'static ArticleSection> {
     let sections = article(id)?.sections;
     sections.iter().find(|section| section.holds(id)).copied()
 }

@@ -1,7 +1,9 @@
 //! The experiments that some figures need, over the cores.
 
-use crate::figures::{Figure, Row, Verdict};
-use crate::outcome::{About, Found, Outcomes, Runs, Setup};
+use crate::figures::{FigureVerdict, PublishedFigure, ReproductionRow};
+use crate::outcome::{
+    AnyExperiment, ExperimentInfo, ExperimentRecord, ExperimentRecords, ExperimentSetup,
+};
 use crate::registry::{self, EXPERIMENTS};
 use serde::Serialize;
 use ssdlab_base::{LabError, parallel};
@@ -19,31 +21,35 @@ pub struct Reproduction {
     /// Ended by the user: some experiments were not run.
     pub stopped: bool,
     /// One per figure asked for.
-    pub rows: Vec<Row>,
+    pub rows: Vec<ReproductionRow>,
     /// What was run, and what it gave.
-    pub experiments: Outcomes,
+    pub experiments: ExperimentRecords,
 }
 
 impl Reproduction {
     /// Rows of a verdict.
-    pub fn count(&self, verdict: Verdict) -> usize {
+    pub fn count(&self, verdict: FigureVerdict) -> usize {
         self.rows
             .iter()
             .filter(|row| row.verdict == verdict)
             .count()
     }
 
-    /// Independent predictions: those met, and all. See [`Row::is_test`].
+    /// Independent predictions: those met, and all. See [`ReproductionRow::is_test`].
     pub fn predictions(&self) -> (usize, usize) {
-        let judged = |row: &&Row| matches!(row.verdict, Verdict::Met | Verdict::Missed);
+        let judged = |row: &&ReproductionRow| {
+            matches!(row.verdict, FigureVerdict::Met | FigureVerdict::Missed)
+        };
         let tests = self.rows.iter().filter(|row| row.is_test()).filter(judged);
-        let met = tests.clone().filter(|row| row.verdict == Verdict::Met);
+        let met = tests
+            .clone()
+            .filter(|row| row.verdict == FigureVerdict::Met);
         (met.count(), tests.count())
     }
 
     /// Self-checks that failed: `experiment: check: what`. The numbers must then not be believed.
     pub fn failures(&self) -> Vec<String> {
-        let of = |(name, found): (&String, &Found)| -> Vec<String> {
+        let of = |(name, found): (&String, &ExperimentRecord)| -> Vec<String> {
             let failed = found.checks.iter().filter_map(|(check, failure)| {
                 let why = failure.as_ref()?;
                 Some(format!("{name}: {check}: {why}"))
@@ -65,7 +71,7 @@ impl Reproduction {
 
 /// Settings of a reproduction besides its figures.
 #[derive(Clone, Copy, Debug)]
-pub struct Settings<'a> {
+pub struct ReproductionSettings<'a> {
     /// Seed of every random stream.
     pub seed: u64,
     /// Also the experiments that take minutes.
@@ -74,14 +80,14 @@ pub struct Settings<'a> {
     pub aged: Option<&'a Path>,
 }
 
-impl Settings<'_> {
-    fn leaves_out(&self, experiment: &About) -> bool {
+impl ReproductionSettings<'_> {
+    fn leaves_out(&self, experiment: &ExperimentInfo) -> bool {
         experiment.is_long() && !self.full && self.aged.is_none()
     }
 
     /// What is run of all that `figures` need, the longest first.
-    fn todo(&self, figures: &[&Figure]) -> Vec<&'static dyn Runs> {
-        let needed = |run: &&'static dyn Runs| {
+    fn todo(&self, figures: &[&PublishedFigure]) -> Vec<&'static dyn AnyExperiment> {
+        let needed = |run: &&'static dyn AnyExperiment| {
             let name = run.about().name;
             figures
                 .iter()
@@ -94,12 +100,12 @@ impl Settings<'_> {
     }
 
     /// Number of experiments that are run for `figures`.
-    pub fn experiments(&self, figures: &[&Figure]) -> usize {
+    pub fn experiments(&self, figures: &[&PublishedFigure]) -> usize {
         self.todo(figures).len()
     }
 
     /// The figure as it is judged: pending where it needs an experiment that is left out.
-    fn judged(&self, figure: &Figure) -> Figure {
+    fn judged(&self, figure: &PublishedFigure) -> PublishedFigure {
         let left_out =
             |name: &&str| registry::named(name).is_some_and(|run| self.leaves_out(run.about()));
         let mut figure = figure.clone();
@@ -120,21 +126,21 @@ const LEFT_OUT: &str = "minutes long: run `ssdlab reproduce worn`";
 /// When an experiment cannot be run. A figure that is missed, or a failed self-check, is not an
 /// error: see [`Reproduction::failures`].
 pub fn reproduce(
-    figures: &[&Figure],
-    settings: &Settings<'_>,
+    figures: &[&PublishedFigure],
+    settings: &ReproductionSettings<'_>,
     threads: usize,
     stop: &AtomicBool,
-    mut done: impl FnMut(&About),
+    mut done: impl FnMut(&ExperimentInfo),
 ) -> Result<Reproduction, LabError> {
     let todo = settings.todo(figures);
-    let setup = Setup {
+    let setup = ExperimentSetup {
         seed: settings.seed,
         stop,
         aged: settings.aged,
     };
     let mut found = BTreeMap::new();
     let mut failed = None;
-    let work = |experiment: &&'static dyn Runs| match stop.load(Ordering::Relaxed) {
+    let work = |experiment: &&'static dyn AnyExperiment| match stop.load(Ordering::Relaxed) {
         true => Ok(None),
         false => experiment.run(&setup).map(Some),
     };
@@ -154,12 +160,12 @@ pub fn reproduce(
     if let Some(error) = failed {
         return Err(error);
     }
-    let experiments = Outcomes(found);
-    let row = |figure: &&Figure| {
+    let experiments = ExperimentRecords(found);
+    let row = |figure: &&PublishedFigure| {
         let figure = settings.judged(figure);
         let ours = figure.ours(&experiments);
         let null = figure.null_value(&experiments);
-        Row::new(figure, ours, null)
+        ReproductionRow::new(figure, ours, null)
     };
     Ok(Reproduction {
         ssdlab: env!("CARGO_PKG_VERSION").to_owned(),

@@ -1,11 +1,11 @@
 //! An article's page: its story in sections, each with figures and plots.
 
-use crate::outcome::Outcomes;
+use crate::outcome::ExperimentRecords;
 use maud::Markup;
 use ssdlab_view::chart::Charts;
 
 /// A section of an article's page.
-pub(crate) struct Section {
+pub(crate) struct ArticleSection {
     /// Its anchor on the page.
     pub anchor: &'static str,
     /// Heading.
@@ -15,10 +15,10 @@ pub(crate) struct Section {
     /// Ids, or beginnings of ids, of its figures.
     pub ids: &'static [&'static str],
     /// Draws its plots.
-    pub plots: fn(&Outcomes, &mut Charts) -> Markup,
+    pub plots: fn(&ExperimentRecords, &mut Charts) -> Markup,
 }
 
-impl Section {
+impl ArticleSection {
     /// Whether a figure stands here.
     pub fn holds(&self, id: &str) -> bool {
         self.ids.iter().any(|own| begins(id, own))
@@ -42,5 +42,5 @@ pub(crate) struct Article {
     /// What it asks.
     pub intro: &'static str,
     /// In the article's order.
-    pub sections: &'static [&'static Section],
+    pub sections: &'static [&'static ArticleSection],
 }

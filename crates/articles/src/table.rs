@@ -1,6 +1,6 @@
 //! Rows as text for a terminal, and as CSV.
 
-use crate::figures::{Figure, Row, Verdict};
+use crate::figures::{FigureVerdict, PublishedFigure, ReproductionRow};
 use crate::run::Reproduction;
 use comfy_table::{ColumnConstraint, ContentArrangement, Table, Width, presets};
 use ssdlab_view::text::wrap;
@@ -9,7 +9,7 @@ use ssdlab_view::text::wrap;
 const WIDTHS: [u16; 6] = [25, 17, 13, 7, 11, 7];
 
 /// A figure in a line: its id and what was published.
-pub fn listed(figure: &Figure) -> String {
+pub fn listed(figure: &PublishedFigure) -> String {
     let published = figure.published_text();
     let what = match figure.what.is_empty() {
         true => published,
@@ -38,7 +38,7 @@ pub fn text(found: &Reproduction) -> String {
     let missed = found
         .rows
         .iter()
-        .filter(|row| row.verdict == Verdict::Missed);
+        .filter(|row| row.verdict == FigureVerdict::Missed);
     for row in missed.filter(|row| !row.figure.reason.is_empty()) {
         lines.push(String::new());
         lines.extend(wrap(&format!("{}: {}", name(row), row.figure.reason), 80));
@@ -50,8 +50,8 @@ pub fn text(found: &Reproduction) -> String {
 
 /// Independent predictions first; then how many figures were met, missed and so on.
 pub fn summary(found: &Reproduction) -> String {
-    let counts = Verdict::ALL.map(|verdict| (found.count(verdict), verdict));
-    let words = |(count, verdict): &(usize, Verdict)| {
+    let counts = FigureVerdict::ALL.map(|verdict| (found.count(verdict), verdict));
+    let words = |(count, verdict): &(usize, FigureVerdict)| {
         let word = verdict.name().to_lowercase();
         (*count > 0).then(|| format!("{count} {word}"))
     };
@@ -72,7 +72,7 @@ pub fn summary(found: &Reproduction) -> String {
     )
 }
 
-fn name(row: &Row) -> String {
+fn name(row: &ReproductionRow) -> String {
     if row.figure.what.is_empty() {
         row.figure.id.clone()
     } else {
@@ -80,9 +80,9 @@ fn name(row: &Row) -> String {
     }
 }
 
-fn cells(row: &Row) -> [String; 6] {
+fn cells(row: &ReproductionRow) -> [String; 6] {
     let ours = match row.verdict {
-        Verdict::Pending => row.figure.pending.clone(),
+        FigureVerdict::Pending => row.figure.pending.clone(),
         _ => row.ours_text(),
     };
     [

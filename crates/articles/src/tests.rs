@@ -1,9 +1,9 @@
 //! Is every published figure in the list, and does the list hold together?
 
-use crate::figures::{self, Figure, Row, Rule, Verdict};
-use crate::outcome::Setup;
+use crate::figures::{self, FigureVerdict, PublishedFigure, ReproductionRow, ToleranceRule};
+use crate::outcome::ExperimentSetup;
 use crate::registry::{self, EXPERIMENTS};
-use crate::run::{Reproduction, Settings, reproduce};
+use crate::run::{Reproduction, ReproductionSettings, reproduce};
 use crate::table;
 use std::sync::atomic::AtomicBool;
 
@@ -55,7 +55,7 @@ fn every_figure_can_be_measured_or_says_what_it_waits_for() {
     }
     for experiment in EXPERIMENTS {
         let name = experiment.about().name;
-        let needs = |figure: &Figure| figure.experiments().contains(&name);
+        let needs = |figure: &PublishedFigure| figure.experiments().contains(&name);
         assert!(figures::all().iter().any(needs), "{name}");
         let (mut names, count) = (experiment.measures(), experiment.measures().len());
         names.sort_unstable();
@@ -86,12 +86,12 @@ fn names_choose_ids_articles_and_beginnings() {
 fn rules_hold_at_their_edge_and_not_beyond() {
     let p = Some(100.0);
     for (rule, good, bad) in [
-        (Rule::Relative(0.15), 115.0, 115.1),
-        (Rule::Relative(0.15), 85.0, 84.9),
-        (Rule::Absolute(5.0), 95.0, 94.9),
-        (Rule::Between([21.0, 71.0]), 71.0, 71.1),
-        (Rule::AtMost(2.0), 2.0, 2.1),
-        (Rule::AtLeast(30.0), 30.0, 29.9),
+        (ToleranceRule::Relative(0.15), 115.0, 115.1),
+        (ToleranceRule::Relative(0.15), 85.0, 84.9),
+        (ToleranceRule::Absolute(5.0), 95.0, 94.9),
+        (ToleranceRule::Between([21.0, 71.0]), 71.0, 71.1),
+        (ToleranceRule::AtMost(2.0), 2.0, 2.1),
+        (ToleranceRule::AtLeast(30.0), 30.0, 29.9),
     ] {
         assert!(rule.holds(p, good), "{rule:?}");
         assert!(!rule.holds(p, bad), "{rule:?}");
@@ -99,7 +99,7 @@ fn rules_hold_at_their_edge_and_not_beyond() {
     }
 }
 
-fn figure(rule: Rule) -> Figure {
+fn figure(rule: ToleranceRule) -> PublishedFigure {
     let mut figure = figures::all()[0].clone();
     figure.published = Some(100.0);
     figure.rule = Some(rule);
@@ -108,19 +108,24 @@ fn figure(rule: Rule) -> Figure {
 
 #[test]
 fn a_row_is_met_missed_pending_or_not_run() {
-    let good = figure(Rule::Relative(0.1));
-    let verdict = |figure: &Figure, ours| Row::new(figure.clone(), ours, None).verdict;
-    assert_eq!(verdict(&good, Some((105.0, None))), Verdict::Met);
-    assert_eq!(verdict(&good, Some((120.0, None))), Verdict::Missed);
-    assert_eq!(verdict(&good, None), Verdict::NotRun);
+    let good = figure(ToleranceRule::Relative(0.1));
+    let verdict =
+        |figure: &PublishedFigure, ours| ReproductionRow::new(figure.clone(), ours, None).verdict;
+    assert_eq!(verdict(&good, Some((105.0, None))), FigureVerdict::Met);
+    assert_eq!(verdict(&good, Some((120.0, None))), FigureVerdict::Missed);
+    assert_eq!(verdict(&good, None), FigureVerdict::NotRun);
     let mut waits = good.clone();
     waits.pending = "needs what is not there".into();
-    assert_eq!(verdict(&waits, None), Verdict::Pending);
+    assert_eq!(verdict(&waits, None), FigureVerdict::Pending);
 }
 
 #[test]
 fn a_row_that_its_null_model_meets_is_no_test() {
-    let mut row = Row::new(figure(Rule::AtMost(99.0)), Some((80.0, None)), Some(100.0));
+    let mut row = ReproductionRow::new(
+        figure(ToleranceRule::AtMost(99.0)),
+        Some((80.0, None)),
+        Some(100.0),
+    );
     assert!(row.is_test() && !row.null_meets());
     row.null_value = Some(99.0);
     assert!(!row.is_test() && row.kind_text() == "not a test");
@@ -140,8 +145,8 @@ fn a_limit_loosened_until_its_null_model_meets_it_shows() {
     assert_eq!((tests, all), (50, 97));
 }
 
-fn run(chosen: &[&Figure], seed: u64, threads: usize, stop: bool) -> Reproduction {
-    let settings = Settings {
+fn run(chosen: &[&PublishedFigure], seed: u64, threads: usize, stop: bool) -> Reproduction {
+    let settings = ReproductionSettings {
         seed,
         full: true,
         aged: None,
@@ -175,8 +180,8 @@ fn a_stopped_run_has_rows_that_were_not_run() {
     let chosen = figures::select(&["zil.pattern.one".into()]).unwrap();
     let found = run(&chosen, 1, 1, true);
     assert!(found.stopped);
-    assert_eq!(found.count(Verdict::NotRun), chosen.len());
-    let setup = Setup {
+    assert_eq!(found.count(FigureVerdict::NotRun), chosen.len());
+    let setup = ExperimentSetup {
         seed: 1,
         stop: &AtomicBool::new(true),
         aged: None,

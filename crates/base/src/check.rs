@@ -4,17 +4,17 @@ use serde::{Deserialize, Serialize};
 
 /// A self-check of a run and its outcome.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Check {
+pub struct SelfCheck {
     /// Name of the rule that was checked.
     pub name: String,
     /// Description of the violation; `None` when the rule holds.
     pub failure: Option<String>,
 }
 
-impl Check {
+impl SelfCheck {
     /// The outcome of checking the rule `name`.
-    pub fn new(name: impl Into<String>, outcome: Result<(), String>) -> Check {
-        Check {
+    pub fn new(name: impl Into<String>, outcome: Result<(), String>) -> SelfCheck {
+        SelfCheck {
             name: name.into(),
             failure: outcome.err(),
         }
@@ -22,8 +22,8 @@ impl Check {
 }
 
 /// The failed checks, each as `name: failure`.
-pub fn failures(checks: &[Check]) -> Vec<String> {
-    let failed = |check: &Check| {
+pub fn failures(checks: &[SelfCheck]) -> Vec<String> {
+    let failed = |check: &SelfCheck| {
         let failure = check.failure.as_ref()?;
         Some(format!("{}: {failure}", check.name))
     };
@@ -31,7 +31,7 @@ pub fn failures(checks: &[Check]) -> Vec<String> {
 }
 
 /// What the self-checks say, in lines for the terminal.
-pub fn lines(checks: &[Check]) -> Vec<String> {
+pub fn lines(checks: &[SelfCheck]) -> Vec<String> {
     let failed = failures(checks);
     if !failed.is_empty() {
         let line = |failure: &String| format!("self-check FAILED: {failure}");

@@ -5,24 +5,24 @@ use std::path::PathBuf;
 
 /// Where in the user's input something is wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct InputLocation {
     /// The file, or `command line`.
     pub source: String,
     /// Line in it, from 1; `None` when the whole is meant.
     pub line: Option<usize>,
 }
 
-impl Place {
+impl InputLocation {
     /// The command line as a whole.
-    pub fn command_line() -> Place {
-        Place {
+    pub fn command_line() -> InputLocation {
+        InputLocation {
             source: "command line".into(),
             line: None,
         }
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for InputLocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.line {
             Some(line) => write!(f, "{}:{line}", self.source),
@@ -43,7 +43,7 @@ pub enum LabError {
         /// The option as the user spelled it.
         option: String,
         /// Where it stands.
-        place: Place,
+        place: InputLocation,
         /// What to do instead.
         hint: String,
     },
@@ -57,7 +57,7 @@ pub enum LabError {
         /// What is allowed.
         allowed: String,
         /// Where it stands.
-        place: Place,
+        place: InputLocation,
         /// What to do instead; may be empty.
         hint: String,
     },
@@ -69,7 +69,7 @@ pub enum LabError {
         /// What is wrong with it, and what is allowed.
         what: String,
         /// Where it stands.
-        place: Place,
+        place: InputLocation,
         /// What to do instead; may be empty.
         hint: String,
     },
@@ -182,7 +182,7 @@ impl LabError {
             option: option.into(),
             given: given.into(),
             allowed: allowed.into(),
-            place: Place::command_line(),
+            place: InputLocation::command_line(),
             hint: hint.into(),
         }
     }

@@ -6,7 +6,7 @@
 //! (fio reads `KiB` as 1000), are in [`ssdlab_load::fio`].
 
 use crate::LabError;
-use crate::error::Place;
+use crate::error::InputLocation;
 use ssdlab_ssd::Nanos;
 
 const SIZE_ALLOWED: &str = "give a number and a unit such as 4KiB, 512MiB, 100GiB, 1.6TB or 4k";
@@ -35,10 +35,10 @@ pub fn parse_size(text: &str) -> Result<u64, LabError> {
         _ => return Err(bad("")),
     };
     match scaled(digits, scale) {
-        Scaled::Whole(bytes) => Ok(bytes),
-        Scaled::Fraction => Err(bad("that is not a whole number of bytes")),
-        Scaled::Overflow => Err(bad("that is more than 16 EiB")),
-        Scaled::Nonsense => Err(bad("")),
+        ScaledQuantity::Whole(bytes) => Ok(bytes),
+        ScaledQuantity::Fraction => Err(bad("that is not a whole number of bytes")),
+        ScaledQuantity::Overflow => Err(bad("that is more than 16 EiB")),
+        ScaledQuantity::Nonsense => Err(bad("")),
     }
 }
 
@@ -61,10 +61,10 @@ pub fn parse_duration(text: &str) -> Result<Nanos, LabError> {
         _ => return Err(bad("")),
     };
     match scaled(digits, scale) {
-        Scaled::Whole(nanos) => Ok(Nanos(nanos)),
-        Scaled::Fraction => Err(bad("that is finer than a nanosecond")),
-        Scaled::Overflow => Err(bad("that is more than 584 years")),
-        Scaled::Nonsense => Err(bad("")),
+        ScaledQuantity::Whole(nanos) => Ok(Nanos(nanos)),
+        ScaledQuantity::Fraction => Err(bad("that is finer than a nanosecond")),
+        ScaledQuantity::Overflow => Err(bad("that is more than 584 years")),
+        ScaledQuantity::Nonsense => Err(bad("")),
     }
 }
 
@@ -73,7 +73,7 @@ fn bad(option: &str, given: &str, allowed: &str, hint: &str) -> LabError {
         option: option.to_owned(),
         given: given.to_owned(),
         allowed: allowed.to_owned(),
-        place: Place {
+        place: InputLocation {
             source: "command line".to_owned(),
             line: None,
         },
@@ -91,7 +91,7 @@ fn split(text: &str) -> (&str, &str) {
     (digits, unit.trim_start())
 }
 
-enum Scaled {
+enum ScaledQuantity {
     Whole(u64),
     Fraction,
     Overflow,
@@ -99,26 +99,26 @@ enum Scaled {
 }
 
 /// `digits`, with at most one point, times `scale`.
-fn scaled(digits: &str, scale: u64) -> Scaled {
+fn scaled(digits: &str, scale: u64) -> ScaledQuantity {
     let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
     let fraction = fraction.trim_end_matches('0');
     if whole.is_empty() || fraction.contains('.') || digits.ends_with('.') {
-        return Scaled::Nonsense;
+        return ScaledQuantity::Nonsense;
     }
     if fraction.len() > 18 {
-        return Scaled::Fraction;
+        return ScaledQuantity::Fraction;
     }
     let Ok(number) = format!("{whole}{fraction}").parse::<u128>() else {
-        return Scaled::Overflow;
+        return ScaledQuantity::Overflow;
     };
     let divisor = 10u128.pow(fraction.len() as u32);
     let Some(product) = number.checked_mul(u128::from(scale)) else {
-        return Scaled::Overflow;
+        return ScaledQuantity::Overflow;
     };
     if product % divisor != 0 {
-        return Scaled::Fraction;
+        return ScaledQuantity::Fraction;
     }
-    u64::try_from(product / divisor).map_or(Scaled::Overflow, Scaled::Whole)
+    u64::try_from(product / divisor).map_or(ScaledQuantity::Overflow, ScaledQuantity::Whole)
 }
 
 #[cfg(test)]

@@ -12,8 +12,8 @@ use ssdlab_bench::device::ModelledTarget;
 use ssdlab_bench::engine::{Unobserved, run};
 use ssdlab_drives::catalogue;
 use ssdlab_load::fio;
-use ssdlab_load::follow::Followed;
-use ssdlab_load::plan::Plan;
+use ssdlab_load::follow::FollowUpStream;
+use ssdlab_load::plan::WorkloadPlan;
 use std::io::Write;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -30,12 +30,12 @@ fn main() -> Result<(), LabError> {
     }
 }
 
-fn list(plan: &Plan) -> Result<(), LabError> {
+fn list(plan: &WorkloadPlan) -> Result<(), LabError> {
     let mut out = std::io::BufWriter::new(std::io::stdout().lock());
     let failed = |e| LabError::file("writing", Path::new("standard output"), e);
     for job in plan.phases.iter().flat_map(|phase| &phase.jobs) {
         for copy in 0..job.copies {
-            let mut commands = Followed::new(job, copy, CAPACITY)?;
+            let mut commands = FollowUpStream::new(job, copy, CAPACITY)?;
             while let Some(command) = commands.next_command() {
                 let (name, kind) = (&job.name, command.op.name());
                 let (offset, len) = (command.offset, command.len);
@@ -46,7 +46,7 @@ fn list(plan: &Plan) -> Result<(), LabError> {
     out.flush().map_err(failed)
 }
 
-fn carry_out(plan: &Plan) -> Result<(), LabError> {
+fn carry_out(plan: &WorkloadPlan) -> Result<(), LabError> {
     let mut target = ModelledTarget::new(&catalogue::drive(DRIVE)?, None)?;
     let stop = AtomicBool::new(false);
     let record = run(plan, &mut target, &mut Unobserved, &stop)?;

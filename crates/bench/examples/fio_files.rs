@@ -12,7 +12,7 @@ use ssdlab_bench::engine::{Unobserved, run};
 use ssdlab_bench::record::RunRecord;
 use ssdlab_drives::catalogue;
 use ssdlab_load::fio::{self, Surroundings};
-use ssdlab_load::plan::Plan;
+use ssdlab_load::plan::WorkloadPlan;
 use ssdlab_ssd::Drive;
 use std::path::Path;
 use std::sync::Arc;
@@ -85,7 +85,7 @@ fn main() -> Result<(), LabError> {
     Ok(())
 }
 
-fn parsed(text: &str, name: &str) -> Result<Plan, LabError> {
+fn parsed(text: &str, name: &str) -> Result<WorkloadPlan, LabError> {
     let variable = |wanted: &str| {
         let found = VARIABLES.iter().find(|(known, _)| *known == wanted);
         found.map(|(_, value)| (*value).to_owned())
@@ -105,7 +105,7 @@ fn parsed(text: &str, name: &str) -> Result<Plan, LabError> {
 }
 
 /// As [`ran`], for longer if this machine was too busy to send anything.
-fn ran_a_little(plan: &Plan) -> Result<Ran, LabError> {
+fn ran_a_little(plan: &WorkloadPlan) -> Result<Ran, LabError> {
     match ran(plan, Duration::from_millis(250))? {
         Ran { commands: 0, .. } => ran(plan, Duration::from_secs(4)),
         ran => Ok(ran),
@@ -113,7 +113,7 @@ fn ran_a_little(plan: &Plan) -> Result<Ran, LabError> {
 }
 
 /// The plan on the first drive that it fits, stopped after some time.
-fn ran(plan: &Plan, time: Duration) -> Result<Ran, LabError> {
+fn ran(plan: &WorkloadPlan, time: Duration) -> Result<Ran, LabError> {
     let mut refusal = None;
     for (name, times) in DRIVES {
         let mut target = drive(name, times)?;

@@ -1,7 +1,7 @@
 //! A finished run: its report, its page, and the formats of the user's own tools.
 
 use crate::device::TargetKind;
-use crate::export::{Machine, asked_logs, diskspd_text, diskspd_xml, fio_json};
+use crate::export::{DiskspdMachine, asked_logs, diskspd_text, diskspd_xml, fio_json};
 use crate::record::{PhaseCounters, RunRecord};
 use crate::report::{RunReport, phase_names, run_page, terminal};
 use crate::request::{RunRequest, jobs};
@@ -9,36 +9,36 @@ use crate::run_dir::{RunResult, write_text};
 use ssdlab_base::LabError;
 use ssdlab_drives::rests_on::RestsOn;
 use ssdlab_load::fio;
-use ssdlab_load::plan::{Language, Plan};
+use ssdlab_load::plan::{Language, WorkloadPlan};
 use std::path::Path;
 
 /// A finished run, ready to be shown.
-pub struct Finished {
+pub struct FinishedRun {
     /// The measurements.
     pub record: RunRecord,
     /// The content of `result.json`.
     pub result: RunResult,
-    plan: Plan,
+    plan: WorkloadPlan,
     report: RunReport,
     /// The report with every value that the figures rest on.
     page: RunReport,
     ended_ms: u64,
-    machine: Machine,
+    machine: DiskspdMachine,
 }
 
-impl Finished {
+impl FinishedRun {
     /// What is shown of `record`.
     pub(crate) fn new(
         request: &RunRequest,
         record: RunRecord,
         result: RunResult,
         rests_on: &[RestsOn],
-    ) -> Finished {
+    ) -> FinishedRun {
         let mut report = report(request, &record, &result);
         let mut page = report.clone();
         page.notes.extend(rests_on.iter().map(RestsOn::to_string));
         report.notes.extend(calibration_note(rests_on));
-        Finished {
+        FinishedRun {
             plan: request.plan.clone(),
             report,
             page,
@@ -149,10 +149,10 @@ fn calibration_note(rests_on: &[RestsOn]) -> Option<String> {
     })
 }
 
-fn machine(run_time: &str) -> Machine {
+fn machine(run_time: &str) -> DiskspdMachine {
     let name = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
-    Machine {
+    DiskspdMachine {
         name: name.trim().to_owned(),
         run_time: run_time.to_owned(),
         processors: u32::try_from(processors).unwrap_or(u32::MAX),

@@ -1,9 +1,9 @@
 //! The request of a run.
 
 use crate::device::OpenOptions;
-use crate::device::named::{LoadKept, Name};
+use crate::device::named::{KeptDriveLoader, TargetName};
 use crate::run_dir::Existing;
-use ssdlab_load::plan::{JobSpec, Plan};
+use ssdlab_load::plan::{JobSpec, WorkloadPlan};
 use ssdlab_ssd::Nanos;
 use std::path::PathBuf;
 
@@ -11,9 +11,9 @@ use std::path::PathBuf;
 #[derive(Clone, Debug)]
 pub struct RunRequest {
     /// The workload.
-    pub plan: Plan,
+    pub plan: WorkloadPlan,
     /// The device; `None`: the one that the workload names.
-    pub target: Option<Name>,
+    pub target: Option<TargetName>,
     /// Before the run, write this percentage of the target's capacity, front to back.
     pub fill: Option<u32>,
     /// Leave the target idle for this time before the run.
@@ -21,7 +21,7 @@ pub struct RunRequest {
     /// Size of the target and leave to write.
     pub open: OpenOptions,
     /// Loads `drive:PATH` of a kept drive.
-    pub kept: LoadKept,
+    pub kept: KeptDriveLoader,
     /// Short name of the run in legends.
     pub label: String,
     /// The run in a line.
@@ -37,6 +37,6 @@ pub struct RunRequest {
 }
 
 /// Every job of a plan.
-pub(crate) fn jobs(plan: &Plan) -> impl Iterator<Item = &JobSpec> {
+pub(crate) fn jobs(plan: &WorkloadPlan) -> impl Iterator<Item = &JobSpec> {
     plan.phases.iter().flat_map(|phase| &phase.jobs)
 }

@@ -1,16 +1,16 @@
 //! A whole run as one call: open the target, prepare it, run the plan, keep the results.
 
 use crate::device::Needs;
-use crate::device::named::{Name, Opened, TARGET_HINT};
+use crate::device::named::{OpenTarget, TARGET_HINT, TargetName};
 use crate::engine::{LoggedCommand, Observer};
 use crate::export::CommandLogs;
-use crate::finished::Finished;
-use crate::record::{Ending, Second};
+use crate::finished::FinishedRun;
+use crate::record::{RunEnding, Second};
 use crate::request::jobs;
 use crate::run_dir::{RunHeader, RunResult, RunWriter, write_columns};
 use ssdlab_base::LabError;
 use ssdlab_base::latencies::Latencies;
-use ssdlab_load::plan::{JobSpec, Phase, Plan};
+use ssdlab_load::plan::{JobSpec, PlanPhase, WorkloadPlan};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -20,7 +20,7 @@ pub use crate::request::RunRequest;
 const ROUND_S: usize = 60;
 
 /// Sees a run as it happens.
-pub trait Progress: Observer {
+pub trait RunProgress: Observer {
     /// A part of the run begins: its title and its expected time on the target's clock in s; 0:
     /// not known.
     fn begins(&mut self, title: &str, expected_s: f64);
@@ -30,13 +30,13 @@ pub trait Progress: Observer {
 }
 
 /// Keeps each second in the run directory and shows it.
-struct Watch<'a> {
-    shown: &'a mut dyn Progress,
+struct RunDirObserver<'a> {
+    shown: &'a mut dyn RunProgress,
     writer: &'a mut RunWriter,
     logs: CommandLogs,
 }
 
-impl Observer for Watch<'_> {
+impl Observer for RunDirObserver<'_> {
     fn second(&mut self, second: &Second, latencies: &[Latencies]) -> Result<(), LabError> {
         self.shown.second(second, latencies)?;
         self.writer.second(second, latencies)
@@ -54,9 +54,9 @@ impl Observer for Watch<'_> {
 /// When the target cannot be opened, the plan does not fit it, or results cannot be written.
 pub fn run(
     request: &RunRequest,
-    progress: &mut dyn Progress,
+    progress: &mut dyn RunProgress,
     stop: &AtomicBool,
-) -> Result<Finished, LabError> {
+) -> Result<FinishedRun, LabError> {
     let plan = &request.plan;
     let name = match &request.target {
         Some(name) => name.clone(),
@@ -76,7 +76,7 @@ pub fn run(
     let logs = CommandLogs::create(plan, &request.directory)?;
     prepare(request, fill_block, &mut target, progress, stop)?;
     progress.begins(&request.label, expected_s(plan));
-    let mut watch = Watch {
+    let mut watch = RunDirObserver {
         shown: progress,
         writer: &mut writer,
         logs,
@@ -85,28 +85,28 @@ pub fn run(
     let result = RunResult::new(plan, &record, ROUND_S);
     writer.finish(&result)?;
     write_columns(&request.directory)?;
-    let finished = Finished::new(request, record, result, target.rests_on());
+    let finished = FinishedRun::new(request, record, result, target.rests_on());
     finished.write(&request.directory)?;
     Ok(finished)
 }
 
 fn open(
     request: &RunRequest,
-    name: &Name,
+    name: &TargetName,
     needs: &Needs,
-    progress: &mut dyn Progress,
+    progress: &mut dyn RunProgress,
     stop: &AtomicBool,
-) -> Result<Opened, LabError> {
+) -> Result<OpenTarget, LabError> {
     let file = match name {
-        Name::Path(path) => path.as_path(),
-        Name::Drive(_) | Name::Null(_) => Path::new(""),
+        TargetName::Path(path) => path.as_path(),
+        TargetName::Drive(_) | TargetName::Null(_) => Path::new(""),
     };
     let mut filling = |done, total| progress.filling(file, done, total);
-    Opened::open(name, needs, &request.open, request.kept, &mut filling, stop)
+    OpenTarget::open(name, needs, &request.open, request.kept, &mut filling, stop)
 }
 
 /// The target that the jobs of a plan name.
-fn target_of(plan: &Plan) -> Result<Name, LabError> {
+fn target_of(plan: &WorkloadPlan) -> Result<TargetName, LabError> {
     if jobs(plan).any(|job| job.steps.several_files) {
         return Err(LabError::refused(
             "the workload uses several files, which lie on one target here",
@@ -117,7 +117,7 @@ fn target_of(plan: &Plan) -> Result<Name, LabError> {
     names.sort_unstable();
     names.dedup();
     match names[..] {
-        [one] => Name::parse(one),
+        [one] => TargetName::parse(one),
         [] => Err(LabError::refused(
             "the workload names no target",
             format!("add filename= to the job file, or --target; {TARGET_HINT}"),
@@ -132,10 +132,10 @@ fn target_of(plan: &Plan) -> Result<Name, LabError> {
 /// Bytes of each write that fills a target whose buffers are for `depth` commands: 1 MiB on a
 /// model; on a real target as much, unless such buffers would take over 64 MiB together or the
 /// drive takes less.
-fn fill_block(name: &Name, depth: u32) -> u32 {
+fn fill_block(name: &TargetName, depth: u32) -> u32 {
     const BLOCK: u64 = 1 << 20;
     const BUFFERS: u64 = 64 << 20;
-    if !matches!(name, Name::Path(_)) {
+    if !matches!(name, TargetName::Path(_)) {
         return BLOCK as u32;
     }
     let each = BUFFERS / u64::from(depth.max(1));
@@ -147,18 +147,18 @@ fn fill_block(name: &Name, depth: u32) -> u32 {
 fn prepare(
     request: &RunRequest,
     fill_block: u32,
-    target: &mut Opened,
-    progress: &mut dyn Progress,
+    target: &mut OpenTarget,
+    progress: &mut dyn RunProgress,
     stop: &AtomicBool,
 ) -> Result<(), LabError> {
     if let Some(percent) = request.fill {
         let capacity = target.facts().capacity;
         let bytes = u128::from(capacity) * u128::from(percent) / 100;
-        let plan = Plan::fill_by(u64::try_from(bytes).unwrap_or(u64::MAX), fill_block);
+        let plan = WorkloadPlan::fill_by(u64::try_from(bytes).unwrap_or(u64::MAX), fill_block);
         target.check(&plan)?;
         progress.begins(&format!("writing front to back, {percent} %"), 0.0);
         let record = target.run(&plan, progress, stop)?;
-        if let Ending::Failed(why) = record.ending {
+        if let RunEnding::Failed(why) = record.ending {
             let what = format!("while filling the target: {why}");
             return Err(LabError::refused(what, ""));
         }
@@ -170,7 +170,7 @@ fn prepare(
 }
 
 /// Seconds of the target's clock that the plan takes, where time bounds it.
-fn expected_s(plan: &Plan) -> f64 {
+fn expected_s(plan: &WorkloadPlan) -> f64 {
     let of = |job: &JobSpec| {
         let replay = job.replay.as_ref();
         let recorded = replay.and_then(|r| Some(r.survey.span_ns as f64 / 1e9 / r.speed?));
@@ -178,7 +178,7 @@ fn expected_s(plan: &Plan) -> f64 {
         (job.time.delay + job.time.ramp + run + job.time.cool_down).as_secs_f64()
             + recorded.unwrap_or(0.0)
     };
-    let phase = |phase: &Phase| phase.jobs.iter().map(of).fold(0.0, f64::max);
+    let phase = |phase: &PlanPhase| phase.jobs.iter().map(of).fold(0.0, f64::max);
     plan.phases.iter().map(phase).sum()
 }
 

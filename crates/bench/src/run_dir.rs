@@ -31,13 +31,15 @@ mod writer;
 pub use columns::write_columns;
 pub use csv::HistogramRow;
 pub use reader::RunDir;
-pub use result::{CheckRow, JobResult, Latency, OpResult, Percentile, PhaseResult, RunResult};
+pub use result::{
+    CheckRow, JobResult, LatencySummary, OpResult, Percentile, PhaseResult, RunResult,
+};
 pub use writer::{Existing, RunWriter, write_bytes, write_json, write_text};
 
 use crate::device::TargetFacts;
 use serde::{Deserialize, Serialize};
 use ssdlab_base::LabError;
-use ssdlab_load::plan::Plan;
+use ssdlab_load::plan::WorkloadPlan;
 
 /// Version of all files; raised when a reader of the old ones would go wrong. All versions up to
 /// this one are read.
@@ -67,7 +69,7 @@ pub struct RunHeader {
     pub seed: u64,
     /// What was known of the target.
     pub target: TargetFacts,
-    /// The plan, all defaults filled in ([`Plan`] as JSON).
+    /// The plan, all defaults filled in ([`WorkloadPlan`] as JSON).
     pub plan: serde_json::Value,
 }
 
@@ -77,7 +79,7 @@ impl RunHeader {
     /// # Errors
     /// When the plan holds a number that JSON has no way to write.
     pub fn new(
-        plan: &Plan,
+        plan: &WorkloadPlan,
         target: &TargetFacts,
         seed: u64,
         started_at: &str,

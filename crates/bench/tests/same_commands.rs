@@ -3,13 +3,15 @@
 
 use ssdlab_base::LabError;
 use ssdlab_bench::device::open::open;
-use ssdlab_bench::device::{Counters, Done, ModelledTarget, NullTarget, Target, TargetFacts};
+use ssdlab_bench::device::{
+    Counters, ModelledTarget, NullTarget, Target, TargetCompletion, TargetFacts,
+};
 use ssdlab_bench::device::{Needs, OpenOptions};
 use ssdlab_bench::engine::{Unobserved, depth_needed, run};
-use ssdlab_bench::record::Ending;
+use ssdlab_bench::record::RunEnding;
 use ssdlab_drives::catalogue;
 use ssdlab_load::fio;
-use ssdlab_load::plan::Plan;
+use ssdlab_load::plan::WorkloadPlan;
 use ssdlab_ssd::{Command, Nanos};
 use std::sync::atomic::AtomicBool;
 
@@ -56,7 +58,11 @@ impl<T: Target> Target for Noted<T> {
         self.lanes[self.lane_of_tag[tag as usize]].push(*command);
         self.inner.submit(tag, command)
     }
-    fn reap(&mut self, until: Option<Nanos>, done: &mut Vec<Done>) -> Result<(), LabError> {
+    fn reap(
+        &mut self,
+        until: Option<Nanos>,
+        done: &mut Vec<TargetCompletion>,
+    ) -> Result<(), LabError> {
         self.inner.reap(until, done)
     }
     fn counters(&mut self) -> Counters {
@@ -65,7 +71,7 @@ impl<T: Target> Target for Noted<T> {
 }
 
 /// What each lane of `plan` submits to `inner`.
-fn commands<T: Target>(plan: &Plan, inner: T) -> Vec<Vec<Command>> {
+fn commands<T: Target>(plan: &WorkloadPlan, inner: T) -> Vec<Vec<Command>> {
     let lanes: Vec<u32> = plan.phases[0]
         .jobs
         .iter()
@@ -81,7 +87,7 @@ fn commands<T: Target>(plan: &Plan, inner: T) -> Vec<Vec<Command>> {
         lanes: vec![Vec::new(); lanes.len()],
     };
     let record = run(plan, &mut noted, &mut Unobserved, &AtomicBool::new(false)).expect("fits");
-    assert_eq!(record.ending, Ending::Complete);
+    assert_eq!(record.ending, RunEnding::Complete);
     assert_eq!(record.failed_checks(), Vec::<String>::new());
     noted.lanes
 }

@@ -5,7 +5,7 @@ use crate::commands::{
     generate, inspect, mark, mirror, months, oltp, policies, power, profiles, pull, qualify,
     report, reproduce, run, serve, simulate, smart, snia, theory, tier, trace, twin, zil,
 };
-use crate::failure::{Exit, Failure};
+use crate::failure::{CliFailure, CommandExit};
 use clap::{CommandFactory, Parser, Subcommand};
 use std::path::PathBuf;
 
@@ -31,24 +31,24 @@ by a second Ctrl-C (the first one ends the run and keeps what was measured)."
 pub struct Cli {
     /// What to do.
     #[command(subcommand)]
-    pub command: Command,
+    pub command: CliCommand,
 }
 
 /// The subcommands.
 #[derive(Subcommand, Debug)]
-pub enum Command {
+pub enum CliCommand {
     /// Measure a target and say whether it is a good choice for a role.
     Qualify(qualify::Qualify),
     /// Take a modelled drive apart, one cost at a time, and say what makes it slow.
     Diagnose(diagnose::Diagnose),
     /// Run a fio job file, a DISKSPD command line, a profile or a trace on a target.
-    Run(Box<crate::args::run::Run>),
+    Run(Box<crate::args::run::RunArgs>),
     /// Make a directory with a modelled drive that holds data.
     Create(create::Create),
     /// Serve a drive directory to other programs: over NBD, or as a file for losetup.
     Serve(serve::Serve),
     /// Look for damage in a drive directory or a saved drive, and have back what can be had.
-    Check(check::Check),
+    Check(check::CheckArgs),
     /// The power switch of a served drive: off, on, or off at a chosen moment.
     Power(power::PowerArgs),
     /// Cut the power of a real drive many times, and prove whether it keeps what it promised.
@@ -60,11 +60,11 @@ pub enum Command {
     /// In a workload of crashtest: report the writes acknowledged so far.
     Mark(mark::MarkArgs),
     /// The catalogue of modelled drives.
-    Drives(drives::Drives),
+    Drives(drives::DrivesArgs),
     /// Read the health that a real drive reports, and forecast when it will be worn out.
     Inspect(inspect::Inspect),
     /// Print a run directory's results again, and rewrite its report.html.
-    Report(report::Report),
+    Report(report::ReportArgs),
     /// Put several runs side by side.
     Compare(compare::Compare),
     /// The workloads that have a name, with their sources.
@@ -78,21 +78,21 @@ pub enum Command {
     /// Run the SNIA Performance Test Specification on a modelled drive.
     Snia(snia::Snia),
     /// Look at a trace, or turn it into another format.
-    Trace(crate::args::trace::Trace),
+    Trace(crate::args::trace::TraceArgs),
     /// Run a modelled drive under a load: WAF, wear, IOPS and latency.
     Simulate(Box<simulate::Simulate>),
     /// Fit models to what was measured of a drive, and predict other loads with intervals.
     Twin(twin::TwinArgs),
     /// Probe a drive's buffer, caches, spare area and superblocks; write them as a drive file.
-    Fingerprint(fingerprint::Fingerprint),
+    Fingerprint(fingerprint::FingerprintArgs),
     /// Age a modelled drive over its whole life: wear, failures, and the worn drive to keep.
-    Age(Box<age::Age>),
+    Age(Box<age::AgeArgs>),
     /// Endurance of drives under JESD219's enterprise stream, against their ratings.
-    Endurance(endurance::Endurance),
+    Endurance(endurance::EnduranceArgs),
     /// Do two mirrored drives wear out together? The gap between their deaths, over seeds.
     Mirror(mirror::MirrorArgs),
     /// The health that a saved modelled drive reports by SMART.
-    Smart(smart::Smart),
+    Smart(smart::SmartArgs),
     /// Every policy of reclaim and placement, with its parameter and its paper.
     Policies {
         /// As JSON.
@@ -104,7 +104,7 @@ pub enum Command {
     /// Run the experiments of five articles and put every published figure beside ours.
     Reproduce(reproduce::Reproduce),
     /// Load a target as the intent log of ZFS does, and show the access pattern.
-    Zil(zil::Zil),
+    Zil(zil::ZilArgs),
     /// Age a drive under a file system with TRIM at once, in batches, or never.
     Months(Box<months::MonthsArgs>),
     /// A write-back cache tier of drives in front of slow disks, as in Storage Spaces Direct.
@@ -130,48 +130,48 @@ pub enum Command {
     },
 }
 
-impl Command {
+impl CliCommand {
     /// Carries it out.
     ///
     /// # Errors
     /// What its function in [`crate::commands`] says.
-    pub fn run(self) -> Result<Exit, Failure> {
+    pub fn run(self) -> Result<CommandExit, CliFailure> {
         match self {
-            Command::Qualify(args) => qualify::qualify(&args),
-            Command::Diagnose(args) => diagnose::diagnose(&args),
-            Command::Run(args) => run::run(&args),
-            Command::Create(args) => create::create(&args),
-            Command::Serve(args) => serve::serve(&args),
-            Command::Check(args) => check::check(&args),
-            Command::Power(args) => power::power(&args),
-            Command::Pull(args) => pull::pull(&args),
-            Command::Crashtest(args) => crashtest::crashtest(&args),
-            Command::Conform(args) => conform::run(&args),
-            Command::Mark(args) => mark::make_mark(&args),
-            Command::Drives(args) => drives::drives(&args.action),
-            Command::Inspect(args) => inspect::inspect(&args),
-            Command::Report(args) => report::report(&args),
-            Command::Compare(args) => compare::compare(&args),
-            Command::Profiles { name, json } => profiles::profiles(name.as_deref(), json),
-            Command::Snia(args) => snia::snia(&args),
-            Command::Trace(args) => trace::trace(&args.action),
-            Command::Simulate(args) => simulate::simulate(&args),
-            Command::Twin(args) => twin::twin(&args),
-            Command::Fingerprint(args) => fingerprint::fingerprint(&args),
-            Command::Age(args) => age::age(&args),
-            Command::Endurance(args) => endurance::endurance(&args),
-            Command::Mirror(args) => mirror::mirror(&args),
-            Command::Smart(args) => smart::smart(&args),
-            Command::Policies { json } => policies::policies(json),
-            Command::Theory(args) => theory::theory(&args),
-            Command::Reproduce(args) => reproduce::reproduce(&args),
-            Command::Zil(args) => zil::zil(&args),
-            Command::Months(args) => months::months(&args),
-            Command::Tier(args) => tier::tier(&args),
-            Command::Oltp(args) => oltp::oltp(&args),
-            Command::Options { language } => generate::options(language),
-            Command::Completions { shell } => generate::completions(shell, &mut Cli::command()),
-            Command::Man { directory } => generate::man(&directory, Cli::command()),
+            CliCommand::Qualify(args) => qualify::qualify(&args),
+            CliCommand::Diagnose(args) => diagnose::diagnose(&args),
+            CliCommand::Run(args) => run::run(&args),
+            CliCommand::Create(args) => create::create(&args),
+            CliCommand::Serve(args) => serve::serve(&args),
+            CliCommand::Check(args) => check::check(&args),
+            CliCommand::Power(args) => power::power(&args),
+            CliCommand::Pull(args) => pull::pull(&args),
+            CliCommand::Crashtest(args) => crashtest::crashtest(&args),
+            CliCommand::Conform(args) => conform::run(&args),
+            CliCommand::Mark(args) => mark::make_mark(&args),
+            CliCommand::Drives(args) => drives::drives(&args.action),
+            CliCommand::Inspect(args) => inspect::inspect(&args),
+            CliCommand::Report(args) => report::report(&args),
+            CliCommand::Compare(args) => compare::compare(&args),
+            CliCommand::Profiles { name, json } => profiles::profiles(name.as_deref(), json),
+            CliCommand::Snia(args) => snia::snia(&args),
+            CliCommand::Trace(args) => trace::trace(&args.action),
+            CliCommand::Simulate(args) => simulate::simulate(&args),
+            CliCommand::Twin(args) => twin::twin(&args),
+            CliCommand::Fingerprint(args) => fingerprint::fingerprint(&args),
+            CliCommand::Age(args) => age::age(&args),
+            CliCommand::Endurance(args) => endurance::endurance(&args),
+            CliCommand::Mirror(args) => mirror::mirror(&args),
+            CliCommand::Smart(args) => smart::smart(&args),
+            CliCommand::Policies { json } => policies::policies(json),
+            CliCommand::Theory(args) => theory::theory(&args),
+            CliCommand::Reproduce(args) => reproduce::reproduce(&args),
+            CliCommand::Zil(args) => zil::zil(&args),
+            CliCommand::Months(args) => months::months(&args),
+            CliCommand::Tier(args) => tier::tier(&args),
+            CliCommand::Oltp(args) => oltp::oltp(&args),
+            CliCommand::Options { language } => generate::options(language),
+            CliCommand::Completions { shell } => generate::completions(shell, &mut Cli::command()),
+            CliCommand::Man { directory } => generate::man(&directory, Cli::command()),
         }
     }
 }

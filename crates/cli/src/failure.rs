@@ -1,12 +1,12 @@
 //! How a command ended: its exit code, or why it could not be carried out.
 
 use ssdlab_base::LabError;
-use ssdlab_judge::qualify::Outcome;
+use ssdlab_judge::qualify::QualifyOutcome;
 use std::{fmt, io};
 
 /// Outcome of a command that ran to its end, as an exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Exit {
+pub enum CommandExit {
     /// Done, or the drive passes.
     Good = 0,
     /// The drive fails the role.
@@ -17,19 +17,19 @@ pub enum Exit {
     Unknown = 3,
 }
 
-impl From<Outcome> for Exit {
-    fn from(outcome: Outcome) -> Exit {
+impl From<QualifyOutcome> for CommandExit {
+    fn from(outcome: QualifyOutcome) -> CommandExit {
         match outcome {
-            Outcome::Pass => Exit::Good,
-            Outcome::Fail => Exit::Fails,
-            Outcome::Unknown => Exit::Unknown,
+            QualifyOutcome::Pass => CommandExit::Good,
+            QualifyOutcome::Fail => CommandExit::Fails,
+            QualifyOutcome::Unknown => CommandExit::Unknown,
         }
     }
 }
 
 /// An error for the user.
 #[derive(Debug)]
-pub enum Failure {
+pub enum CliFailure {
     /// From the lab: message and hint.
     Lab(LabError),
     /// Standard output could not be written.
@@ -38,33 +38,33 @@ pub enum Failure {
     BrokenPipe,
 }
 
-impl From<LabError> for Failure {
-    fn from(error: LabError) -> Failure {
-        Failure::Lab(error)
+impl From<LabError> for CliFailure {
+    fn from(error: LabError) -> CliFailure {
+        CliFailure::Lab(error)
     }
 }
 
-impl From<io::Error> for Failure {
-    fn from(error: io::Error) -> Failure {
+impl From<io::Error> for CliFailure {
+    fn from(error: io::Error) -> CliFailure {
         match error.kind() {
-            io::ErrorKind::BrokenPipe => Failure::BrokenPipe,
-            _ => Failure::Output(error),
+            io::ErrorKind::BrokenPipe => CliFailure::BrokenPipe,
+            _ => CliFailure::Output(error),
         }
     }
 }
 
-impl fmt::Display for Failure {
+impl fmt::Display for CliFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Failure::Lab(error) => {
+            CliFailure::Lab(error) => {
                 write!(f, "error: {}", visible(&error.to_string()))?;
                 if !error.advice().is_empty() {
                     write!(f, "\n\nhint: {}", error.advice())?;
                 }
                 Ok(())
             }
-            Failure::Output(error) => write!(f, "error: writing to standard output: {error}"),
-            Failure::BrokenPipe => f.write_str("error: broken pipe"),
+            CliFailure::Output(error) => write!(f, "error: writing to standard output: {error}"),
+            CliFailure::BrokenPipe => f.write_str("error: broken pipe"),
         }
     }
 }

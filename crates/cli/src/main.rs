@@ -14,7 +14,7 @@ mod target;
 
 use clap::{CommandFactory, FromArgMatches};
 use cli::Cli;
-use failure::Failure;
+use failure::CliFailure;
 use std::process::ExitCode;
 
 #[global_allocator]
@@ -27,7 +27,7 @@ fn main() -> ExitCode {
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     match cli.command.run() {
         Ok(exit) => ExitCode::from(exit as u8),
-        Err(Failure::BrokenPipe) => ExitCode::SUCCESS,
+        Err(CliFailure::BrokenPipe) => ExitCode::SUCCESS,
         Err(failure) => {
             tell!("{failure}");
             ExitCode::from(2)

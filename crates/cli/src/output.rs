@@ -1,7 +1,7 @@
 //! Where results go: data to standard output, talk to standard error, files to a run directory.
 
 use crate::args::OutputArgs;
-use crate::failure::{Exit, Failure};
+use crate::failure::{CliFailure, CommandExit};
 use ssdlab_base::LabError;
 use ssdlab_base::clock::Utc;
 use ssdlab_bench::run_dir::{Existing, write_text};
@@ -42,22 +42,22 @@ pub fn run_dir(args: &OutputArgs, name: &str, now: Utc) -> (PathBuf, Existing) {
 
 /// A directory made before a run starts, so that a place that cannot be written is found at once.
 /// Whatever of it is still empty in the end is removed again.
-pub struct Reserved {
+pub struct ReservedDir {
     made: Vec<PathBuf>,
 }
 
-impl Reserved {
+impl ReservedDir {
     /// Makes the directory, its parents too.
     ///
     /// # Errors
     /// When it cannot be made, or has something in it that may not be replaced.
-    pub fn new(path: &Path, existing: Existing) -> Result<Reserved, LabError> {
+    pub fn new(path: &Path, existing: Existing) -> Result<ReservedDir, LabError> {
         let missing = path
             .ancestors()
             .take_while(|p| !p.as_os_str().is_empty() && !p.exists());
         let made: Vec<PathBuf> = missing.map(Path::to_owned).collect();
         std::fs::create_dir_all(path).map_err(|error| LabError::file("creating", path, error))?;
-        let reserved = Reserved { made };
+        let reserved = ReservedDir { made };
         let used = std::fs::read_dir(path)
             .map_err(|error| LabError::file("reading", path, error))?
             .next()
@@ -72,7 +72,7 @@ impl Reserved {
     }
 }
 
-impl Drop for Reserved {
+impl Drop for ReservedDir {
     fn drop(&mut self) {
         for path in &self.made {
             // Fails, as it should, when there is something in it.
@@ -91,7 +91,7 @@ pub fn terminal_width() -> usize {
 ///
 /// # Errors
 /// When standard output cannot be written.
-pub fn print(text: &str) -> Result<(), Failure> {
+pub fn print(text: &str) -> Result<(), CliFailure> {
     let mut out = std::io::stdout().lock();
     out.write_all(text.as_bytes())?;
     if !text.ends_with('\n') {
@@ -104,7 +104,7 @@ pub fn print(text: &str) -> Result<(), Failure> {
 ///
 /// # Errors
 /// When standard output cannot be written.
-pub fn print_json(value: &impl serde::Serialize) -> Result<(), Failure> {
+pub fn print_json(value: &impl serde::Serialize) -> Result<(), CliFailure> {
     print(&pretty(value)?)
 }
 
@@ -117,7 +117,7 @@ fn pretty(value: &impl serde::Serialize) -> Result<String, LabError> {
 ///
 /// # Errors
 /// When it cannot be written.
-pub fn write_file(path: &Path, text: &str) -> Result<(), Failure> {
+pub fn write_file(path: &Path, text: &str) -> Result<(), CliFailure> {
     Ok(write_text(path, text)?)
 }
 
@@ -125,18 +125,18 @@ pub fn write_file(path: &Path, text: &str) -> Result<(), Failure> {
 ///
 /// # Errors
 /// When it cannot be written.
-pub fn write_json(path: &Path, value: &impl serde::Serialize) -> Result<(), Failure> {
+pub fn write_json(path: &Path, value: &impl serde::Serialize) -> Result<(), CliFailure> {
     write_file(path, &(pretty(value)? + "\n"))
 }
 
 /// Says which self-checks failed, and returns the exit code for that.
-pub fn self_checked(failures: &[String]) -> Exit {
+pub fn self_checked(failures: &[String]) -> CommandExit {
     for failure in failures {
         tell!("error: self-check failed: {failure}");
     }
     match failures {
-        [] => Exit::Good,
-        _ => Exit::Error,
+        [] => CommandExit::Good,
+        _ => CommandExit::Error,
     }
 }
 

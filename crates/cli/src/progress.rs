@@ -6,7 +6,7 @@ use ssdlab_base::latencies::Latencies;
 use ssdlab_bench::device::TargetFacts;
 use ssdlab_bench::engine::Observer;
 use ssdlab_bench::record::Second;
-use ssdlab_bench::run::Progress;
+use ssdlab_bench::run::RunProgress;
 use ssdlab_judge::qualify;
 use std::path::Path;
 use std::sync::Arc;
@@ -32,15 +32,15 @@ pub fn stop_on_signal() -> Result<Arc<AtomicBool>, LabError> {
 }
 
 /// A bar over seconds of the target's clock, with the rate of the last second.
-pub struct Bar {
+pub struct RateBar {
     bar: ProgressBar,
     seconds: f64,
     last_drawn: Instant,
 }
 
-impl Bar {
+impl RateBar {
     /// A bar for `expected_s` seconds of the target's clock; 0 = not known.
-    pub fn new(title: &str, expected_s: f64, quiet: bool) -> Bar {
+    pub fn new(title: &str, expected_s: f64, quiet: bool) -> RateBar {
         let target = if quiet {
             ProgressDrawTarget::hidden()
         } else {
@@ -55,7 +55,7 @@ impl Bar {
         bar.set_style(style(length > 0));
         bar.set_prefix(title);
         bar.tick();
-        Bar {
+        RateBar {
             bar,
             seconds: 0.0,
             last_drawn: Instant::now(),
@@ -108,26 +108,26 @@ fn style(known_length: bool) -> ProgressStyle {
         .progress_chars("=> ")
 }
 
-impl Drop for Bar {
+impl Drop for RateBar {
     fn drop(&mut self) {
         self.finish();
     }
 }
 
 /// Watches a run: a bar for each part of it.
-pub struct Watch {
+pub struct RunBars {
     quiet: bool,
-    bar: Option<Bar>,
+    bar: Option<RateBar>,
 }
 
-impl Watch {
+impl RunBars {
     /// A run without a bar when `quiet`.
-    pub fn new(quiet: bool) -> Watch {
-        Watch { quiet, bar: None }
+    pub fn new(quiet: bool) -> RunBars {
+        RunBars { quiet, bar: None }
     }
 }
 
-impl Observer for Watch {
+impl Observer for RunBars {
     fn second(&mut self, second: &Second, _latencies: &[Latencies]) -> Result<(), LabError> {
         if let Some(bar) = &mut self.bar {
             bar.second(second);
@@ -136,11 +136,11 @@ impl Observer for Watch {
     }
 }
 
-impl Progress for Watch {
+impl RunProgress for RunBars {
     fn begins(&mut self, title: &str, expected_s: f64) {
         // The bar before it is removed first: two would share a line.
         self.bar = None;
-        self.bar = Some(Bar::new(title, expected_s, self.quiet));
+        self.bar = Some(RateBar::new(title, expected_s, self.quiet));
     }
 
     fn filling(&mut self, file: &Path, done: u64, total: u64) {
@@ -149,24 +149,24 @@ impl Progress for Watch {
 }
 
 /// Draws the filling of a new file.
-fn filling(bar: &mut Option<Bar>, quiet: bool, file: &Path, done: u64, total: u64) {
+fn filling(bar: &mut Option<RateBar>, quiet: bool, file: &Path, done: u64, total: u64) {
     let title = || format!("filling {}", file.display());
-    bar.get_or_insert_with(|| Bar::new(&title(), 0.0, quiet))
+    bar.get_or_insert_with(|| RateBar::new(&title(), 0.0, quiet))
         .bytes(done, total);
 }
 
 /// Watches a qualification: a bar per step.
-pub struct Steps {
+pub struct QualifyBars {
     quiet: bool,
-    bar: Option<Bar>,
+    bar: Option<RateBar>,
     /// What is being measured, once it is open.
     target: String,
 }
 
-impl Steps {
+impl QualifyBars {
     /// Steps without a bar when `quiet`.
-    pub fn new(quiet: bool) -> Steps {
-        Steps {
+    pub fn new(quiet: bool) -> QualifyBars {
+        QualifyBars {
             quiet,
             bar: None,
             target: String::new(),
@@ -174,17 +174,17 @@ impl Steps {
     }
 }
 
-impl qualify::Progress for Steps {
-    fn step(&mut self, step: &qualify::Step) {
+impl qualify::QualifyProgress for QualifyBars {
+    fn step(&mut self, step: &qualify::QualifyStep) {
         // The bar before it is removed first: two would share a line.
         self.bar = None;
         let title = step_title(step, &self.target);
-        self.bar = Some(Bar::new(&title, step.expected_s, self.quiet));
+        self.bar = Some(RateBar::new(&title, step.expected_s, self.quiet));
     }
 
     fn second(
         &mut self,
-        _step: &qualify::Step,
+        _step: &qualify::QualifyStep,
         second: &Second,
         _latencies: &[Latencies],
     ) -> Result<(), LabError> {
@@ -218,14 +218,14 @@ impl qualify::Progress for Steps {
         let title = format!("modelled drives beside it: {measured} of {count} measured");
         let bar = self
             .bar
-            .get_or_insert_with(|| Bar::new(&title, 0.0, self.quiet));
+            .get_or_insert_with(|| RateBar::new(&title, 0.0, self.quiet));
         bar.bar.set_prefix(title);
         bar.bytes(measured as u64, count as u64);
     }
 }
 
 /// "step 3 of 21 on drive:NAME: durable 4 KiB writes, one writer"
-fn step_title(step: &qualify::Step, target: &str) -> String {
+fn step_title(step: &qualify::QualifyStep, target: &str) -> String {
     format!(
         "step {} of {} on {target}: {}",
         step.number, step.count, step.title
@@ -257,7 +257,7 @@ mod tests {
     /// Labels said neither which drive nor which step of how many, and were cut after 34 letters.
     #[test]
     fn a_step_names_its_drive_its_number_and_what_it_measures() {
-        let step = qualify::Step {
+        let step = qualify::QualifyStep {
             number: 3,
             count: 21,
             title: "durable 4 KiB writes, write then flush, one writer".into(),

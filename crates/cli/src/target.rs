@@ -1,13 +1,13 @@
 //! From the arguments about a target to an open device.
 
 use crate::args::TargetArgs;
-use crate::progress::Bar;
+use crate::progress::RateBar;
 use ssdlab_base::LabError;
 use ssdlab_base::quantity::parse_size;
 use ssdlab_bench::device::WriteOptions;
-use ssdlab_bench::device::named::{Name, Opened};
+use ssdlab_bench::device::named::{OpenTarget, TargetName};
 use ssdlab_bench::device::{Needs, OpenOptions};
-use ssdlab_drives::keep::saved::About;
+use ssdlab_drives::keep::saved::SavedDriveInfo;
 use ssdlab_life::age::left;
 use ssdlab_ssd::Drive;
 use std::path::Path;
@@ -43,29 +43,29 @@ impl TargetArgs {
 /// # Errors
 /// When it does not exist, may not be written, or does not fit.
 pub fn open(
-    name: &Name,
+    name: &TargetName,
     args: &TargetArgs,
     needs: &Needs,
     quiet: bool,
     stop: &AtomicBool,
-) -> Result<Opened, LabError> {
+) -> Result<OpenTarget, LabError> {
     let title = match name {
-        Name::Path(path) => format!("writing {} for the first time", path.display()),
-        Name::Drive(_) | Name::Null(_) => String::new(),
+        TargetName::Path(path) => format!("writing {} for the first time", path.display()),
+        TargetName::Drive(_) | TargetName::Null(_) => String::new(),
     };
     let mut bar = None;
     let mut progress = |done, total| {
-        bar.get_or_insert_with(|| Bar::new(&title, 0.0, quiet))
+        bar.get_or_insert_with(|| RateBar::new(&title, 0.0, quiet))
             .bytes(done, total);
     };
-    Opened::open(name, needs, &args.options()?, kept, &mut progress, stop)
+    OpenTarget::open(name, needs, &args.options()?, kept, &mut progress, stop)
 }
 
 /// A drive saved by `simulate` or left by `age`.
 ///
 /// # Errors
 /// When it cannot be loaded.
-pub fn kept(name: &str) -> Result<Option<(Drive, About)>, LabError> {
+pub fn kept(name: &str) -> Result<Option<(Drive, SavedDriveInfo)>, LabError> {
     left::kept(name)
         .map(|_| left::open(Path::new(name)))
         .transpose()

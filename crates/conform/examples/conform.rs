@@ -1,7 +1,7 @@
 //! The suite without the command line: `conform KERNEL MODULES [--file] HYPERVISOR [ARGUMENT ...]`.
 
 use ssdlab_conform::guest;
-use ssdlab_conform::host::{CACHE_MODES, MODELS, Plan, Transport, VHOST_USER, conform};
+use ssdlab_conform::host::{CACHE_MODES, ConformPlan, MODELS, Transport, VHOST_USER, conform};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         all => (Transport::Nbd, all),
     };
     let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
-    let plan = Plan {
+    let plan = ConformPlan {
         command: command.to_vec(),
         kernel: kernel.into(),
         modules: Some(modules.into()),

@@ -18,7 +18,7 @@ pub const MARK: &[u8; 16] = b"ssdlab-conform!\n";
 /// What a guest may rely on once a route has answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Promise {
+pub enum RoutePromise {
     /// The block is durable.
     Always,
     /// The block is durable if the device announces no volatile write cache.
@@ -33,14 +33,14 @@ pub struct Route {
     /// Name, as in reports.
     pub name: &'static str,
     /// What it promises, and where that is written.
-    pub promise: Promise,
+    pub promise: RoutePromise,
     /// On what it works.
-    pub on: On,
+    pub on: RouteTarget,
 }
 
 /// On what a route works.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum On {
+pub enum RouteTarget {
     /// The block device.
     Device,
     /// A file of ext4 on it, whose metadata are durable before.
@@ -57,36 +57,88 @@ pub enum On {
     CacheSwitch,
 }
 
-const fn route(name: &'static str, promise: Promise, on: On) -> Route {
+const fn route(name: &'static str, promise: RoutePromise, on: RouteTarget) -> Route {
     Route { name, promise, on }
 }
 
 /// Every route, in the order in which a guest takes them. The last one turns the write cache off.
 pub const ROUTES: &[Route] = &[
-    route("write", Promise::Writethrough, On::Device),
-    route("write, fsync", Promise::Always, On::Device),
-    route("write, fdatasync", Promise::Always, On::Device),
-    route("O_DSYNC write", Promise::Always, On::Device),
-    route("RWF_DSYNC write", Promise::Always, On::Device),
-    route("buffered write, fsync", Promise::Always, On::Device),
-    route("buffered O_SYNC write", Promise::Always, On::Device),
-    route("mmap, msync", Promise::Always, On::Device),
+    route("write", RoutePromise::Writethrough, RouteTarget::Device),
+    route("write, fsync", RoutePromise::Always, RouteTarget::Device),
+    route(
+        "write, fdatasync",
+        RoutePromise::Always,
+        RouteTarget::Device,
+    ),
+    route("O_DSYNC write", RoutePromise::Always, RouteTarget::Device),
+    route("RWF_DSYNC write", RoutePromise::Always, RouteTarget::Device),
+    route(
+        "buffered write, fsync",
+        RoutePromise::Always,
+        RouteTarget::Device,
+    ),
+    route(
+        "buffered O_SYNC write",
+        RoutePromise::Always,
+        RouteTarget::Device,
+    ),
+    route("mmap, msync", RoutePromise::Always, RouteTarget::Device),
     route(
         "buffered write, sync_file_range",
-        Promise::Never,
-        On::Device,
+        RoutePromise::Never,
+        RouteTarget::Device,
     ),
-    route("buffered write, BLKFLSBUF", Promise::Never, On::Device),
-    route("SCSI WRITE with FUA", Promise::Always, On::Scsi),
-    route("SCSI SYNCHRONIZE CACHE", Promise::Always, On::Scsi),
-    route("ATA WRITE DMA FUA EXT", Promise::Always, On::Ata),
-    route("ATA FLUSH CACHE EXT", Promise::Always, On::Ata),
-    route("NVMe write with FUA", Promise::Always, On::Nvme),
-    route("NVMe flush", Promise::Always, On::Nvme),
-    route("ext4: O_DSYNC overwrite", Promise::Always, On::Ext4),
-    route("ext4: overwrite, fdatasync", Promise::Always, On::Ext4),
-    route("ext4: append, fsync", Promise::Always, On::Ext4Metadata),
-    route("cache turned off, write", Promise::Always, On::CacheSwitch),
+    route(
+        "buffered write, BLKFLSBUF",
+        RoutePromise::Never,
+        RouteTarget::Device,
+    ),
+    route(
+        "SCSI WRITE with FUA",
+        RoutePromise::Always,
+        RouteTarget::Scsi,
+    ),
+    route(
+        "SCSI SYNCHRONIZE CACHE",
+        RoutePromise::Always,
+        RouteTarget::Scsi,
+    ),
+    route(
+        "ATA WRITE DMA FUA EXT",
+        RoutePromise::Always,
+        RouteTarget::Ata,
+    ),
+    route(
+        "ATA FLUSH CACHE EXT",
+        RoutePromise::Always,
+        RouteTarget::Ata,
+    ),
+    route(
+        "NVMe write with FUA",
+        RoutePromise::Always,
+        RouteTarget::Nvme,
+    ),
+    route("NVMe flush", RoutePromise::Always, RouteTarget::Nvme),
+    route(
+        "ext4: O_DSYNC overwrite",
+        RoutePromise::Always,
+        RouteTarget::Ext4,
+    ),
+    route(
+        "ext4: overwrite, fdatasync",
+        RoutePromise::Always,
+        RouteTarget::Ext4,
+    ),
+    route(
+        "ext4: append, fsync",
+        RoutePromise::Always,
+        RouteTarget::Ext4Metadata,
+    ),
+    route(
+        "cache turned off, write",
+        RoutePromise::Always,
+        RouteTarget::CacheSwitch,
+    ),
 ];
 
 /// The route of that name.

@@ -1,4 +1,4 @@
-//! SQLite itself on files of a crash disk: a VFS over [`Files`], transactions cut at every call,
+//! SQLite itself on files of a crash disk: a VFS over [`CrashFiles`], transactions cut at every call,
 //! and what each setting keeps.
 //!
 //! `cargo run --release -p ssdlab-crash --example sqlite`
@@ -8,7 +8,9 @@
 //! out, so that WAL needs `locking_mode=EXCLUSIVE`; locks are left out too, for one connection.
 
 use rusqlite::{Connection, OpenFlags, ffi};
-use ssdlab_crash::{Blame, CrashDisk, CrashError, DriveConfig, Failure, FileId, Files, Rules};
+use ssdlab_crash::{
+    Blame, CrashDisk, CrashError, CrashFiles, CutFailure, DriveConfig, FileId, FileSystemRules,
+};
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr;
 use std::sync::{Mutex, MutexGuard, Once};
@@ -18,16 +20,16 @@ const TRANSACTIONS: u64 = 4;
 const SEEDS: u64 = 8;
 
 /// The files of the connection that is open.
-static FILES: Mutex<Option<Files>> = Mutex::new(None);
+static FILES: Mutex<Option<CrashFiles>> = Mutex::new(None);
 
-fn slot() -> MutexGuard<'static, Option<Files>> {
+fn slot() -> MutexGuard<'static, Option<CrashFiles>> {
     FILES.lock().unwrap_or_else(|error| error.into_inner())
 }
 
 /// Calls the files; `failed` is the code of SQLite for an error.
 fn with<T>(
     failed: c_int,
-    call: impl FnOnce(&mut Files) -> Result<T, CrashError>,
+    call: impl FnOnce(&mut CrashFiles) -> Result<T, CrashError>,
 ) -> Result<T, c_int> {
     match slot().as_mut() {
         Some(files) => call(files).map_err(|_| failed),
@@ -343,7 +345,7 @@ fn register() {
 
 /// Runs `work` on a connection to the database on these files.
 fn with_database<T>(
-    files: &mut Files,
+    files: &mut CrashFiles,
     settings: &str,
     work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
 ) -> rusqlite::Result<T> {
@@ -369,7 +371,7 @@ fn with_database<T>(
 }
 
 fn transactions(
-    files: &mut Files,
+    files: &mut CrashFiles,
     settings: &str,
     acknowledged: &mut u64,
 ) -> Result<(), CrashError> {
@@ -393,7 +395,7 @@ fn transactions(
     }
 }
 
-fn check(files: &mut Files, settings: &str, acknowledged: u64) -> Result<(), String> {
+fn check(files: &mut CrashFiles, settings: &str, acknowledged: u64) -> Result<(), String> {
     let found = with_database(files, settings, |database| {
         let number = |query: &str| database.query_row(query, [], |row| row.get::<_, u64>(0));
         let whole = database.query_row("PRAGMA integrity_check", [], |row| row.get::<_, String>(0));
@@ -416,10 +418,10 @@ fn check(files: &mut Files, settings: &str, acknowledged: u64) -> Result<(), Str
 }
 
 /// Cuts transactions under a setting at every call; the cuts that passed, or the first failure.
-pub fn campaign(settings: &str) -> Result<u64, Box<Failure<Files>>> {
+pub fn campaign(settings: &str) -> Result<u64, Box<CutFailure<CrashFiles>>> {
     let mut disk = CrashDisk::new(DriveConfig::tiny(), 1).expect("possible");
     disk.stop_history();
-    let mut new = Files::format(disk, Rules::posix()).expect("formatted");
+    let mut new = CrashFiles::format(disk, FileSystemRules::posix()).expect("formatted");
     let made = "CREATE TABLE rows (id INTEGER PRIMARY KEY, value INTEGER);
         CREATE TABLE total (sum INTEGER); INSERT INTO total VALUES (0);";
     // The name of a new database is synced by nobody: that is its user's part.
@@ -432,7 +434,9 @@ pub fn campaign(settings: &str) -> Result<u64, Box<Failure<Files>>> {
     ssdlab_crash::crash_test(
         &new,
         SEEDS,
-        |files: &mut Files, acknowledged: &mut u64| transactions(files, settings, acknowledged),
+        |files: &mut CrashFiles, acknowledged: &mut u64| {
+            transactions(files, settings, acknowledged)
+        },
         |files, &acknowledged| check(files, settings, acknowledged),
     )
 }

@@ -40,7 +40,7 @@ pub enum CutAt {
 
 /// An armed cut.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Armed {
+pub(crate) enum ArmedCut {
     At(Nanos),
     /// Events left, and the share of the last interval, per mille.
     Event(u64, u64),
@@ -49,54 +49,54 @@ pub(crate) enum Armed {
 }
 
 /// What happens by the next instant that matters to an armed cut.
-pub(crate) enum Next {
+pub(crate) enum NextInstant {
     /// The cut strikes.
     Strike(Nanos),
     /// Nothing up to this instant; the flag says that an event is at it.
     Pass(Nanos, bool),
 }
 
-impl Armed {
+impl ArmedCut {
     /// The next instant up to `until`.
-    pub fn next(&self, drive: &PowerDrive, until: Nanos) -> Next {
+    pub fn next(&self, drive: &PowerDrive, until: Nanos) -> NextInstant {
         let now = drive.now();
         match *self {
-            Armed::At(at) => {
+            ArmedCut::At(at) => {
                 let next = drive.next_event().min(until);
                 if at <= next {
-                    Next::Strike(at.max(now))
+                    NextInstant::Strike(at.max(now))
                 } else {
-                    Next::Pass(next, false)
+                    NextInstant::Pass(next, false)
                 }
             }
-            Armed::Program => {
+            ArmedCut::Program => {
                 let next = drive.next_event().min(until);
                 match drive.aimed_at().filter(|at| *at <= next) {
-                    Some(at) => Next::Strike(at.max(now)),
-                    None => Next::Pass(next, false),
+                    Some(at) => NextInstant::Strike(at.max(now)),
+                    None => NextInstant::Pass(next, false),
                 }
             }
-            Armed::Event(left, share) => {
+            ArmedCut::Event(left, share) => {
                 let booked = drive.media().booked_ends().filter(|&end| end > now.0);
                 let edge = booked.min().map_or(Nanos::MAX, Nanos);
                 let edge = edge.min(drive.next_event());
                 if left == 0 && edge == Nanos::MAX {
-                    return Next::Strike(now);
+                    return NextInstant::Strike(now);
                 }
                 let at = now.0 + (edge.0.max(now.0) - now.0) / 1000 * share;
                 if left == 0 && at <= until.0 {
-                    Next::Strike(Nanos(at))
+                    NextInstant::Strike(Nanos(at))
                 } else {
-                    Next::Pass(edge.min(until), edge <= until)
+                    NextInstant::Pass(edge.min(until), edge <= until)
                 }
             }
-            Armed::Recovery(_) => Next::Pass(until, false),
+            ArmedCut::Recovery(_) => NextInstant::Pass(until, false),
         }
     }
 
     /// Counts an event.
     pub fn count(&mut self) {
-        if let Armed::Event(left, _) = self {
+        if let ArmedCut::Event(left, _) = self {
             *left = left.saturating_sub(1);
         }
     }

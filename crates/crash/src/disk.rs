@@ -1,10 +1,10 @@
 //! The disk: a modelled drive, the ledger of its promises, a cut that may be armed, a history.
 
-use crate::cut::{Armed, CutAt, Next};
+use crate::cut::{ArmedCut, CutAt, NextInstant};
 use crate::error::CrashError;
 use crate::fault::{DiskFault, PathFaults};
-use crate::history::{History, Step};
-use crate::report::Report;
+use crate::history::{History, HistoryStep};
+use crate::report::RecoveryReport;
 use ssdlab_ssd::command::Command;
 use ssdlab_ssd::drive::Completion;
 use ssdlab_ssd::drive::power::{Cut, Oracle, Power, PowerDrive, Promise, Recovery};
@@ -16,7 +16,7 @@ use std::collections::VecDeque;
 
 /// A completed command; see [`CrashDisk::complete`].
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Done {
+pub struct CrashCompletion {
     /// Number that [`CrashDisk::submit`] returned.
     pub number: u64,
     /// The command.
@@ -31,7 +31,7 @@ pub struct Done {
 
 /// A command in flight.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Flight {
+pub(crate) struct InFlightCommand {
     pub number: u64,
     pub command: Command,
 }
@@ -56,11 +56,11 @@ pub struct CrashDisk {
     pub(crate) path: PathFaults,
     seed: u64,
     rng: Rng,
-    armed: Option<Armed>,
+    armed: Option<ArmedCut>,
     /// Commands in flight, by tag.
-    pub(crate) flights: Vec<Option<Flight>>,
+    pub(crate) flights: Vec<Option<InFlightCommand>>,
     /// Completions that nobody has taken.
-    pub(crate) done: VecDeque<Done>,
+    pub(crate) done: VecDeque<CrashCompletion>,
     history: Option<History<CrashDisk>>,
     last_cut: Option<Cut>,
     dead: bool,
@@ -160,7 +160,7 @@ impl CrashDisk {
     /// # Ok::<(), ssdlab_crash::CrashError>(())
     /// ```
     pub fn reseed(&mut self, seed: u64) {
-        self.record(|| Step::Reseed(seed));
+        self.record(|| HistoryStep::Reseed(seed));
         self.seed = seed;
         self.rng = Rng::named(seed, "crash disk");
     }
@@ -210,7 +210,7 @@ impl CrashDisk {
         self.history.as_ref().ok_or(CrashError::NoHistory)
     }
 
-    pub(crate) fn record(&mut self, step: impl FnOnce() -> Step) {
+    pub(crate) fn record(&mut self, step: impl FnOnce() -> HistoryStep) {
         if let Some(history) = &mut self.history {
             history.push(step());
         }
@@ -324,16 +324,16 @@ impl CrashDisk {
     /// # Ok::<(), ssdlab_crash::CrashError>(())
     /// ```
     pub fn arm(&mut self, cut: CutAt) {
-        self.record(|| Step::Arm(cut));
+        self.record(|| HistoryStep::Arm(cut));
         self.drive.aim_at(None);
         self.armed = Some(match cut {
-            CutAt::After(time) => Armed::At(self.now().saturating_add(time)),
-            CutAt::Event(count) => Armed::Event(count, self.rng.below(1000)),
+            CutAt::After(time) => ArmedCut::At(self.now().saturating_add(time)),
+            CutAt::Event(count) => ArmedCut::Event(count, self.rng.below(1000)),
             CutAt::Program(nth) => {
                 self.drive.aim_at(Some(nth.max(1)));
-                Armed::Program
+                ArmedCut::Program
             }
-            CutAt::Recovery(share) => Armed::Recovery(share.min(999)),
+            CutAt::Recovery(share) => ArmedCut::Recovery(share.min(999)),
         });
     }
 
@@ -367,7 +367,7 @@ impl CrashDisk {
     /// ```
     pub fn cut(&mut self) -> Result<Cut, CrashError> {
         self.powered()?;
-        self.record(|| Step::Cut);
+        self.record(|| HistoryStep::Cut);
         let now = self.now();
         while let Some(done) = self.drive.pop_completion(now) {
             self.finish(&done);
@@ -402,7 +402,7 @@ impl CrashDisk {
     /// disk.power_on()?.assert_kept();
     /// # Ok::<(), ssdlab_crash::CrashError>(())
     /// ```
-    pub fn power_on(&mut self) -> Result<Report, CrashError> {
+    pub fn power_on(&mut self) -> Result<RecoveryReport, CrashError> {
         if self.dead {
             return Err(CrashError::Dead);
         }
@@ -419,15 +419,15 @@ impl CrashDisk {
             self.wait_for(&recovery)
         };
         let is_over = report.is_ok();
-        self.record(|| Step::PowerOn(is_over));
+        self.record(|| HistoryStep::PowerOn(is_over));
         report?;
         Ok(self.look(cut, recovery))
     }
 
     fn wait_for(&mut self, recovery: &Recovery) -> Result<(), CrashError> {
-        if let Some(Armed::Recovery(share)) = self.armed {
+        if let Some(ArmedCut::Recovery(share)) = self.armed {
             let length = recovery.ready.0 - recovery.at.0;
-            self.armed = Some(Armed::At(Nanos(
+            self.armed = Some(ArmedCut::At(Nanos(
                 recovery.at.0 + length / 1000 * u64::from(share),
             )));
         }
@@ -444,7 +444,7 @@ impl CrashDisk {
         }
     }
 
-    fn look(&mut self, cut: Cut, recovery: Recovery) -> Report {
+    fn look(&mut self, cut: Cut, recovery: Recovery) -> RecoveryReport {
         let (drive, dead) = (&self.drive, self.dead);
         let per_unit = u64::from(drive.config().shape.slot_bytes) / 512;
         let last: Cell<(u64, Option<&SlotContent>)> = Cell::new((u64::MAX, None));
@@ -456,7 +456,7 @@ impl CrashDisk {
             }
             last.get().1.map_or(0, |content| content.numbers[within])
         });
-        Report {
+        RecoveryReport {
             cut,
             recovery,
             sectors: found.sectors,
@@ -485,11 +485,11 @@ impl CrashDisk {
                 return Ok(self.drive.pop_completion(until));
             };
             let (next, is_event) = match armed.next(&self.drive, until) {
-                Next::Strike(at) => {
+                NextInstant::Strike(at) => {
                     self.cut_at(at);
                     return Err(CrashError::PowerLost { at, recovery: None });
                 }
-                Next::Pass(next, is_event) => (next, is_event),
+                NextInstant::Pass(next, is_event) => (next, is_event),
             };
             let done = self.drive.pop_completion(next);
             if let Some(armed) = self.armed.as_mut().filter(|_| is_event) {
@@ -502,7 +502,7 @@ impl CrashDisk {
     }
 
     /// Notes a completion in the ledger.
-    pub(crate) fn finish(&mut self, done: &Completion) -> Option<Flight> {
+    pub(crate) fn finish(&mut self, done: &Completion) -> Option<InFlightCommand> {
         self.oracle.completed(done.tag);
         self.flights.get_mut(done.tag as usize)?.take()
     }

@@ -3,11 +3,11 @@
 use crate::cut::CutAt;
 use crate::disk::CrashDisk;
 use crate::error::CrashError;
-use crate::files::Files;
-use crate::report::Report;
+use crate::files::CrashFiles;
+use crate::report::RecoveryReport;
 use std::fmt;
 
-/// What a program can run on and be cut on: a [`CrashDisk`], or [`Files`] on one. A store of your
+/// What a program can run on and be cut on: a [`CrashDisk`], or [`CrashFiles`] on one. A store of your
 /// own around either can be one too.
 ///
 /// ```
@@ -18,7 +18,7 @@ use std::fmt;
 /// assert!(disk.fua(0, &[1; 512]).is_err());
 /// # Ok::<(), ssdlab_crash::CrashError>(())
 /// ```
-pub trait Machine: Clone {
+pub trait CrashMachine: Clone {
     /// The disk.
     fn disk(&self) -> &CrashDisk;
     /// Changes the seed.
@@ -34,11 +34,11 @@ pub trait Machine: Clone {
     ///
     /// # Errors
     /// When power is on, or a cut strikes in the recovery.
-    fn power_on(&mut self) -> Result<Report, CrashError>;
+    fn power_on(&mut self) -> Result<RecoveryReport, CrashError>;
 }
 
 /// Its places are events of the drive; see [`CutAt::Event`].
-impl Machine for CrashDisk {
+impl CrashMachine for CrashDisk {
     fn disk(&self) -> &CrashDisk {
         self
     }
@@ -55,19 +55,19 @@ impl Machine for CrashDisk {
         self.cut().map(drop)
     }
 
-    fn power_on(&mut self) -> Result<Report, CrashError> {
+    fn power_on(&mut self) -> Result<RecoveryReport, CrashError> {
         CrashDisk::power_on(self)
     }
 }
 
-/// Its places are calls; see [`Files::arm_call`].
-impl Machine for Files {
+/// Its places are calls; see [`CrashFiles::arm_call`].
+impl CrashMachine for CrashFiles {
     fn disk(&self) -> &CrashDisk {
-        Files::disk(self)
+        CrashFiles::disk(self)
     }
 
     fn reseed(&mut self, seed: u64) {
-        Files::reseed(self, seed);
+        CrashFiles::reseed(self, seed);
     }
 
     fn arm_nth(&mut self, nth: u64) {
@@ -78,8 +78,8 @@ impl Machine for Files {
         self.cut()
     }
 
-    fn power_on(&mut self) -> Result<Report, CrashError> {
-        Files::power_on(self)
+    fn power_on(&mut self) -> Result<RecoveryReport, CrashError> {
+        CrashFiles::power_on(self)
     }
 }
 
@@ -100,7 +100,7 @@ pub enum Blame {
 
 /// The first cut that failed.
 #[derive(Clone, Debug)]
-pub struct Failure<M> {
+pub struct CutFailure<M> {
     /// Seed.
     pub seed: u64,
     /// Place of the cut.
@@ -112,14 +112,14 @@ pub struct Failure<M> {
     /// Text of the check, or the broken promises.
     pub message: String,
     /// Report of the last recovery.
-    pub report: Report,
+    pub report: RecoveryReport,
     /// Cuts until then, this one included.
     pub cuts: u64,
     /// The machine after the check.
     pub machine: M,
 }
 
-impl<M> fmt::Display for Failure<M> {
+impl<M> fmt::Display for CutFailure<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let blame = match self.blame {
             Blame::Program => "the drive kept its promises, the program fails",
@@ -170,12 +170,12 @@ impl From<CrashError> for String {
 /// assert_eq!(failure.unwrap_err().blame, Blame::Program);
 /// # Ok::<(), ssdlab_crash::CrashError>(())
 /// ```
-pub fn crash_test<M: Machine, S: Default>(
+pub fn crash_test<M: CrashMachine, S: Default>(
     new: &M,
     seeds: u64,
     program: impl Fn(&mut M, &mut S) -> Result<(), CrashError>,
     check: impl Fn(&mut M, &S) -> Result<(), String>,
-) -> Result<u64, Box<Failure<M>>> {
+) -> Result<u64, Box<CutFailure<M>>> {
     let mut cuts = 0;
     for seed in 0..seeds {
         for nth in 0.. {
@@ -187,7 +187,7 @@ pub fn crash_test<M: Machine, S: Default>(
                 nth,
                 cuts,
                 nested: seed % 2 == 1,
-                report: Report::default(),
+                report: RecoveryReport::default(),
             };
             let seed_of_cut = seed << 32 | nth;
             trial.machine.reseed(seed_of_cut);
@@ -217,14 +217,14 @@ struct Trial<M> {
     nth: u64,
     cuts: u64,
     nested: bool,
-    report: Report,
+    report: RecoveryReport,
 }
 
-type Outcome = Result<(), (Blame, String)>;
+type TrialResult = Result<(), (Blame, String)>;
 
-impl<M: Machine> Trial<M> {
-    fn failed(self, blame: Blame, message: String) -> Box<Failure<M>> {
-        Box::new(Failure {
+impl<M: CrashMachine> Trial<M> {
+    fn failed(self, blame: Blame, message: String) -> Box<CutFailure<M>> {
+        Box::new(CutFailure {
             seed: self.seed,
             nth: self.nth,
             nested: self.nested,
@@ -237,7 +237,7 @@ impl<M: Machine> Trial<M> {
     }
 
     /// Cuts the power if it is still on, and gives it back.
-    fn recover(&mut self) -> Outcome {
+    fn recover(&mut self) -> TrialResult {
         let on = match self.machine.disk().is_on() {
             true => self.machine.cut_now(),
             false => Ok(()),
@@ -254,7 +254,7 @@ impl<M: Machine> Trial<M> {
         &mut self,
         check: &impl Fn(&mut M, &S) -> Result<(), String>,
         state: &S,
-    ) -> Outcome {
+    ) -> TrialResult {
         if self.nested {
             // The places of a recovery are few: one of the first.
             self.machine.arm_nth(self.nth * 7 % 23);

@@ -55,7 +55,7 @@ pub enum DiskFault {
 const PATH: [&str; 2] = ["lost-writes", "misdirected-writes"];
 
 /// `NAME[:PER_MILLE[:SEED]]`, split.
-struct Parts<'a> {
+struct FaultSpec<'a> {
     name: &'a str,
     numbers: Vec<&'a str>,
 }
@@ -64,7 +64,7 @@ fn refused(what: String, hint: String) -> CrashError {
     CrashError::Fault { what, hint }
 }
 
-impl Parts<'_> {
+impl FaultSpec<'_> {
     fn per_mille_and_seed(&self, seed: u64) -> Result<(u32, u64), CrashError> {
         let name = self.name;
         let hint = format!("{name}, {name}:500 (half of its occasions) or {name}:500:7 (seed 7)");
@@ -125,7 +125,7 @@ impl DiskFault {
     pub fn parse(text: &str, seed: u64) -> Result<DiskFault, CrashError> {
         let mut parts = text.split(':');
         let name = parts.next().unwrap_or_default();
-        let parts = Parts {
+        let parts = FaultSpec {
             name,
             numbers: parts.collect(),
         };

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 /// One thing that a host did.
 #[derive(Clone, Debug)]
-pub enum Step {
+pub enum HistoryStep {
     /// A command.
     Command {
         /// Its number: writes are known by it in reports.
@@ -45,10 +45,10 @@ pub(crate) fn in_words(command: &Command) -> String {
     format!("{name} {} at {}", Bytes(command.len.into()), command.offset)
 }
 
-impl fmt::Display for Step {
+impl fmt::Display for HistoryStep {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Step::Command {
+            HistoryStep::Command {
                 number,
                 command,
                 waited,
@@ -57,18 +57,20 @@ impl fmt::Display for Step {
                 let open = if *waited { "" } else { ", not waited for" };
                 write!(f, "#{number} {}{open}", in_words(command))
             }
-            Step::Complete => f.write_str("wait for a completion"),
-            Step::Rest(time) => write!(f, "rest {time}"),
-            Step::Arm(CutAt::After(time)) => write!(f, "arm a cut after {time}"),
-            Step::Arm(CutAt::Event(count)) => write!(f, "arm a cut after {count} events"),
-            Step::Arm(CutAt::Program(nth)) => write!(f, "arm a cut inside NAND operation {nth}"),
-            Step::Arm(CutAt::Recovery(share)) => {
+            HistoryStep::Complete => f.write_str("wait for a completion"),
+            HistoryStep::Rest(time) => write!(f, "rest {time}"),
+            HistoryStep::Arm(CutAt::After(time)) => write!(f, "arm a cut after {time}"),
+            HistoryStep::Arm(CutAt::Event(count)) => write!(f, "arm a cut after {count} events"),
+            HistoryStep::Arm(CutAt::Program(nth)) => {
+                write!(f, "arm a cut inside NAND operation {nth}")
+            }
+            HistoryStep::Arm(CutAt::Recovery(share)) => {
                 write!(f, "arm a cut after {share}/1000 of the recovery")
             }
-            Step::Reseed(seed) => write!(f, "seed {seed}"),
-            Step::Cut => f.write_str("cut"),
-            Step::PowerOn(true) => f.write_str("power on"),
-            Step::PowerOn(false) => f.write_str("power on, cut inside recovery"),
+            HistoryStep::Reseed(seed) => write!(f, "seed {seed}"),
+            HistoryStep::Cut => f.write_str("cut"),
+            HistoryStep::PowerOn(true) => f.write_str("power on"),
+            HistoryStep::PowerOn(false) => f.write_str("power on, cut inside recovery"),
         }
     }
 }
@@ -92,8 +94,8 @@ const CHUNK: usize = 32;
 #[derive(Clone, Debug)]
 pub struct History<D> {
     pub(crate) base: Arc<D>,
-    sealed: Vec<Arc<[Step]>>,
-    last: Vec<Step>,
+    sealed: Vec<Arc<[HistoryStep]>>,
+    last: Vec<HistoryStep>,
 }
 
 impl<D> History<D> {
@@ -105,7 +107,7 @@ impl<D> History<D> {
         }
     }
 
-    pub(crate) fn push(&mut self, step: Step) {
+    pub(crate) fn push(&mut self, step: HistoryStep) {
         self.last.push(step);
         if self.last.len() == CHUNK {
             self.sealed.push(std::mem::take(&mut self.last).into());
@@ -120,7 +122,7 @@ impl<D> History<D> {
     /// assert_eq!(disk.history()?.steps().count(), 0);
     /// # Ok::<(), ssdlab_crash::CrashError>(())
     /// ```
-    pub fn steps(&self) -> impl Iterator<Item = &Step> {
+    pub fn steps(&self) -> impl Iterator<Item = &HistoryStep> {
         let sealed = self.sealed.iter().flat_map(|chunk| chunk.iter());
         sealed.chain(&self.last)
     }
@@ -136,7 +138,7 @@ impl<D> History<D> {
     /// ```
     pub fn command(&self, wanted: u64) -> Option<String> {
         self.steps().find_map(|step| match step {
-            Step::Command {
+            HistoryStep::Command {
                 number, command, ..
             } if *number == wanted => Some(in_words(command)),
             _ => None,

@@ -1,8 +1,8 @@
 //! Commands: submitted and completed in virtual time, or one at a time.
 
-use crate::disk::{CrashDisk, Done, Flight};
+use crate::disk::{CrashCompletion, CrashDisk, InFlightCommand};
 use crate::error::CrashError;
-use crate::history::Step;
+use crate::history::HistoryStep;
 use ssdlab_ssd::Nanos;
 use ssdlab_ssd::command::{Command, Op};
 use ssdlab_ssd::drive::Completion;
@@ -91,8 +91,8 @@ impl CrashDisk {
         };
         self.oracle.submitted(tag as u32, number, command);
         let command = *command;
-        self.flights[tag] = Some(Flight { number, command });
-        self.record(|| Step::Command {
+        self.flights[tag] = Some(InFlightCommand { number, command });
+        self.record(|| HistoryStep::Command {
             number,
             command,
             bytes: recorded,
@@ -116,9 +116,9 @@ impl CrashDisk {
     /// assert_eq!(disk.complete()?, None);
     /// # Ok::<(), ssdlab_crash::CrashError>(())
     /// ```
-    pub fn complete(&mut self) -> Result<Option<Done>, CrashError> {
+    pub fn complete(&mut self) -> Result<Option<CrashCompletion>, CrashError> {
         self.powered()?;
-        self.record(|| Step::Complete);
+        self.record(|| HistoryStep::Complete);
         if self.done.is_empty() && self.flights.iter().any(Option::is_some) {
             self.take_one(Nanos::MAX)?;
         }
@@ -140,7 +140,7 @@ impl CrashDisk {
     /// ```
     pub fn rest(&mut self, time: Nanos) -> Result<(), CrashError> {
         self.powered()?;
-        self.record(|| Step::Rest(time));
+        self.record(|| HistoryStep::Rest(time));
         let until = self.now().saturating_add(time);
         while self.take_one(until)? {}
         Ok(())
@@ -156,7 +156,7 @@ impl CrashDisk {
     }
 
     fn keep(&mut self, done: &Completion) {
-        let Some(Flight { number, command }) = self.finish(done) else {
+        let Some(InFlightCommand { number, command }) = self.finish(done) else {
             return;
         };
         let mut bytes = Vec::new();
@@ -164,7 +164,7 @@ impl CrashDisk {
             bytes.resize(command.len as usize, 0);
             self.copy_out(command.offset, &mut bytes);
         }
-        self.done.push_back(Done {
+        self.done.push_back(CrashCompletion {
             number,
             command,
             submitted: done.submitted,

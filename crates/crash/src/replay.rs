@@ -2,9 +2,9 @@
 
 use crate::disk::CrashDisk;
 use crate::error::CrashError;
-use crate::history::{History, Step};
-use crate::report::Report;
-use crate::search::{Smallest, smallest};
+use crate::history::{History, HistoryStep};
+use crate::report::RecoveryReport;
+use crate::search::{FailingSet, smallest};
 use ssdlab_ssd::command::{Command, Op};
 use ssdlab_ssd::drive::power::LostPart;
 use ssdlab_ssd::nand::media::Payload;
@@ -12,14 +12,14 @@ use std::fmt;
 
 /// A disk after its history was done again.
 #[derive(Clone, Debug)]
-pub struct Replayed {
+pub struct ReplayedDisk {
     /// The disk.
     pub disk: CrashDisk,
     /// Reports of its recoveries, in order.
-    pub reports: Vec<Report>,
+    pub reports: Vec<RecoveryReport>,
 }
 
-impl Replayed {
+impl ReplayedDisk {
     /// Fails when a promise was broken: a check for [`History::minimise`].
     ///
     /// # Errors
@@ -41,16 +41,16 @@ impl Replayed {
 
 /// The smallest part of a history that still fails.
 #[derive(Clone, Debug)]
-pub struct Minimal {
+pub struct MinimalHistory {
     /// Steps that are needed, all of them.
-    pub steps: Vec<Step>,
+    pub steps: Vec<HistoryStep>,
     /// How they fail.
     pub message: String,
     /// Replays that it took.
     pub replays: usize,
 }
 
-impl fmt::Display for Minimal {
+impl fmt::Display for MinimalHistory {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for step in &self.steps {
             writeln!(f, "{step}")?;
@@ -70,12 +70,12 @@ impl History<CrashDisk> {
     /// assert_eq!(again.disk.read(0, 512)?, disk.read(0, 512)?);
     /// # Ok::<(), ssdlab_crash::CrashError>(())
     /// ```
-    pub fn replay(&self) -> Replayed {
-        let steps: Vec<&Step> = self.steps().collect();
+    pub fn replay(&self) -> ReplayedDisk {
+        let steps: Vec<&HistoryStep> = self.steps().collect();
         self.replay_part(&steps)
     }
 
-    fn replay_part(&self, steps: &[&Step]) -> Replayed {
+    fn replay_part(&self, steps: &[&HistoryStep]) -> ReplayedDisk {
         let mut disk = self.base.fork();
         disk.start_history();
         let mut reports = Vec::new();
@@ -85,7 +85,7 @@ impl History<CrashDisk> {
                 reports.push(report);
             }
         }
-        Replayed { disk, reports }
+        ReplayedDisk { disk, reports }
     }
 
     /// Looks for the smallest part of this history that fails a check, by delta debugging, with at
@@ -108,13 +108,13 @@ impl History<CrashDisk> {
     pub fn minimise(
         &self,
         replays_max: usize,
-        mut check: impl FnMut(&mut Replayed) -> Result<(), String>,
-    ) -> Option<Minimal> {
-        let steps: Vec<&Step> = self.steps().collect();
+        mut check: impl FnMut(&mut ReplayedDisk) -> Result<(), String>,
+    ) -> Option<MinimalHistory> {
+        let steps: Vec<&HistoryStep> = self.steps().collect();
         let found = smallest(&steps, &[], replays_max, |steps| {
             check(&mut self.replay_part(steps))
         })?;
-        Some(Minimal {
+        Some(MinimalHistory {
             steps: found.pieces.into_iter().cloned().collect(),
             message: found.message,
             replays: found.checks,
@@ -122,7 +122,7 @@ impl History<CrashDisk> {
     }
 
     /// Looks for the fewest lost writes without which a check of a program fails: the last cut's
-    /// `lost` of its [`Report`], fewer and fewer of them, are left out of a history without that
+    /// `lost` of its [`RecoveryReport`], fewer and fewer of them, are left out of a history without that
     /// cut. `None`: the check does not fail without all of them, or there was no recovery.
     ///
     /// ```
@@ -146,9 +146,9 @@ impl History<CrashDisk> {
         lost: &[LostPart],
         checks_max: usize,
         mut check: impl FnMut(&mut CrashDisk) -> Result<(), String>,
-    ) -> Option<Smallest<LostPart>> {
-        let steps: Vec<&Step> = self.steps().collect();
-        let ons = (0..steps.len()).filter(|&at| matches!(steps[at], Step::PowerOn(true)));
+    ) -> Option<FailingSet<LostPart>> {
+        let steps: Vec<&HistoryStep> = self.steps().collect();
+        let ons = (0..steps.len()).filter(|&at| matches!(steps[at], HistoryStep::PowerOn(true)));
         let ons: Vec<usize> = ons.collect();
         let (&last, before) = ons.split_last()?;
         let from = before.last().map_or(0, |at| at + 1);
@@ -165,9 +165,9 @@ impl History<CrashDisk> {
 }
 
 /// Does a step again; returns the report of a recovery.
-fn apply(disk: &mut CrashDisk, step: &Step) -> Result<Option<Report>, CrashError> {
+fn apply(disk: &mut CrashDisk, step: &HistoryStep) -> Result<Option<RecoveryReport>, CrashError> {
     match step {
-        Step::Command {
+        HistoryStep::Command {
             command,
             bytes,
             waited,
@@ -179,12 +179,12 @@ fn apply(disk: &mut CrashDisk, step: &Step) -> Result<Option<Report>, CrashError
                 false => drop(disk.send(command, bytes.clone(), false)),
             }
         }
-        Step::Complete => drop(disk.complete()?),
-        Step::Rest(time) => disk.rest(*time)?,
-        Step::Arm(cut) => disk.arm(*cut),
-        Step::Reseed(seed) => disk.reseed(*seed),
-        Step::Cut => drop(disk.cut()?),
-        Step::PowerOn(_) => return disk.power_on().map(Some),
+        HistoryStep::Complete => drop(disk.complete()?),
+        HistoryStep::Rest(time) => disk.rest(*time)?,
+        HistoryStep::Arm(cut) => disk.arm(*cut),
+        HistoryStep::Reseed(seed) => disk.reseed(*seed),
+        HistoryStep::Cut => drop(disk.cut()?),
+        HistoryStep::PowerOn(_) => return disk.power_on().map(Some),
     }
     Ok(None)
 }
@@ -192,10 +192,10 @@ fn apply(disk: &mut CrashDisk, step: &Step) -> Result<Option<Report>, CrashError
 /// Does a command again, without the parts that are missing.
 fn apply_without(
     disk: &mut CrashDisk,
-    step: &Step,
+    step: &HistoryStep,
     missing: &[LostPart],
 ) -> Result<(), CrashError> {
-    let Step::Command {
+    let HistoryStep::Command {
         number,
         command,
         bytes,

@@ -19,7 +19,7 @@ use std::fmt;
 /// # Ok::<(), ssdlab_crash::CrashError>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Report {
+pub struct RecoveryReport {
     /// The cut before this recovery; of several, the last.
     pub cut: Cut,
     /// The recovery.
@@ -32,7 +32,7 @@ pub struct Report {
     pub lost: Vec<LostPart>,
 }
 
-impl Report {
+impl RecoveryReport {
     /// Whether every promise was kept.
     ///
     /// ```
@@ -70,7 +70,7 @@ impl Report {
 /// Broken promises shown in full.
 const SHOWN: usize = 16;
 
-impl fmt::Display for Report {
+impl fmt::Display for RecoveryReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.recovery.dead {
             writeln!(f, "the drive is dead")?;

@@ -6,7 +6,7 @@
 
 /// A set that fails.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Smallest<P> {
+pub struct FailingSet<P> {
     /// Its elements.
     pub pieces: Vec<P>,
     /// Text of the check.
@@ -33,8 +33,8 @@ pub fn smallest<P: Clone>(
     single: &[P],
     budget: usize,
     check: impl FnMut(&[P]) -> Result<(), String>,
-) -> Option<Smallest<P>> {
-    let mut search = Search {
+) -> Option<FailingSet<P>> {
+    let mut search = DdminSearch {
         check,
         checks: 0,
         budget,
@@ -61,7 +61,7 @@ pub fn smallest<P: Clone>(
     Some(search.found(pieces, is_smallest))
 }
 
-struct Search<C> {
+struct DdminSearch<C> {
     check: C,
     checks: usize,
     budget: usize,
@@ -69,9 +69,9 @@ struct Search<C> {
     message: String,
 }
 
-impl<C> Search<C> {
-    fn found<P>(self, pieces: Vec<P>, is_smallest: bool) -> Smallest<P> {
-        Smallest {
+impl<C> DdminSearch<C> {
+    fn found<P>(self, pieces: Vec<P>, is_smallest: bool) -> FailingSet<P> {
+        FailingSet {
             pieces,
             message: self.message,
             checks: self.checks,
@@ -136,7 +136,7 @@ mod tests {
     use super::*;
 
     /// The check fails when all of `needed` are there, or the one piece `alone`.
-    fn search(needed: &[u32], alone: Option<u32>, budget: usize) -> Option<Smallest<u32>> {
+    fn search(needed: &[u32], alone: Option<u32>, budget: usize) -> Option<FailingSet<u32>> {
         let (all, single): (Vec<u32>, Vec<u32>) = ((10..60).collect(), (0..60).collect());
         smallest(&all, &single, budget, |set| {
             let fails = needed.iter().all(|n| set.contains(n));

@@ -2,21 +2,21 @@
 //! of the trees that programs have seen since the last sync. Under those of POSIX, what was durable
 //! and nobody has removed is somewhere.
 
-use ssdlab_crash::{CrashDisk, CrashError, DriveConfig, Files, Rules};
+use ssdlab_crash::{CrashDisk, CrashError, CrashFiles, DriveConfig, FileSystemRules};
 use ssdlab_ssd::rng::Rng;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Every path, with the stamp of its file, 0 for an empty file; directories have none.
 type Tree = BTreeMap<String, Option<u8>>;
 
-fn new(rules: Rules) -> Files {
+fn new(rules: FileSystemRules) -> CrashFiles {
     let mut disk = CrashDisk::new(DriveConfig::tiny(), 1).expect("possible");
     disk.stop_history();
-    Files::format(disk, rules).expect("formatted")
+    CrashFiles::format(disk, rules).expect("formatted")
 }
 
 /// The tree as it can be reached from the root.
-fn walk(files: &mut Files, directory: &str, tree: &mut Tree) -> Result<(), CrashError> {
+fn walk(files: &mut CrashFiles, directory: &str, tree: &mut Tree) -> Result<(), CrashError> {
     for path in files.list(directory) {
         if files.is_dir(&path) {
             tree.insert(path.clone(), None);
@@ -30,7 +30,7 @@ fn walk(files: &mut Files, directory: &str, tree: &mut Tree) -> Result<(), Crash
     Ok(())
 }
 
-fn tree_of(files: &mut Files) -> Tree {
+fn tree_of(files: &mut CrashFiles) -> Tree {
     let mut tree = Tree::new();
     walk(files, "", &mut tree).expect("power is on");
     tree
@@ -38,7 +38,7 @@ fn tree_of(files: &mut Files) -> Tree {
 
 /// A program that knows nothing but paths, and every tree that it has seen since all was durable.
 struct Host {
-    files: Files,
+    files: CrashFiles,
     tree: Tree,
     seen: Vec<Tree>,
     rng: Rng,
@@ -48,7 +48,7 @@ struct Host {
 }
 
 impl Host {
-    fn new(rules: Rules, seed: u64) -> Host {
+    fn new(rules: FileSystemRules, seed: u64) -> Host {
         let mut files = new(rules);
         files.reseed(seed);
         Host {
@@ -225,7 +225,7 @@ impl Host {
 fn on_ext4_the_tree_after_a_cut_is_one_that_was_there() {
     let mut between = 0;
     for seed in 0..60 {
-        let mut host = Host::new(Rules::ext4(), seed);
+        let mut host = Host::new(FileSystemRules::ext4(), seed);
         for cut in 0..8 {
             let found = host.cut();
             let fits = host.seen.iter().position(|tree| *tree == found);
@@ -243,7 +243,7 @@ fn on_ext4_the_tree_after_a_cut_is_one_that_was_there() {
 fn without_order_what_was_durable_and_not_removed_is_somewhere_and_once() {
     let mut moved = 0;
     for seed in 0..120 {
-        let mut host = Host::new(Rules::posix(), seed);
+        let mut host = Host::new(FileSystemRules::posix(), seed);
         for cut in 0..8 {
             let found = host.cut();
             let mut stamps: BTreeMap<u8, u64> = BTreeMap::new();
@@ -265,7 +265,10 @@ fn without_order_what_was_durable_and_not_removed_is_somewhere_and_once() {
 }
 
 /// What a program leaves at a cut at its end, over seeds.
-fn outcomes(rules: Rules, program: fn(&mut Files) -> Result<(), CrashError>) -> BTreeSet<String> {
+fn outcomes(
+    rules: FileSystemRules,
+    program: fn(&mut CrashFiles) -> Result<(), CrashError>,
+) -> BTreeSet<String> {
     let base = new(rules);
     let outcome = |seed| {
         let mut files = base.fork();
@@ -279,7 +282,7 @@ fn outcomes(rules: Rules, program: fn(&mut Files) -> Result<(), CrashError>) -> 
     (0..200).map(outcome).collect()
 }
 
-fn inner_synced(files: &mut Files) -> Result<(), CrashError> {
+fn inner_synced(files: &mut CrashFiles) -> Result<(), CrashError> {
     files.mkdir("db")?;
     let log = files.create("db/log")?;
     files.fsync(log)?;
@@ -290,13 +293,13 @@ fn inner_synced(files: &mut Files) -> Result<(), CrashError> {
 /// directory that has none.
 #[test]
 fn a_new_directory_needs_the_one_above_to_be_synced() {
-    let posix = outcomes(Rules::posix(), inner_synced);
+    let posix = outcomes(FileSystemRules::posix(), inner_synced);
     assert_eq!(posix.into_iter().collect::<Vec<_>>(), ["", "db db/log"]);
-    let ext4 = outcomes(Rules::ext4(), inner_synced);
+    let ext4 = outcomes(FileSystemRules::ext4(), inner_synced);
     assert_eq!(ext4.into_iter().collect::<Vec<_>>(), ["db db/log"]);
 }
 
-fn swapped(files: &mut Files) -> Result<(), CrashError> {
+fn swapped(files: &mut CrashFiles) -> Result<(), CrashError> {
     files.mkdir("new")?;
     let log = files.create("new/log")?;
     files.fsync(log)?;
@@ -308,7 +311,7 @@ fn swapped(files: &mut Files) -> Result<(), CrashError> {
 
 #[test]
 fn a_directory_is_moved_with_all_that_is_in_it_or_not() {
-    for rules in [Rules::posix(), Rules::ext4()] {
+    for rules in [FileSystemRules::posix(), FileSystemRules::ext4()] {
         let found = outcomes(rules, swapped);
         assert_eq!(
             found.into_iter().collect::<Vec<_>>(),
@@ -317,7 +320,7 @@ fn a_directory_is_moved_with_all_that_is_in_it_or_not() {
     }
 }
 
-fn moved_out_and_removed(files: &mut Files) -> Result<(), CrashError> {
+fn moved_out_and_removed(files: &mut CrashFiles) -> Result<(), CrashError> {
     files.mkdir("a")?;
     files.mkdir("a/b")?;
     let log = files.create("a/b/log")?;
@@ -334,7 +337,7 @@ fn moved_out_and_removed(files: &mut Files) -> Result<(), CrashError> {
 /// its file along, although that is in another directory.
 #[test]
 fn a_removal_never_overtakes_what_empties_the_directory() {
-    for rules in [Rules::posix(), Rules::ext4()] {
+    for rules in [FileSystemRules::posix(), FileSystemRules::ext4()] {
         let found = outcomes(rules, moved_out_and_removed);
         assert_eq!(found.into_iter().collect::<Vec<_>>(), ["a log"]);
     }
@@ -342,7 +345,7 @@ fn a_removal_never_overtakes_what_empties_the_directory() {
 
 #[test]
 fn what_directories_refuse_comes_with_a_hint() {
-    let mut files = new(Rules::posix());
+    let mut files = new(FileSystemRules::posix());
     files.mkdir("a").expect("made");
     files.mkdir("a/b").expect("made");
     files.create("log").expect("made");

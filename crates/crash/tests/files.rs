@@ -1,14 +1,14 @@
 //! Do the files on a crash disk keep their contract, and do they break everything that it allows
 //! to be broken?
 
-use ssdlab_crash::{CrashDisk, CrashError, DriveConfig, FileId, Files, Rules};
+use ssdlab_crash::{CrashDisk, CrashError, CrashFiles, DriveConfig, FileId, FileSystemRules};
 use ssdlab_ssd::rng::Rng;
 use std::collections::{BTreeMap, BTreeSet};
 
-fn new(rules: Rules) -> Files {
+fn new(rules: FileSystemRules) -> CrashFiles {
     let mut disk = CrashDisk::new(DriveConfig::tiny(), 1).expect("possible");
     disk.stop_history();
-    Files::format(disk, rules).expect("formatted")
+    CrashFiles::format(disk, rules).expect("formatted")
 }
 
 /// What may be there after a cut, by name: kept apart from the file system, in the plainest way.
@@ -56,10 +56,10 @@ impl Model {
 }
 
 struct Host {
-    files: Files,
+    files: CrashFiles,
     model: Model,
     rng: Rng,
-    rules: Rules,
+    rules: FileSystemRules,
     open: BTreeMap<String, FileId>,
     stamp: u8,
     next: u64,
@@ -185,7 +185,7 @@ impl Host {
 
 #[test]
 fn what_is_there_after_a_cut_is_what_the_contract_allows() {
-    for rules in [Rules::posix(), Rules::ext4()] {
+    for rules in [FileSystemRules::posix(), FileSystemRules::ext4()] {
         for seed in 0..60 {
             let mut files = new(rules);
             files.mkdir("d").expect("made");
@@ -216,8 +216,8 @@ fn what_is_there_after_a_cut_is_what_the_contract_allows() {
 
 /// Outcomes of a program over seeds, cut at its end.
 fn outcomes(
-    rules: Rules,
-    program: fn(&mut Files) -> Result<String, CrashError>,
+    rules: FileSystemRules,
+    program: fn(&mut CrashFiles) -> Result<String, CrashError>,
 ) -> BTreeSet<String> {
     let base = new(rules);
     let outcome = |seed| {
@@ -228,7 +228,7 @@ fn outcomes(
     (0..200).map(outcome).collect()
 }
 
-fn seen(files: &mut Files, name: &str) -> Result<String, CrashError> {
+fn seen(files: &mut CrashFiles, name: &str) -> Result<String, CrashError> {
     if !files.exists(name) {
         return Ok("none".into());
     }
@@ -242,7 +242,7 @@ fn seen(files: &mut Files, name: &str) -> Result<String, CrashError> {
     ))
 }
 
-fn replaced(files: &mut Files) -> Result<String, CrashError> {
+fn replaced(files: &mut CrashFiles) -> Result<String, CrashError> {
     let conf = files.create("conf")?;
     files.append(conf, &[1; 100])?;
     files.fsync(conf)?;
@@ -258,7 +258,7 @@ fn replaced(files: &mut Files) -> Result<String, CrashError> {
 /// The zero-length file of 2009: only without ext4's remedy.
 #[test]
 fn a_rename_over_a_file_may_leave_nothing_of_either() {
-    let posix = outcomes(Rules::posix(), replaced);
+    let posix = outcomes(FileSystemRules::posix(), replaced);
     assert!(posix.contains("0 bytes"), "{posix:?}");
     assert!(
         posix.contains("100 bytes") && posix.contains("6000 bytes"),
@@ -268,14 +268,14 @@ fn a_rename_over_a_file_may_leave_nothing_of_either() {
         posix.iter().any(|seen| seen.ends_with("some zero")),
         "{posix:?}"
     );
-    let ext4 = outcomes(Rules::ext4(), replaced);
+    let ext4 = outcomes(FileSystemRules::ext4(), replaced);
     assert_eq!(
         ext4.into_iter().collect::<Vec<_>>(),
         ["100 bytes", "6000 bytes"]
     );
 }
 
-fn created(files: &mut Files) -> Result<String, CrashError> {
+fn created(files: &mut CrashFiles) -> Result<String, CrashError> {
     let log = files.create("log")?;
     files.append(log, &[1; 10])?;
     files.fsync(log)?;
@@ -286,13 +286,13 @@ fn created(files: &mut Files) -> Result<String, CrashError> {
 
 #[test]
 fn the_name_of_a_new_file_needs_its_directory_unless_the_journal_takes_it() {
-    let posix = outcomes(Rules::posix(), created);
+    let posix = outcomes(FileSystemRules::posix(), created);
     assert_eq!(posix.into_iter().collect::<Vec<_>>(), ["10 bytes", "none"]);
-    let ext4 = outcomes(Rules::ext4(), created);
+    let ext4 = outcomes(FileSystemRules::ext4(), created);
     assert_eq!(ext4.into_iter().collect::<Vec<_>>(), ["10 bytes"]);
 }
 
-fn two_names(files: &mut Files) -> Result<String, CrashError> {
+fn two_names(files: &mut CrashFiles) -> Result<String, CrashError> {
     files.create("a")?;
     files.create("b")?;
     files.cut()?;
@@ -302,13 +302,13 @@ fn two_names(files: &mut Files) -> Result<String, CrashError> {
 
 #[test]
 fn names_overtake_each_other_where_there_is_no_order() {
-    let posix = outcomes(Rules::posix(), two_names);
+    let posix = outcomes(FileSystemRules::posix(), two_names);
     assert_eq!(posix.into_iter().collect::<Vec<_>>(), ["", "a", "a b", "b"]);
-    let ext4 = outcomes(Rules::ext4(), two_names);
+    let ext4 = outcomes(FileSystemRules::ext4(), two_names);
     assert_eq!(ext4.into_iter().collect::<Vec<_>>(), ["", "a", "a b"]);
 }
 
-fn shortened(files: &mut Files) -> Result<String, CrashError> {
+fn shortened(files: &mut CrashFiles) -> Result<String, CrashError> {
     let log = files.create("log")?;
     files.append(log, &[1; 9000])?;
     files.fsync(log)?;
@@ -321,7 +321,7 @@ fn shortened(files: &mut Files) -> Result<String, CrashError> {
 
 #[test]
 fn a_file_is_shortened_by_a_cut_or_not() {
-    for rules in [Rules::posix(), Rules::ext4()] {
+    for rules in [FileSystemRules::posix(), FileSystemRules::ext4()] {
         let found = outcomes(rules, shortened);
         assert_eq!(
             found.into_iter().collect::<Vec<_>>(),
@@ -333,7 +333,7 @@ fn a_file_is_shortened_by_a_cut_or_not() {
 /// What a cut left behind the end of a file came into view when a later write left a hole there.
 #[test]
 fn what_lies_behind_the_end_never_counts() {
-    let base = new(Rules::posix());
+    let base = new(FileSystemRules::posix());
     let mut short = 0;
     for seed in 0..200 {
         let mut files = base.fork();
@@ -356,7 +356,7 @@ fn what_lies_behind_the_end_never_counts() {
     assert!(short > 5, "{short} cuts inside the page");
 }
 
-fn linked(files: &mut Files) -> Result<String, CrashError> {
+fn linked(files: &mut CrashFiles) -> Result<String, CrashError> {
     files.mkdir("a")?;
     files.mkdir("b")?;
     files.sync_dir("")?;
@@ -378,10 +378,10 @@ fn linked(files: &mut Files) -> Result<String, CrashError> {
 /// A file that moves by link and unlink can lose both names where directories have no order.
 #[test]
 fn a_link_and_an_unlink_overtake_each_other_where_there_is_no_order() {
-    let posix = outcomes(Rules::posix(), linked);
+    let posix = outcomes(FileSystemRules::posix(), linked);
     assert!(posix.contains("none | none"), "{posix:?}");
     assert!(posix.contains("10 bytes | 10 bytes"), "{posix:?}");
-    let ext4 = outcomes(Rules::ext4(), linked);
+    let ext4 = outcomes(FileSystemRules::ext4(), linked);
     let ext4: Vec<_> = ext4.into_iter().collect();
     assert_eq!(
         ext4,
@@ -394,7 +394,7 @@ fn a_link_and_an_unlink_overtake_each_other_where_there_is_no_order() {
 #[test]
 fn a_lying_drive_is_blamed() {
     let disk = CrashDisk::with_faults(DriveConfig::tiny(), 1, &["ignores-flush"]).expect("named");
-    let mut files = Files::format(disk, Rules::posix()).expect("formatted");
+    let mut files = CrashFiles::format(disk, FileSystemRules::posix()).expect("formatted");
     let log = files.create("log").expect("created");
     files.append(log, &[1; 10]).expect("written");
     files.fsync(log).expect("synced");
@@ -408,7 +408,7 @@ fn a_lying_drive_is_blamed() {
 
 #[test]
 fn what_files_refuse_comes_with_a_hint() {
-    let mut files = new(Rules::posix());
+    let mut files = new(FileSystemRules::posix());
     let log = files.create("log").expect("created");
     let full = (0..600).find_map(|_| {
         let grown = files.append(log, &[1; 4096]);

@@ -4,7 +4,9 @@
 //! `cargo test -p ssdlab-crash --test published -- --nocapture` prints the table of
 //! `docs/crash-disk.md`.
 
-use ssdlab_crash::{Blame, CrashDisk, CrashError, DriveConfig, FileId, Files, Rules, crash_test};
+use ssdlab_crash::{
+    Blame, CrashDisk, CrashError, CrashFiles, DriveConfig, FileId, FileSystemRules, crash_test,
+};
 
 /// Seeds of each campaign; odd ones also cut the check.
 const SEEDS: u64 = 40;
@@ -15,15 +17,15 @@ const RUNS: u64 = 6;
 trait Engine {
     /// Runs transactions 1 to [`RUNS`], and notes in `acknowledged` the last that was reported as
     /// committed.
-    fn run(&self, files: &mut Files, acknowledged: &mut u64) -> Result<(), CrashError>;
+    fn run(&self, files: &mut CrashFiles, acknowledged: &mut u64) -> Result<(), CrashError>;
     /// Recovers, and returns the last transaction that is there, in full.
-    fn recover(&self, files: &mut Files) -> Result<u64, String>;
+    fn recover(&self, files: &mut CrashFiles) -> Result<u64, String>;
 }
 
-fn new(rules: Rules) -> Files {
+fn new(rules: FileSystemRules) -> CrashFiles {
     let mut disk = CrashDisk::new(DriveConfig::tiny(), 1).expect("possible");
     disk.stop_history();
-    let mut files = Files::format(disk, rules).expect("formatted");
+    let mut files = CrashFiles::format(disk, rules).expect("formatted");
     for directory in ["logs", "wal"] {
         files.mkdir(directory).expect("made");
     }
@@ -32,7 +34,7 @@ fn new(rules: Rules) -> Files {
 }
 
 /// The first failure of a campaign in words, or its cuts.
-fn campaign(engine: &impl Engine, rules: Rules) -> Result<u64, String> {
+fn campaign(engine: &impl Engine, rules: FileSystemRules) -> Result<u64, String> {
     let found = crash_test(
         &new(rules),
         SEEDS,
@@ -56,10 +58,10 @@ fn campaign(engine: &impl Engine, rules: Rules) -> Result<u64, String> {
 
 /// Shows that the bug is found and the remedy clean; returns whether ext4 hides the bug.
 fn show(name: &str, buggy: &impl Engine, mended: &impl Engine) -> bool {
-    let found = campaign(buggy, Rules::posix()).expect_err("the bug is found");
-    let clean = campaign(mended, Rules::posix()).expect("the remedy holds");
-    let ext4 = campaign(buggy, Rules::ext4());
-    campaign(mended, Rules::ext4()).expect("the remedy holds on ext4");
+    let found = campaign(buggy, FileSystemRules::posix()).expect_err("the bug is found");
+    let clean = campaign(mended, FileSystemRules::posix()).expect("the remedy holds");
+    let ext4 = campaign(buggy, FileSystemRules::ext4());
+    campaign(mended, FileSystemRules::ext4()).expect("the remedy holds on ext4");
     println!("{name}\n  bug: {found}\n  mended: clean in {clean} cuts");
     match &ext4 {
         Ok(cuts) => println!("  bug on ext4: hidden in {cuts} cuts"),
@@ -68,14 +70,14 @@ fn show(name: &str, buggy: &impl Engine, mended: &impl Engine) -> bool {
     ext4.is_ok()
 }
 
-fn open_or_create(files: &mut Files, name: &str) -> Result<FileId, CrashError> {
+fn open_or_create(files: &mut CrashFiles, name: &str) -> Result<FileId, CrashError> {
     match files.exists(name) {
         true => files.open(name),
         false => files.create(name),
     }
 }
 
-fn all_of(files: &mut Files, file: FileId) -> Result<Vec<u8>, CrashError> {
+fn all_of(files: &mut CrashFiles, file: FileId) -> Result<Vec<u8>, CrashError> {
     let size = files.size(file)? as usize;
     files.read_at(file, 0, size)
 }
@@ -116,7 +118,7 @@ struct Sqlite {
 const PAGES: [u64; 2] = [0, 2 * 4096];
 
 impl Engine for Sqlite {
-    fn run(&self, files: &mut Files, acknowledged: &mut u64) -> Result<(), CrashError> {
+    fn run(&self, files: &mut CrashFiles, acknowledged: &mut u64) -> Result<(), CrashError> {
         let db = files.create("db")?;
         files.append(db, &[0; 3 * 4096])?;
         files.fsync(db)?;
@@ -145,7 +147,7 @@ impl Engine for Sqlite {
         Ok(())
     }
 
-    fn recover(&self, files: &mut Files) -> Result<u64, String> {
+    fn recover(&self, files: &mut CrashFiles) -> Result<u64, String> {
         if !files.exists("db") {
             return Ok(0);
         }
@@ -222,7 +224,7 @@ const PAGE: usize = 8192;
 const PLACES: [usize; 2] = [16, 4096 + 16];
 
 impl Engine for PageCache {
-    fn run(&self, files: &mut Files, acknowledged: &mut u64) -> Result<(), CrashError> {
+    fn run(&self, files: &mut CrashFiles, acknowledged: &mut u64) -> Result<(), CrashError> {
         let (db, log) = (files.create("db")?, files.create("log")?);
         let mut page = vec![0; PAGE];
         files.append(db, &page)?;
@@ -249,7 +251,7 @@ impl Engine for PageCache {
         Ok(())
     }
 
-    fn recover(&self, files: &mut Files) -> Result<u64, String> {
+    fn recover(&self, files: &mut CrashFiles) -> Result<u64, String> {
         if !files.exists("log") || !files.exists("db") {
             return Ok(0);
         }
@@ -307,7 +309,7 @@ fn log_name(number: u64) -> String {
 }
 
 impl Engine for Logs {
-    fn run(&self, files: &mut Files, acknowledged: &mut u64) -> Result<(), CrashError> {
+    fn run(&self, files: &mut CrashFiles, acknowledged: &mut u64) -> Result<(), CrashError> {
         let mut log = None;
         for transaction in 1..=RUNS {
             let current = match log {
@@ -327,7 +329,7 @@ impl Engine for Logs {
         Ok(())
     }
 
-    fn recover(&self, files: &mut Files) -> Result<u64, String> {
+    fn recover(&self, files: &mut CrashFiles) -> Result<u64, String> {
         let mut last = 0;
         for name in files.list("logs") {
             let log = files.open(&name)?;
@@ -362,7 +364,7 @@ struct Prepared {
 }
 
 impl Engine for Prepared {
-    fn run(&self, files: &mut Files, acknowledged: &mut u64) -> Result<(), CrashError> {
+    fn run(&self, files: &mut CrashFiles, acknowledged: &mut u64) -> Result<(), CrashError> {
         let log = files.create("wal/0.tmp")?;
         files.append(log, &record(&[0]))?;
         files.fsync(log)?;
@@ -378,7 +380,7 @@ impl Engine for Prepared {
         Ok(())
     }
 
-    fn recover(&self, files: &mut Files) -> Result<u64, String> {
+    fn recover(&self, files: &mut CrashFiles) -> Result<u64, String> {
         if files.exists("wal/0.tmp") {
             // What was being prepared has no records.
             files.unlink("wal/0.tmp")?;
@@ -411,7 +413,7 @@ struct Replaced {
 }
 
 impl Engine for Replaced {
-    fn run(&self, files: &mut Files, acknowledged: &mut u64) -> Result<(), CrashError> {
+    fn run(&self, files: &mut CrashFiles, acknowledged: &mut u64) -> Result<(), CrashError> {
         for transaction in 1..=RUNS {
             let new = files.create("conf.new")?;
             files.append(new, &record(&[transaction; 40]))?;
@@ -425,7 +427,7 @@ impl Engine for Replaced {
         Ok(())
     }
 
-    fn recover(&self, files: &mut Files) -> Result<u64, String> {
+    fn recover(&self, files: &mut CrashFiles) -> Result<u64, String> {
         if !files.exists("conf") {
             return Ok(0);
         }

@@ -7,7 +7,7 @@
 //! system's for temporary files) says where the file goes; on a tmpfs no disk takes part.
 use ssdlab_base::quantity::parse_size;
 use ssdlab_drives::keep::saved;
-use ssdlab_drives::keep::saved::{About, Over};
+use ssdlab_drives::keep::saved::{OverwritePolicy, SavedDriveInfo};
 use ssdlab_ssd::rng::Rng;
 use ssdlab_ssd::{Bytes, Command, Drive, DriveConfig, Nanos};
 use std::path::{Path, PathBuf};
@@ -87,7 +87,13 @@ fn rates(drive: &Drive, directory: &Path) {
     let path = directory.join(format!("ssdlab-fork-{}.drive", std::process::id()));
     for _ in 0..3 {
         let start = Instant::now();
-        let bytes = saved::save(&path, Over::Replace, drive, &About::default()).expect("saved");
+        let bytes = saved::save(
+            &path,
+            OverwritePolicy::Replace,
+            drive,
+            &SavedDriveInfo::default(),
+        )
+        .expect("saved");
         let save = start.elapsed().as_secs_f64();
         let start = Instant::now();
         let (loaded, _) = saved::load(&path).expect("loaded");

@@ -34,7 +34,7 @@ pub struct KnownModel {
 /// A family of models: a row of `known.toml`.
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
-pub struct Family {
+pub struct ModelFamily {
     /// Product family, with its class of endurance.
     pub name: String,
     /// Who makes it.
@@ -66,10 +66,10 @@ pub struct Family {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ModelsFile {
-    family: Vec<Family>,
+    family: Vec<ModelFamily>,
 }
 
-static FAMILIES: LazyLock<Vec<Family>> = LazyLock::new(|| {
+static FAMILIES: LazyLock<Vec<ModelFamily>> = LazyLock::new(|| {
     let file: Result<ModelsFile, _> = toml::from_str(include_str!("known.toml"));
     // The tests read the embedded file; should it break, no model is known.
     file.map(|file| file.family).unwrap_or_default()
@@ -81,7 +81,7 @@ const CAPACITY_SHARE: f64 = 0.02;
 const DAYS_OF_A_YEAR: f64 = 365.0;
 
 /// Every family, in the order of the file.
-pub fn families() -> &'static [Family] {
+pub fn families() -> &'static [ModelFamily] {
     &FAMILIES
 }
 
@@ -96,7 +96,7 @@ pub fn known(model: &str, capacity: Option<u64>) -> Option<KnownModel> {
     })
 }
 
-impl Family {
+impl ModelFamily {
     /// Whether a drive that reports this model name belongs to the family.
     pub fn has(&self, model: &str) -> bool {
         let fits = |[start, end]: &[String; 2]| model.starts_with(start) && model.ends_with(end);

@@ -37,7 +37,7 @@ const MORE_MAX: u32 = 128;
 
 /// A scaled drive and what was done to it.
 #[derive(Clone, Debug)]
-pub struct Scaled {
+pub struct ScaledDrive {
     /// The drive.
     pub config: DriveConfig,
     /// A sentence for every place that shows figures of it.
@@ -49,7 +49,7 @@ pub struct Scaled {
 ///
 /// # Errors
 /// When so small a drive cannot be built of its parts.
-pub fn scaled(config: &DriveConfig, user: u64) -> Result<Scaled, LabError> {
+pub fn scaled(config: &DriveConfig, user: u64) -> Result<ScaledDrive, LabError> {
     scaled_to(config, user, SUPERBLOCKS_MIN)
 }
 
@@ -61,9 +61,9 @@ pub fn scaled_to(
     config: &DriveConfig,
     user: u64,
     superblocks_min: u32,
-) -> Result<Scaled, LabError> {
+) -> Result<ScaledDrive, LabError> {
     if user >= config.user_bytes {
-        return Ok(Scaled {
+        return Ok(ScaledDrive {
             config: config.clone(),
             said: "the whole drive".into(),
         });
@@ -85,7 +85,7 @@ pub fn scaled_to(
             "choose a larger --capacity, or `--capacity whole`",
         )
     })?;
-    Ok(Scaled {
+    Ok(ScaledDrive {
         said: said(config, &small),
         config: small,
     })
@@ -97,7 +97,7 @@ pub fn scaled_to(
 ///
 /// # Errors
 /// When no such drive is possible.
-pub fn sized(whole: &DriveConfig, user: u64) -> Result<Scaled, LabError> {
+pub fn sized(whole: &DriveConfig, user: u64) -> Result<ScaledDrive, LabError> {
     let slot = slot(whole);
     if user == 0 || !user.is_multiple_of(slot) {
         return Err(LabError::refused(
@@ -119,7 +119,7 @@ pub fn sized(whole: &DriveConfig, user: u64) -> Result<Scaled, LabError> {
     small.shape.blocks_per_plane = blocks;
     shrink_rest(whole, &mut small);
     let config = add_blocks(whole, small)?;
-    Ok(Scaled {
+    Ok(ScaledDrive {
         said: said(whole, &config),
         config,
     })

@@ -6,9 +6,9 @@
 mod keys;
 
 use crate::catalogue::{self, CatalogueDrive};
-use keys::Form::{Decimal, Flag, List, Number, Text};
+use keys::ParameterForm::{Decimal, Flag, List, Number, Text};
 use ssdlab_base::LabError;
-use ssdlab_base::error::Place;
+use ssdlab_base::error::InputLocation;
 use ssdlab_base::quantity::parse_size;
 use ssdlab_ssd::geometry::Geometry;
 
@@ -17,12 +17,12 @@ const OP: &str = "op";
 
 /// One parameter and its value, as given.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Setting {
+pub struct DriveSetting {
     key: String,
     value: String,
 }
 
-impl std::fmt::Display for Setting {
+impl std::fmt::Display for DriveSetting {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}={}", self.key, self.value)
     }
@@ -47,7 +47,7 @@ fn bad(key: &str, given: &str, allowed: String, hint: &str) -> LabError {
         option: key.into(),
         given: given.into(),
         allowed,
-        place: Place::command_line(),
+        place: InputLocation::command_line(),
         hint: hint.into(),
     }
 }
@@ -71,12 +71,12 @@ fn full_key(given: &str) -> Result<&'static str, LabError> {
         })
 }
 
-impl Setting {
+impl DriveSetting {
     /// Reads `key=value`.
     ///
     /// # Errors
     /// When there is no such parameter, or the value is of another form.
-    pub fn parse(text: &str) -> Result<Setting, LabError> {
+    pub fn parse(text: &str) -> Result<DriveSetting, LabError> {
         let Some((key, value)) = text.split_once('=') else {
             return Err(bad(
                 "--set",
@@ -85,15 +85,15 @@ impl Setting {
                 "such as --set ftl.victim=d-choices:10 or --set op=28%",
             ));
         };
-        Setting::new(key.trim(), value.trim())
+        DriveSetting::new(key.trim(), value.trim())
     }
 
     /// A parameter, by its name in full or its last part, and its value.
     ///
     /// # Errors
-    /// As [`Setting::parse`].
-    pub fn new(key: &str, value: &str) -> Result<Setting, LabError> {
-        let setting = Setting {
+    /// As [`DriveSetting::parse`].
+    pub fn new(key: &str, value: &str) -> Result<DriveSetting, LabError> {
+        let setting = DriveSetting {
             key: full_key(key)?.into(),
             value: value.into(),
         };
@@ -186,7 +186,10 @@ fn spaced(text: &str) -> String {
 ///
 /// # Errors
 /// When a value is not allowed, or the drive is not possible with it.
-pub fn apply(drive: &CatalogueDrive, settings: &[Setting]) -> Result<CatalogueDrive, LabError> {
+pub fn apply(
+    drive: &CatalogueDrive,
+    settings: &[DriveSetting],
+) -> Result<CatalogueDrive, LabError> {
     if settings.is_empty() {
         return Ok(drive.clone());
     }
@@ -202,7 +205,7 @@ pub fn apply(drive: &CatalogueDrive, settings: &[Setting]) -> Result<CatalogueDr
         put(&mut table, "capacity.user", format!("{user} B").into());
     }
     let text = toml::to_string(&table).map_err(|error| unreadable(error.to_string()))?;
-    let given: Vec<String> = settings.iter().map(Setting::to_string).collect();
+    let given: Vec<String> = settings.iter().map(DriveSetting::to_string).collect();
     let source = format!("{} with --set {}", drive.file.name, given.join(" --set "));
     catalogue::parse(&text, &source)
 }
@@ -224,7 +227,7 @@ fn put(table: &mut toml::Table, key: &str, value: toml::Value) {
 }
 
 /// User capacity that leaves the over-provisioning wished for, in whole mapping units.
-fn user_bytes(table: &toml::Table, op: &Setting) -> Result<u64, LabError> {
+fn user_bytes(table: &toml::Table, op: &DriveSetting) -> Result<u64, LabError> {
     let value = |table_name: &str, key: &str| table.get(table_name)?.get(key)?.get("value");
     let number = |key: &str| {
         let number = value("nand", key).and_then(toml::Value::as_integer);
@@ -263,7 +266,8 @@ mod tests {
     }
 
     fn set(all: &[&str]) -> Result<CatalogueDrive, LabError> {
-        let settings: Result<Vec<_>, _> = all.iter().map(|text| Setting::parse(text)).collect();
+        let settings: Result<Vec<_>, _> =
+            all.iter().map(|text| DriveSetting::parse(text)).collect();
         apply(&drive(), &settings?)
     }
 
@@ -278,7 +282,7 @@ mod tests {
     #[test]
     fn every_example_can_be_read() {
         for (key, _, example) in keys::ALL {
-            let setting = Setting::parse(&format!("{key}={example}")).unwrap();
+            let setting = DriveSetting::parse(&format!("{key}={example}")).unwrap();
             let mut table = toml::Table::try_from(&drive_with(key).file).unwrap();
             put(&mut table, key, setting.toml().unwrap());
             let text = toml::to_string(&table).unwrap();

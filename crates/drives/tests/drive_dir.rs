@@ -6,7 +6,7 @@
 //! SIGKILL at a random moment, the directory is opened, and every page must be what the last FLUSH
 //! reported covered, or a newer write.
 
-use ssdlab_drives::keep::directory::{DriveDir, Safety};
+use ssdlab_drives::keep::directory::{CrashSafety, DriveDir};
 use ssdlab_drives::{catalogue, scaling};
 use ssdlab_ssd::drive::power::{DataDrive, Power};
 use ssdlab_ssd::nand::{WearConfig, WearCounters};
@@ -26,7 +26,7 @@ fn config(protected: bool) -> DriveConfig {
 }
 
 fn open(path: &Path) -> DriveDir {
-    let opened = DriveDir::open(path, Power::default(), Safety::Process);
+    let opened = DriveDir::open(path, Power::default(), CrashSafety::Process);
     opened.expect("opens").0
 }
 
@@ -72,7 +72,7 @@ fn a_directory_is_open_once() {
     let again = DriveDir::create(&path, &config(false), "tiny").expect_err("exists");
     assert!(again.to_string().contains("exists"), "{again}");
     let first = open(&path);
-    let second = DriveDir::open(&path, Power::default(), Safety::Process);
+    let second = DriveDir::open(&path, Power::default(), CrashSafety::Process);
     let error = second.expect_err("is open").to_string();
     assert!(error.contains("is open elsewhere"), "{error}");
     drop(first);
@@ -88,7 +88,7 @@ fn a_damaged_checkpoint_is_refused() {
     let mut bytes = std::fs::read(&file).expect("there");
     bytes[40] ^= 1;
     std::fs::write(&file, bytes).expect("written");
-    let error = DriveDir::open(&path, Power::default(), Safety::Process).expect_err("damaged");
+    let error = DriveDir::open(&path, Power::default(), CrashSafety::Process).expect_err("damaged");
     let said = error.to_string();
     assert!(said.contains("checkpoint-0000000001: byte 0: "), "{said}");
     assert!(error.hint().contains("--repair"), "{error}");
@@ -328,7 +328,7 @@ fn a_log_that_cannot_be_written_ends_everything() {
     let log = path.join("log-0000000001");
     std::fs::remove_file(&log).expect("removed");
     std::os::unix::fs::symlink("/dev/full", &log).expect("linked");
-    let error = DriveDir::open(&path, Power::default(), Safety::Process);
+    let error = DriveDir::open(&path, Power::default(), CrashSafety::Process);
     let error = error.expect_err("full").to_string();
     assert!(error.contains("log-0000000001"), "{error}");
 }
@@ -473,7 +473,7 @@ fn what_a_killed_checkpoint_left_is_removed_and_nothing_else() {
     let mut first = std::fs::read(path.join(own[1])).expect("there");
     first.pop();
     std::fs::write(path.join(own[1]), first).expect("written");
-    let opened = DriveDir::open(&path, Power::default(), Safety::Process);
+    let opened = DriveDir::open(&path, Power::default(), CrashSafety::Process);
     let error = opened.expect_err("damaged").to_string();
     assert!(error.contains("log-0000000001: byte "), "{error}");
     assert!(path.join(second).exists());

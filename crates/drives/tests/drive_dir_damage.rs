@@ -10,7 +10,7 @@
 //! there).
 //! `SSDLAB_DAMAGES=10000` runs it at length; `SSDLAB_SEED` draws others.
 
-use ssdlab_drives::keep::directory::{DriveDir, Safety};
+use ssdlab_drives::keep::directory::{CrashSafety, DriveDir};
 use ssdlab_ssd::DriveConfig;
 use ssdlab_ssd::drive::power::Power;
 use ssdlab_ssd::rng::Rng;
@@ -75,7 +75,7 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    fn begin<'a>(path: &'a Path, seed: u64, protected: bool, safety: Safety) -> Work<'a> {
+    fn begin<'a>(path: &'a Path, seed: u64, protected: bool, safety: CrashSafety) -> Work<'a> {
         let _ = std::fs::remove_dir_all(path);
         DriveDir::create(path, &config(protected), "tiny").expect("created");
         let (dir, _) = DriveDir::open(path, Power::default(), safety).expect("opens");
@@ -103,7 +103,7 @@ impl Work<'_> {
         }
     }
 
-    fn reopen(mut self, safety: Safety) -> Self {
+    fn reopen(mut self, safety: CrashSafety) -> Self {
         drop(self.dir);
         self.older.push(files_of(self.path));
         self.dir = DriveDir::open(self.path, Power::default(), safety)
@@ -130,7 +130,7 @@ impl Work<'_> {
 /// Directories in every state in which one can be left.
 fn bases(path: &Path) -> Vec<Base> {
     let mut all = Vec::new();
-    let process = Safety::Process;
+    let process = CrashSafety::Process;
     let mut work = Work::begin(path, 1, false, process);
     work.write(120);
     all.push(work.end("closed", true));
@@ -142,7 +142,7 @@ fn bases(path: &Path) -> Vec<Base> {
     let mut work = Work::begin(path, 3, true, process);
     work.write(120);
     all.push(work.end("protected, killed", false));
-    let mut work = Work::begin(path, 4, false, Safety::Host);
+    let mut work = Work::begin(path, 4, false, CrashSafety::Host);
     work.write(100);
     all.push(work.end("synced, killed", false));
     let mut work = Work::begin(path, 5, false, process);
@@ -156,7 +156,7 @@ fn bases(path: &Path) -> Vec<Base> {
 
 /// A checkpoint that was never finished: two logs.
 fn unfinished_checkpoint(path: &Path) -> Base {
-    let mut work = Work::begin(path, 6, false, Safety::Process);
+    let mut work = Work::begin(path, 6, false, CrashSafety::Process);
     work.write(50);
     let part = path.join("checkpoint-0000000002.part");
     std::fs::create_dir(&part).expect("made");
@@ -169,7 +169,7 @@ fn unfinished_checkpoint(path: &Path) -> Base {
     drop(work.dir);
     std::fs::remove_dir(&part).expect("removed");
     let files = files_of(path);
-    let (mut dir, _) = DriveDir::open(path, Power::default(), Safety::Process).expect("opens");
+    let (mut dir, _) = DriveDir::open(path, Power::default(), CrashSafety::Process).expect("opens");
     let mut bytes = page(0);
     dir.read(0, &mut bytes).expect("read");
     let found = u64::from_le_bytes(bytes[..8].try_into().expect("8 bytes"));
@@ -184,7 +184,7 @@ fn unfinished_checkpoint(path: &Path) -> Base {
 
 /// Killed while a frame was written.
 fn torn(path: &Path) -> Base {
-    let mut work = Work::begin(path, 7, false, Safety::Process);
+    let mut work = Work::begin(path, 7, false, CrashSafety::Process);
     work.write(80);
     let (mut before, ledger) = (files_of(path), work.ledger.clone());
     work.write(1);
@@ -342,7 +342,7 @@ enum Verdict {
 fn judge(path: &Path, files: &Files, ledger: &[u64]) -> (Verdict, String) {
     put(path, files);
     let opened = std::panic::catch_unwind(AssertUnwindSafe(|| {
-        let (mut dir, _) = DriveDir::open(path, Power::default(), Safety::Process)?;
+        let (mut dir, _) = DriveDir::open(path, Power::default(), CrashSafety::Process)?;
         let mut bytes = vec![0; (PAGES * PAGE) as usize];
         dir.read(0, &mut bytes)?;
         Ok::<_, ssdlab_base::LabError>(bytes)

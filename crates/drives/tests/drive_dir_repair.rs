@@ -1,7 +1,7 @@
 //! What `check` says of a drive directory, and what `repair` has back of a damaged one: a state
 //! that the drive had, with all that was before the damage, in a new directory.
 
-use ssdlab_drives::keep::directory::{Checked, DriveDir, Safety, check, repair};
+use ssdlab_drives::keep::directory::{CrashSafety, DirectoryCheck, DriveDir, check, repair};
 use ssdlab_ssd::DriveConfig;
 use ssdlab_ssd::drive::power::Power;
 use ssdlab_ssd::rng::Rng;
@@ -24,7 +24,7 @@ fn page(number: u64) -> Vec<u8> {
 }
 
 fn open(path: &Path) -> DriveDir {
-    let opened = DriveDir::open(path, Power::default(), Safety::Process);
+    let opened = DriveDir::open(path, Power::default(), CrashSafety::Process);
     opened.expect("opens").0
 }
 
@@ -64,7 +64,7 @@ fn used(path: &Path) -> (Vec<Vec<u64>>, Vec<u64>) {
     (states, ends)
 }
 
-fn damages(checked: &Checked) -> Vec<String> {
+fn damages(checked: &DirectoryCheck) -> Vec<String> {
     let said = checked.damages.iter();
     said.map(|damage| {
         let file = damage.file.file_name().expect("a name").to_string_lossy();
@@ -168,7 +168,7 @@ fn what_is_wrong_is_named() {
             Some(bytes) => std::fs::write(path.join(name), bytes).expect("written"),
             None => std::fs::remove_file(path.join(name)).expect("removed"),
         }
-        let opened = DriveDir::open(&path, Power::default(), Safety::Process);
+        let opened = DriveDir::open(&path, Power::default(), CrashSafety::Process);
         let error = opened.expect_err(said);
         let (file, what) = said.split_once(": ").expect("a file");
         let full = error.to_string();
@@ -211,7 +211,7 @@ fn a_damaged_place_costs_what_lies_in_it() {
     let mut bytes = whole.clone();
     bytes[place * PAGE as usize + 9] ^= 1;
     std::fs::write(&data, &bytes).expect("written");
-    let error = DriveDir::open(&path, Power::default(), Safety::Process).expect_err("damaged");
+    let error = DriveDir::open(&path, Power::default(), CrashSafety::Process).expect_err("damaged");
     let at = format!("data: byte {}: ", place * PAGE as usize);
     assert!(error.to_string().contains(&at), "{error}");
     let checked = check(&path).expect("readable");

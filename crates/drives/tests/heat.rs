@@ -3,7 +3,7 @@
 
 use ssdlab_drives::catalogue;
 use ssdlab_drives::scaling::scaled;
-use ssdlab_drives::smart::{Health, nvme, sample, text};
+use ssdlab_drives::smart::{SmartHealth, nvme, sample, text};
 use ssdlab_ssd::drive::Throttle;
 use ssdlab_ssd::{Command, Drive, Nanos};
 
@@ -40,7 +40,7 @@ fn sustained(name: &str, seconds: u64) -> (Drive, f64) {
     (drive, bytes as f64 / 10e6)
 }
 
-fn health(drive: &Drive) -> Health {
+fn health(drive: &Drive) -> SmartHealth {
     let mut health = sample::health();
     health.enter_heat(drive);
     health

@@ -4,14 +4,14 @@ use std::fmt;
 
 /// Where in a job file, or in a file that it includes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct JobFileLocation {
     /// The file's name, as the caller gave it.
     pub source: String,
     /// Line in it, from 1; `None` when the whole is meant.
     pub line: Option<usize>,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for JobFileLocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.line {
             Some(line) => write!(f, "{}:{line}", self.source),
@@ -29,7 +29,7 @@ pub enum Error {
         /// The option as the user spelled it.
         option: String,
         /// Where it stands.
-        place: Place,
+        place: JobFileLocation,
         /// What to do instead.
         hint: String,
     },
@@ -42,7 +42,7 @@ pub enum Error {
         /// What is allowed.
         allowed: String,
         /// Where it stands.
-        place: Place,
+        place: JobFileLocation,
         /// What to do instead; may be empty.
         hint: String,
     },

@@ -5,7 +5,7 @@
 //!   ([`Surroundings`]: nothing is read or asked unless the caller allows it).
 //! * What jobs inherit: the options of every `[global]` above them ([`JobFile::jobs`]).
 //! * Values in fio's spelling: sizes (`k` = 1024 and `KiB` = 1000 unless `kb_base=1000`), times,
-//!   per cent, comma forms for read, write and trim, `bssplit` ([`Setting`]).
+//!   per cent, comma forms for read, write and trim, `bssplit` ([`JobOption`]).
 //! * Option names with their other names, and the nearest to one that is wrong ([`names`]).
 //! * All errors of a file at once, each with file, line, option and a hint ([`Error`]).
 //!
@@ -52,34 +52,34 @@ pub mod names;
 mod surroundings;
 mod units;
 
-pub use error::{Error, Place};
-pub use lines::{Section, Setting};
+pub use error::{Error, JobFileLocation};
+pub use lines::{JobFileSection, JobOption};
 pub use surroundings::Surroundings;
-pub use units::{Share, Size, TimeUnit, number};
+pub use units::{BlockSizeShare, SizeOrPercent, TimeUnit, number};
 
-use lines::Reader;
+use lines::JobFileParser;
 
 /// A job file as it is written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct JobFile {
     /// Its sections in order, those called `global` among them.
-    pub sections: Vec<Section>,
+    pub sections: Vec<JobFileSection>,
 }
 
 /// A job with what it inherits.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Job<'a> {
+pub struct ResolvedJob<'a> {
     /// Its own section.
-    pub section: &'a Section,
+    pub section: &'a JobFileSection,
     /// The options of the `[global]` sections above it, and then its own: of an option given
     /// twice, the last stands.
-    pub settings: Vec<&'a Setting>,
+    pub settings: Vec<&'a JobOption>,
 }
 
 impl JobFile {
     /// Reads `text` as far as it can be read; `source` is its name in places.
     pub fn parse(text: &str, source: &str, surroundings: &Surroundings) -> (JobFile, Vec<Error>) {
-        let mut reader = Reader {
+        let mut reader = JobFileParser {
             surroundings,
             sections: Vec::new(),
             errors: Vec::new(),
@@ -92,30 +92,30 @@ impl JobFile {
     }
 
     /// The jobs in order.
-    pub fn jobs(&self) -> Vec<Job<'_>> {
-        let mut globals: Vec<&Setting> = Vec::new();
+    pub fn jobs(&self) -> Vec<ResolvedJob<'_>> {
+        let mut globals: Vec<&JobOption> = Vec::new();
         let mut jobs = Vec::new();
         for section in &self.sections {
             if section.is_global() {
                 globals.extend(&section.settings);
             } else {
                 let settings = globals.iter().copied().chain(&section.settings).collect();
-                jobs.push(Job { section, settings });
+                jobs.push(ResolvedJob { section, settings });
             }
         }
         jobs
     }
 
     /// The options of every `[global]`, in order.
-    pub fn globals(&self) -> impl Iterator<Item = &Setting> {
+    pub fn globals(&self) -> impl Iterator<Item = &JobOption> {
         let globals = self.sections.iter().filter(|section| section.is_global());
         globals.flat_map(|section| &section.settings)
     }
 }
 
-impl Job<'_> {
+impl ResolvedJob<'_> {
     /// The setting that stands: the last whose name is `wanted`.
-    pub fn last(&self, wanted: impl Fn(&str) -> bool) -> Option<&Setting> {
+    pub fn last(&self, wanted: impl Fn(&str) -> bool) -> Option<&JobOption> {
         let settings = self.settings.iter().rev();
         settings.copied().find(|setting| wanted(&setting.name))
     }

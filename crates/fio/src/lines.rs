@@ -1,44 +1,44 @@
 //! The lines of a job file: sections, settings, comments, quotes, included files.
 
-use crate::error::{Error, Place};
+use crate::error::{Error, JobFileLocation};
 use crate::surroundings::Surroundings;
 
 /// A section with its settings in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Section {
+pub struct JobFileSection {
     /// Its name, such as `global`.
     pub name: String,
     /// Where it begins.
-    pub place: Place,
+    pub place: JobFileLocation,
     /// Its options, those of included files among them.
-    pub settings: Vec<Setting>,
+    pub settings: Vec<JobOption>,
 }
 
 /// One option as written.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Setting {
+pub struct JobOption {
     /// The option as the user spelled it: see [`crate::names::canonical`].
     pub name: String,
     /// With variables, keywords and quotes resolved; `None` for an option without `=`.
     pub value: Option<String>,
     /// Where it stands.
-    pub place: Place,
+    pub place: JobFileLocation,
 }
 
-impl Section {
+impl JobFileSection {
     /// Whether its options are for all jobs below it.
     pub fn is_global(&self) -> bool {
         self.name == "global"
     }
 }
 
-impl Setting {
+impl JobOption {
     /// The value, "1" when there is none: what fio's own JSON prints.
     pub fn text(&self) -> &str {
         self.value.as_deref().unwrap_or("1")
     }
 
-    /// Name and [`Setting::text`].
+    /// Name and [`JobOption::text`].
     pub fn as_written(&self) -> (String, String) {
         (self.name.clone(), self.text().to_owned())
     }
@@ -64,24 +64,24 @@ impl Setting {
     }
 }
 
-fn place(source: &str, line: Option<usize>) -> Place {
-    Place {
+fn place(source: &str, line: Option<usize>) -> JobFileLocation {
+    JobFileLocation {
         source: source.to_owned(),
         line,
     }
 }
 
 /// A job file being read, with what is wrong in it.
-pub(crate) struct Reader<'a> {
+pub(crate) struct JobFileParser<'a> {
     pub surroundings: &'a Surroundings<'a>,
-    pub sections: Vec<Section>,
+    pub sections: Vec<JobFileSection>,
     pub errors: Vec<Error>,
 }
 
 /// Files included by files included ...: more than this is a circle.
 const NESTED_MAX: u32 = 16;
 
-impl Reader<'_> {
+impl JobFileParser<'_> {
     /// Reads the lines of `text`, which `nested` files include.
     pub fn lines(&mut self, text: &str, source: &str, nested: u32) {
         for (index, line) in text.trim_start_matches('\u{feff}').lines().enumerate() {
@@ -94,7 +94,7 @@ impl Reader<'_> {
         }
     }
 
-    fn line(&mut self, line: &str, place: Place, nested: u32) -> Result<(), Error> {
+    fn line(&mut self, line: &str, place: JobFileLocation, nested: u32) -> Result<(), Error> {
         if let Some(rest) = line.strip_prefix('[') {
             let name = rest.strip_suffix(']').map(str::trim).unwrap_or_default();
             let rule = match (name, nested) {
@@ -105,7 +105,7 @@ impl Reader<'_> {
             if !rule.is_empty() {
                 return Err(broken(place, line, rule));
             }
-            self.sections.push(Section {
+            self.sections.push(JobFileSection {
                 name: name.to_owned(),
                 place,
                 settings: Vec::new(),
@@ -126,7 +126,7 @@ impl Reader<'_> {
     }
 
     /// The lines of another file, as if they stood here.
-    fn include(&mut self, name: &str, place: Place, nested: u32) -> Result<(), Error> {
+    fn include(&mut self, name: &str, place: JobFileLocation, nested: u32) -> Result<(), Error> {
         let bad = |what: &str, hint: &str| Error::BadValue {
             option: "include".to_owned(),
             given: name.to_owned(),
@@ -147,7 +147,11 @@ impl Reader<'_> {
     }
 }
 
-fn setting(line: &str, place: Place, surroundings: &Surroundings) -> Result<Setting, Error> {
+fn setting(
+    line: &str,
+    place: JobFileLocation,
+    surroundings: &Surroundings,
+) -> Result<JobOption, Error> {
     let (name, value) = match line.split_once('=') {
         Some((name, value)) => (name.trim(), Some(value.trim())),
         None => (line, None),
@@ -155,7 +159,7 @@ fn setting(line: &str, place: Place, surroundings: &Surroundings) -> Result<Sett
     if name.is_empty() || (value.is_none() && name.contains(char::is_whitespace)) {
         return Err(broken(place, line, "a line is name=value, or a name alone"));
     }
-    let mut setting = Setting {
+    let mut setting = JobOption {
         name: name.to_owned(),
         value: value.map(str::to_owned),
         place,
@@ -179,7 +183,7 @@ fn setting(line: &str, place: Place, surroundings: &Surroundings) -> Result<Sett
     Ok(setting)
 }
 
-fn broken(place: Place, given: &str, allowed: &str) -> Error {
+fn broken(place: JobFileLocation, given: &str, allowed: &str) -> Error {
     Error::BadValue {
         option: "line".to_owned(),
         given: given.to_owned(),

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 /// Source and text of an included file, or why there is none.
-type Included = Result<(String, String), String>;
+type IncludeResult = Result<(String, String), String>;
 
 /// What a job file may refer to outside itself.
 pub struct Surroundings<'a> {
@@ -13,7 +13,7 @@ pub struct Surroundings<'a> {
     /// The value of `ncpus`, `mb_memory` and `pagesize`.
     pub keyword: &'a dyn Fn(&str) -> Option<u64>,
     /// The file of this name, included by that source.
-    pub file: &'a dyn Fn(&str, &str) -> Included,
+    pub file: &'a dyn Fn(&str, &str) -> IncludeResult,
     /// Where the log of commands of this name is, or why it may not be read.
     pub log: &'a dyn Fn(&str) -> Result<PathBuf, String>,
 }
@@ -139,7 +139,7 @@ fn machine(keyword: &str) -> Option<u64> {
 }
 
 /// As fio: relative to the working directory, or else to the including file.
-fn included(name: &str, by: &str) -> Included {
+fn included(name: &str, by: &str) -> IncludeResult {
     let beside: PathBuf = Path::new(by).parent().unwrap_or(Path::new("")).join(name);
     let path = match Path::new(name).exists() {
         true => PathBuf::from(name),

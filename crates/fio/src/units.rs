@@ -1,11 +1,11 @@
 //! Numbers as fio spells them (parse.c: `__get_mult_bytes`, `get_mult_time`).
 
 use crate::error::Error;
-use crate::lines::Setting;
+use crate::lines::JobOption;
 
 /// A size, or a share of something that is known later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Size {
+pub enum SizeOrPercent {
     /// In bytes.
     Bytes(u64),
     /// In per cent of that, 0 to 100.
@@ -23,7 +23,7 @@ pub enum TimeUnit {
 
 /// One size of `bssplit` with its share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Share {
+pub struct BlockSizeShare {
     /// A multiple of 512.
     pub bytes: u32,
     /// In per cent; those of a list sum to 100.
@@ -66,7 +66,7 @@ pub fn number(text: &str, kb_base: u64) -> Option<u64> {
     number.checked_mul(base.checked_pow(power)?)
 }
 
-impl Setting {
+impl JobOption {
     /// A size in bytes.
     ///
     /// # Errors
@@ -79,13 +79,13 @@ impl Setting {
     ///
     /// # Errors
     /// When it is none: [`Error::BadValue`].
-    pub fn size_or_percent(&self, kb_base: u64) -> Result<Size, Error> {
+    pub fn size_or_percent(&self, kb_base: u64) -> Result<SizeOrPercent, Error> {
         match self.text().strip_suffix('%') {
             Some(percent) => match percent.parse() {
-                Ok(percent @ 0..=100) => Ok(Size::Percent(percent)),
+                Ok(percent @ 0..=100) => Ok(SizeOrPercent::Percent(percent)),
                 _ => Err(self.bad("a share is 0% to 100%", "")),
             },
-            None => self.size(kb_base).map(Size::Bytes),
+            None => self.size(kb_base).map(SizeOrPercent::Bytes),
         }
     }
 
@@ -218,7 +218,7 @@ impl Setting {
     ///
     /// # Errors
     /// When it is none: [`Error::BadValue`].
-    pub fn splits(&self, kb_base: u64) -> Result<[Vec<Share>; 3], Error> {
+    pub fn splits(&self, kb_base: u64) -> Result<[Vec<BlockSizeShare>; 3], Error> {
         let lists: Result<Vec<_>, _> = self
             .text()
             .split(',')
@@ -232,7 +232,7 @@ impl Setting {
         }
     }
 
-    fn split_list(&self, list: &str, kb_base: u64) -> Result<Vec<Share>, Error> {
+    fn split_list(&self, list: &str, kb_base: u64) -> Result<Vec<BlockSizeShare>, Error> {
         let mut entries: Vec<(u32, Option<u8>)> = Vec::new();
         for entry in list.split(':') {
             let (size, percent) = entry.split_once('/').unwrap_or((entry, ""));
@@ -266,7 +266,7 @@ impl Setting {
                 };
                 (each + last) as u8
             });
-            Share { bytes, percent }
+            BlockSizeShare { bytes, percent }
         });
         Ok(shares.filter(|b| b.percent > 0).collect())
     }

@@ -4,7 +4,7 @@ use serde::Serialize;
 use ssdlab_base::LabError;
 use ssdlab_base::memory::refuse_if_too_big;
 use ssdlab_drives::rests_on::RestsOn;
-use ssdlab_drives::settings::Setting;
+use ssdlab_drives::settings::DriveSetting;
 use ssdlab_drives::{catalogue, scaling, settings};
 use ssdlab_ssd::{Bytes, DriveConfig};
 
@@ -49,7 +49,11 @@ impl HostDrive {
     ///
     /// # Errors
     /// When there is no such drive, or it is not possible so.
-    pub fn open(name: &str, set: &[Setting], capacity: Option<u64>) -> Result<HostDrive, LabError> {
+    pub fn open(
+        name: &str,
+        set: &[DriveSetting],
+        capacity: Option<u64>,
+    ) -> Result<HostDrive, LabError> {
         let name = name.strip_prefix("drive:").unwrap_or(name);
         let drive = settings::apply(&catalogue::open(name)?, set)?;
         if capacity == Some(0) {
@@ -63,7 +67,7 @@ impl HostDrive {
         let scaled = scaling::scaled(&drive.config, capacity.unwrap_or(u64::MAX))?;
         refuse_if_too_big(&drive.file.name, scaled.config.memory_bytes(), 1)?;
         Ok(HostDrive {
-            settings: set.iter().map(Setting::to_string).collect(),
+            settings: set.iter().map(DriveSetting::to_string).collect(),
             scaled: scaled.said,
             whole_user_bytes: drive.config.user_bytes,
             user_bytes: scaled.config.user_bytes,

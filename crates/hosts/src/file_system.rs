@@ -8,7 +8,7 @@ use ssdlab_ssd::rng::Rng;
 
 /// A run of blocks: first, count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Extent {
+pub struct FileExtent {
     /// First block.
     pub first: u64,
     /// Blocks.
@@ -17,19 +17,19 @@ pub struct Extent {
 
 /// The file system.
 #[derive(Clone, Debug)]
-pub struct FileSystem {
+pub struct BitmapFileSystem {
     blocks: u64,
     used: u64,
     /// A bit per block: in use.
     bitmap: Vec<u64>,
     cursor: u64,
-    files: Vec<Vec<Extent>>,
+    files: Vec<Vec<FileExtent>>,
 }
 
-impl FileSystem {
+impl BitmapFileSystem {
     /// An empty file system of `blocks` blocks.
-    pub fn new(blocks: u64) -> FileSystem {
-        FileSystem {
+    pub fn new(blocks: u64) -> BitmapFileSystem {
+        BitmapFileSystem {
             blocks,
             used: 0,
             bitmap: vec![0; blocks.div_ceil(64) as usize],
@@ -57,7 +57,7 @@ impl FileSystem {
         self.bitmap[(block / 64) as usize] >> (block % 64) & 1 == 1
     }
 
-    fn set(&mut self, extent: Extent, used: bool) {
+    fn set(&mut self, extent: FileExtent, used: bool) {
         for block in extent.first..extent.first + extent.count {
             let bit = 1 << (block % 64);
             let word = &mut self.bitmap[(block / 64) as usize];
@@ -85,7 +85,7 @@ impl FileSystem {
     }
 
     /// Runs of free blocks, in order.
-    pub fn free_runs(&self) -> impl Iterator<Item = Extent> + '_ {
+    pub fn free_runs(&self) -> impl Iterator<Item = FileExtent> + '_ {
         let mut at = 0;
         std::iter::from_fn(move || {
             let first = self.find(at, false);
@@ -93,7 +93,7 @@ impl FileSystem {
                 return None;
             }
             at = self.find(first, true);
-            Some(Extent {
+            Some(FileExtent {
                 first,
                 count: at - first,
             })
@@ -101,7 +101,7 @@ impl FileSystem {
     }
 
     /// Creates a file of `count` blocks; its extents. `None` when there is no room.
-    pub fn create(&mut self, count: u64) -> Option<&[Extent]> {
+    pub fn create(&mut self, count: u64) -> Option<&[FileExtent]> {
         if count == 0 || count > self.blocks - self.used {
             return None;
         }
@@ -113,7 +113,7 @@ impl FileSystem {
                 first = self.find(0, false);
             }
             let end = self.find(first, true).min(first + left);
-            let extent = Extent {
+            let extent = FileExtent {
                 first,
                 count: end - first,
             };
@@ -127,7 +127,7 @@ impl FileSystem {
     }
 
     /// Deletes a file drawn at random; the blocks that it had.
-    pub fn delete(&mut self, rng: &mut Rng) -> Vec<Extent> {
+    pub fn delete(&mut self, rng: &mut Rng) -> Vec<FileExtent> {
         if self.files.is_empty() {
             return Vec::new();
         }
@@ -188,7 +188,7 @@ mod tests {
     #[test]
     fn files_come_and_go_and_no_block_is_given_twice() {
         let mut rng = Rng::new(5);
-        let mut fs = FileSystem::new(1000);
+        let mut fs = BitmapFileSystem::new(1000);
         for step in 0..5000 {
             let count = 1 + rng.below(60);
             while fs.used() + count > 700 {
@@ -208,10 +208,10 @@ mod tests {
     #[test]
     fn free_space_is_handed_out_in_turn() {
         let mut rng = Rng::new(1);
-        let mut fs = FileSystem::new(100);
+        let mut fs = BitmapFileSystem::new(100);
         assert_eq!(
             fs.create(30).unwrap(),
-            [Extent {
+            [FileExtent {
                 first: 0,
                 count: 30
             }]
@@ -223,11 +223,11 @@ mod tests {
         assert_eq!(
             split,
             [
-                Extent {
+                FileExtent {
                     first: 60,
                     count: 40
                 },
-                Extent {
+                FileExtent {
                     first: 0,
                     count: 20
                 }
@@ -237,7 +237,7 @@ mod tests {
 
     #[test]
     fn a_contradiction_is_found() {
-        let mut fs = FileSystem::new(100);
+        let mut fs = BitmapFileSystem::new(100);
         fs.create(10).unwrap();
         fs.bitmap[0] |= 1 << 50;
         assert!(fs.check().is_err());

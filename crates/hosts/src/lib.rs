@@ -22,4 +22,4 @@ pub mod tier;
 pub mod zil;
 
 pub use drive::HostDrive;
-pub use scenario::{Report, Scenario, run_all};
+pub use scenario::{Scenario, ScenarioReport, run_all};

@@ -34,7 +34,7 @@ impl Default for ProbeSpec {
 
 /// Result of a probe.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Probe {
+pub struct ProbeResult {
     /// Commands per second.
     pub iops: f64,
     /// Bytes read per second.
@@ -69,7 +69,7 @@ pub fn probe(
     spec: &ProbeSpec,
     rng: &mut Rng,
     place: &mut dyn FnMut(&mut Rng) -> u64,
-) -> Result<Probe, LabError> {
+) -> Result<ProbeResult, LabError> {
     let buffer = drive.config().buffer.bytes;
     let writes = 100 - spec.read_pct.min(100);
     let warm = match writes {
@@ -109,7 +109,7 @@ pub fn probe(
     }
     let rate = |count: u64| count as f64 / seconds;
     let [reads, writes] = &all;
-    Ok(Probe {
+    Ok(ProbeResult {
         iops: rate(reads.len() + writes.len()),
         read_bytes_s: rate(reads.len() * u64::from(spec.block)),
         write_bytes_s: rate(writes.len() * u64::from(spec.block)),

@@ -5,7 +5,7 @@ use crate::HostDrive;
 use serde::Serializer;
 use serde_json::{Value, json};
 use ssdlab_base::LabError;
-use ssdlab_base::check::Check;
+use ssdlab_base::check::SelfCheck;
 use ssdlab_ssd::Nanos;
 use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,41 +15,45 @@ pub trait Scenario: Sized {
     /// Name of the model in `result.json`, and of its command.
     const NAME: &'static str;
     /// Devices that it runs on.
-    type Drives: ?Sized;
+    type TargetDrives: ?Sized;
     /// Result of a run.
-    type Run;
+    type ScenarioResult;
 
     /// Checks that the spec can be run on these drives.
     ///
     /// # Errors
     /// The first value that is impossible, with those allowed.
-    fn validate_on(&self, drives: &Self::Drives) -> Result<(), LabError>;
+    fn validate_on(&self, drives: &Self::TargetDrives) -> Result<(), LabError>;
 
     /// Runs until its end or until `stop` is set: the part done by then is the result.
     ///
     /// # Errors
     /// When spec or drives are impossible, or a device fails.
-    fn run(&self, drives: &mut Self::Drives, stop: &AtomicBool) -> Result<Self::Run, LabError>;
+    fn run(
+        &self,
+        drives: &mut Self::TargetDrives,
+        stop: &AtomicBool,
+    ) -> Result<Self::ScenarioResult, LabError>;
 
     /// Self-checks of a run.
-    fn checks(run: &Self::Run) -> &[Check];
+    fn checks(run: &Self::ScenarioResult) -> &[SelfCheck];
 
     /// All runs for the terminal, at most 80 columns.
-    fn text(runs: &[Self::Run], drives: &Self::Drives) -> String;
+    fn text(runs: &[Self::ScenarioResult], drives: &Self::TargetDrives) -> String;
 
     /// Series of all runs as CSV.
     ///
     /// # Errors
     /// When a command cannot be written as CSV.
-    fn csv(runs: &[Self::Run]) -> Result<String, LabError>;
+    fn csv(runs: &[Self::ScenarioResult]) -> Result<String, LabError>;
 
     /// All runs as JSON.
-    fn json(runs: &[Self::Run], drives: &Self::Drives) -> Value;
+    fn json(runs: &[Self::ScenarioResult], drives: &Self::TargetDrives) -> Value;
 }
 
 /// Results of the runs of a scenario, ready to be written.
 #[derive(Debug)]
-pub struct Report {
+pub struct ScenarioReport {
     /// For the terminal.
     pub text: String,
     /// Series, as CSV.
@@ -57,7 +61,7 @@ pub struct Report {
     /// Everything, as JSON.
     pub json: Value,
     /// Self-checks of all runs.
-    pub checks: Vec<Check>,
+    pub checks: Vec<SelfCheck>,
     /// Stopped before its end.
     pub stopped: bool,
 }
@@ -68,9 +72,9 @@ pub struct Report {
 /// When a run is impossible, or a device fails.
 pub fn run_all<S: Scenario>(
     specs: &[S],
-    drives: &mut S::Drives,
+    drives: &mut S::TargetDrives,
     stop: &AtomicBool,
-) -> Result<Report, LabError> {
+) -> Result<ScenarioReport, LabError> {
     let mut runs = Vec::new();
     for spec in specs {
         if stop.load(Ordering::Relaxed) {
@@ -78,7 +82,7 @@ pub fn run_all<S: Scenario>(
         }
         runs.push(spec.run(drives, stop)?);
     }
-    Ok(Report {
+    Ok(ScenarioReport {
         text: S::text(&runs, drives),
         csv: S::csv(&runs)?,
         json: S::json(&runs, drives),

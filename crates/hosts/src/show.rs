@@ -4,12 +4,12 @@ use crate::HostDrive;
 use ssdlab_view::units;
 
 /// A column of a series: its name and the field's text.
-pub(crate) type Column<S> = (&'static str, fn(&S) -> String);
+pub(crate) type ScenarioCsvColumn<S> = (&'static str, fn(&S) -> String);
 
 /// Series of all runs as CSV: the run's name, then `columns` of each of its samples.
 pub(crate) fn csv<'a, S: 'a>(
     run: &str,
-    columns: &[Column<S>],
+    columns: &[ScenarioCsvColumn<S>],
     runs: impl Iterator<Item = (String, &'a [S])>,
 ) -> String {
     let names = columns.iter().map(|column| column.0);

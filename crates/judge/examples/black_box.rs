@@ -9,7 +9,9 @@ use ssdlab_base::{LabError, parallel};
 use ssdlab_bench::device::{ModelledTarget, TargetFacts, TargetKind};
 use ssdlab_judge::ablate::Cause;
 use ssdlab_judge::ablate::planted::{FAULTS, planted};
-use ssdlab_judge::experiment::{Answer, Bench, Investigation, Said, investigate};
+use ssdlab_judge::experiment::{
+    ExperimentBench, Investigation, InvestigationAnswer, SmartSnapshot, investigate,
+};
 use std::sync::atomic::AtomicBool;
 
 fn look(seed: u64, faults: &[usize]) -> Result<Option<Investigation>, LabError> {
@@ -24,7 +26,7 @@ fn look(seed: u64, faults: &[usize]) -> Result<Option<Investigation>, LabError> 
         ..TargetFacts::unknown("hidden".into(), TargetKind::BlockDevice)
     };
     let stop = AtomicBool::new(false);
-    let mut bench = Bench {
+    let mut bench = ExperimentBench {
         target: &mut ModelledTarget::around(drive, facts),
         bytes,
         seed: 1,
@@ -32,7 +34,7 @@ fn look(seed: u64, faults: &[usize]) -> Result<Option<Investigation>, LabError> 
         busy: true,
     };
     investigate(&mut bench, u64::MAX, &mut |_, _| {}, &mut |_| {
-        Said::default()
+        SmartSnapshot::default()
     })
     .map(Some)
 }
@@ -54,9 +56,9 @@ fn row(title: &str, seeds: &[u64], fault: Option<usize>) -> Result<[u64; 4], Lab
         let Some(found) = found else { continue };
         let right = |cause| fault.is_some_and(|fault| FAULTS[fault].1 == cause);
         let kind = match &found.answer {
-            Answer::Cause { cause, .. } if right(*cause) => 0,
-            Answer::OneOf(causes) if causes.iter().any(|cause| right(*cause)) => 1,
-            Answer::NothingShown => 3,
+            InvestigationAnswer::Cause { cause, .. } if right(*cause) => 0,
+            InvestigationAnswer::OneOf(causes) if causes.iter().any(|cause| right(*cause)) => 1,
+            InvestigationAnswer::NothingShown => 3,
             _ => 2,
         };
         row.counts[kind] += 1;

@@ -8,9 +8,9 @@
 
 use ssdlab_base::{LabError, parallel};
 use ssdlab_judge::ablate::planted::{FAULTS, healthy, planted};
-use ssdlab_judge::ablate::{Cause, FAULT, Host, Load, Stream};
+use ssdlab_judge::ablate::{AblationLoad, Cause, FAULT, HostRelief, HostStream};
 use ssdlab_judge::ablate::{diagnose_faults, diagnose_stream, steady};
-use ssdlab_load::trace::Event;
+use ssdlab_load::trace::TraceEvent;
 use ssdlab_ssd::rng::Rng;
 use ssdlab_ssd::{Drive, Op};
 
@@ -22,7 +22,7 @@ fn judged(seed: u64, faults: &[usize]) -> Result<Option<Option<Wrong>>, LabError
     let Some(drive) = planted(seed, faults)? else {
         return Ok(None);
     };
-    let found = diagnose_faults(&drive, &Load::ALL, 1)?;
+    let found = diagnose_faults(&drive, &AblationLoad::ALL, 1)?;
     let named: Vec<_> = found.iter().map(|fault| fault.cause).collect();
     let first = |count: usize| &named[..named.len().min(count)];
     let right = match faults {
@@ -107,14 +107,14 @@ const COMMITS: u64 = 400;
 const SLOWED: f64 = 2.0;
 
 /// A journal drawn from a seed: some writes, then one with FUA.
-fn journal(seed: u64, planted: Planted, pause_ns: u64) -> Stream {
+fn journal(seed: u64, planted: Planted, pause_ns: u64) -> HostStream {
     let rng = &mut Rng::named(seed, "journal");
     let (writes, block) = (1 + rng.below(8), 4096 << rng.below(3));
     let (mut now, mut events) = (0, Vec::new());
     for number in 0..COMMITS * (writes + 1) {
         let commit = number % (writes + 1) == writes;
         let place = rng.below((32 << 20) / block) * block;
-        let mut event = Event::new(now, Op::Write, place, block);
+        let mut event = TraceEvent::new(now, Op::Write, place, block);
         event.fua = commit;
         event.preflush = commit && planted.doubled;
         now += 50_000;
@@ -122,7 +122,7 @@ fn journal(seed: u64, planted: Planted, pause_ns: u64) -> Stream {
         events.push(event);
         now += if commit { pause_ns } else { 0 };
     }
-    Stream::new(&events).expect("every command completed")
+    HostStream::new(&events).expect("every command completed")
 }
 
 /// `None` where what is planted does not show: it is to take twice the time, doubled flushes half
@@ -132,7 +132,9 @@ fn judged_host(seed: u64, planted: Planted) -> Result<Option<Option<Wrong>>, Lab
     let mut config = healthy(seed);
     config.buffer.protected = !planted.volatile;
     let drive = steady(&config, seed)?;
-    let ns = |drive: &Drive, stream: &Stream| stream.measure(drive.clone(), Host::default()).ns;
+    let ns = |drive: &Drive, stream: &HostStream| {
+        stream.measure(drive.clone(), HostRelief::default()).ns
+    };
     let once = Planted {
         doubled: false,
         ..planted

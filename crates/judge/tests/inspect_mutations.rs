@@ -56,7 +56,7 @@ fn within_reason(found: &Inspection, what: &str) {
         );
         assert!(!reported.source.is_empty());
     }
-    let percent = |reported: &Option<ssdlab_judge::inspect::Reported>, most: f64| {
+    let percent = |reported: &Option<ssdlab_judge::inspect::ReportedValue>, most: f64| {
         assert!(
             reported
                 .as_ref()

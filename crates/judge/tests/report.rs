@@ -6,9 +6,9 @@
 
 mod sample;
 
-use ssdlab_base::check::Check;
+use ssdlab_base::check::SelfCheck;
 use ssdlab_bench::analysis::WriteCliff;
-use ssdlab_bench::record::Ending;
+use ssdlab_bench::record::RunEnding;
 use ssdlab_bench::report::RunReport;
 use ssdlab_bench::report::terminal;
 use ssdlab_judge::qualify;
@@ -59,7 +59,7 @@ fn a_reason_is_printed_once() {
     let mut q = sample::qualification();
     let why = "This is a reason that two requirements share.";
     for finding in &mut q.target.verdict.findings[..2] {
-        finding.outcome = qualify::Outcome::Unknown;
+        finding.outcome = qualify::QualifyOutcome::Unknown;
         finding.why = why.into();
     }
     let text = qualify::terminal::verdict_summary(&q);
@@ -124,8 +124,8 @@ fn hostile() -> (Qualification, Vec<RunReport>) {
         run.command = HOSTILE.into();
         run.notes = vec![HOSTILE.into()];
         run.facts.name = HOSTILE.into();
-        run.ending = Ending::Failed(HOSTILE.into());
-        run.checks = vec![Check::new(HOSTILE, Err(HOSTILE.into()))];
+        run.ending = RunEnding::Failed(HOSTILE.into());
+        run.checks = vec![SelfCheck::new(HOSTILE, Err(HOSTILE.into()))];
         run.totals[0].max_ns = u64::MAX;
         run.totals[0].count = u64::MAX;
         run.totals[0].length_s = 1e-9;

@@ -1,9 +1,9 @@
 //! Does a longer look give the same answer? The table of `tests/verdicts.sh`, and one drive again.
 
 use ssdlab_base::parallel;
-use ssdlab_bench::device::named::Name;
+use ssdlab_bench::device::named::TargetName;
 use ssdlab_drives::catalogue;
-use ssdlab_judge::qualify::{Profile, QualifyPlan, Silent, compare, qualify, role};
+use ssdlab_judge::qualify::{QualifyPlan, QualifyProfile, SilentProgress, compare, qualify, role};
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 
@@ -70,15 +70,20 @@ fn rows_are_drives_of_the_catalogue_and_drives_that_feed_on_their_map_never_pass
 #[test]
 fn a_drive_measured_again_gives_the_answers_of_the_table() {
     let drive = "intel-x25e-32gb";
-    let measured = |profile: &Profile| {
+    let measured = |profile: &QualifyProfile| {
         let plan = QualifyPlan {
             profile: *profile,
-            ..QualifyPlan::new(Some(Name::Drive(drive.to_owned())), role("slog")?)
+            ..QualifyPlan::new(Some(TargetName::Drive(drive.to_owned())), role("slog")?)
         };
-        let found = qualify(&plan, &mut Silent, &AtomicBool::new(false))?;
+        let found = qualify(&plan, &mut SilentProgress, &AtomicBool::new(false))?;
         Ok(compare::outcome(found.target.verdict.outcome).1.to_owned())
     };
-    let found = parallel::all(&[Profile::Quick, Profile::Standard], 2, measured).unwrap();
+    let found = parallel::all(
+        &[QualifyProfile::Quick, QualifyProfile::Standard],
+        2,
+        measured,
+    )
+    .unwrap();
     let kept = &answers(TABLE)[&(drive.to_owned(), "slog".to_owned())];
     assert_eq!(found.into_iter().map(Some).collect::<Vec<_>>(), kept[..2]);
 }

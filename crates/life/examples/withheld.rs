@@ -7,21 +7,21 @@
 
 use ssdlab_base::{LabError, parallel};
 use ssdlab_drives::catalogue::{self, CatalogueDrive};
-use ssdlab_life::draft::{Facts, draft};
-use ssdlab_life::validate::{Figure, Row, validate};
+use ssdlab_life::draft::{DatasheetFacts, draft};
+use ssdlab_life::validate::{DatasheetFigure, ValidationRow, validate};
 use std::sync::atomic::AtomicBool;
 
 /// Size of the model that is measured.
 const CAPACITY: u64 = 1 << 30;
 /// Figures, with the fact that each one is.
-const FIGURES: [(Figure, &str); 7] = [
-    (Figure::RandomRead, "random-read"),
-    (Figure::RandomWrite, "random-write"),
-    (Figure::Mixed, "mixed"),
-    (Figure::SequentialRead, "sequential-read"),
-    (Figure::SequentialWrite, "sequential-write"),
-    (Figure::ReadLatency, "read-latency"),
-    (Figure::WriteLatency, "write-latency"),
+const FIGURES: [(DatasheetFigure, &str); 7] = [
+    (DatasheetFigure::RandomRead, "random-read"),
+    (DatasheetFigure::RandomWrite, "random-write"),
+    (DatasheetFigure::Mixed, "mixed"),
+    (DatasheetFigure::SequentialRead, "sequential-read"),
+    (DatasheetFigure::SequentialWrite, "sequential-write"),
+    (DatasheetFigure::ReadLatency, "read-latency"),
+    (DatasheetFigure::WriteLatency, "write-latency"),
 ];
 
 fn main() {
@@ -43,7 +43,7 @@ fn main() {
     let rows = parallel::all(&tasks, parallel::cores(), |(drive, figure, fact)| {
         Ok(withheld(drive, *figure, fact, &stop).map_err(|error| error.to_string()))
     });
-    let rows: Vec<Result<Row, String>> = rows.expect("no task fails as a whole");
+    let rows: Vec<Result<ValidationRow, String>> = rows.expect("no task fails as a whole");
     for (figure, _) in FIGURES {
         let mut logs = Vec::new();
         for ((drive, of, _), row) in tasks
@@ -82,11 +82,11 @@ fn main() {
 /// The model of the sheet without one of its figures, at that figure.
 fn withheld(
     drive: &CatalogueDrive,
-    figure: Figure,
+    figure: DatasheetFigure,
     fact: &str,
     stop: &AtomicBool,
-) -> Result<Row, LabError> {
-    let mut facts = Facts::default();
+) -> Result<ValidationRow, LabError> {
+    let mut facts = DatasheetFacts::default();
     for (key, value) in sheet(drive) {
         if key != fact {
             facts.set(key, &value)?;
@@ -149,9 +149,10 @@ fn sheet(drive: &CatalogueDrive) -> Vec<(&'static str, String)> {
     if slc.superblocks > 0 || slc.dynamic_above_free > 0 {
         facts.push(("slc", "8GB".to_owned()));
     }
-    let text = |value: &Option<catalogue::Sourced<String>>| value.as_ref().map(|v| v.value.clone());
+    let text =
+        |value: &Option<catalogue::SourcedValue<String>>| value.as_ref().map(|v| v.value.clone());
     let number =
-        |value: &Option<catalogue::Sourced<u32>>| value.as_ref().map(|v| v.value.to_string());
+        |value: &Option<catalogue::SourcedValue<u32>>| value.as_ref().map(|v| v.value.to_string());
     for (key, value) in [
         ("raw", text(&d.raw)),
         ("random-read", number(&d.random_read_iops)),

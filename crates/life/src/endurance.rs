@@ -15,24 +15,24 @@ pub use jesd219::{Jesd219, SIZES, ZONES};
 
 use serde::Serialize;
 use ssdlab_base::LabError;
-use ssdlab_base::check::{Check, failures};
+use ssdlab_base::check::{SelfCheck, failures};
 use ssdlab_base::memory::refuse_if_too_big;
 use ssdlab_base::stop::go_on;
 use ssdlab_drives::catalogue::CatalogueDrive;
-use ssdlab_drives::media::{Class, Rating};
+use ssdlab_drives::media::{ApplicationClass, Rating};
 use ssdlab_drives::rests_on::RestsOn;
 use ssdlab_drives::scaling::scaled;
 use ssdlab_ssd::geometry::Geometry;
 use ssdlab_ssd::{Command, CountingDrive, DriveConfig, Op};
 use std::sync::atomic::AtomicBool;
-use work::Work;
+use work::WearWorkload;
 
 /// Years that drive writes per day are counted over when a drive's papers name none.
 const YEARS_USUAL: f64 = 5.0;
 
 /// A drive's endurance.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Endurance {
+pub struct DriveEndurance {
     /// Name.
     pub name: String,
     /// Work that wears it.
@@ -43,12 +43,12 @@ pub struct Endurance {
     pub op: f64,
     /// WAF under the work, in the last drive write.
     pub waf: f64,
-    /// It ran away (see [`Steady`]): the true one is higher, and every life is shorter than given.
+    /// It ran away (see [`SteadyWaf`]): the true one is higher, and every life is shorter than given.
     pub ran_away: bool,
     /// Self-checks, all of which passed.
-    pub checks: Vec<Check>,
+    pub checks: Vec<SelfCheck>,
     /// Class that JESD218's limits are taken of.
-    pub class: Class,
+    pub class: ApplicationClass,
     /// Rated cycles.
     pub cycles_rated: u32,
     /// Cycles after which data kept as JESD218 asks is beyond the last try of a read.
@@ -77,7 +77,7 @@ pub struct Endurance {
     pub rests_on: Vec<RestsOn>,
 }
 
-impl Endurance {
+impl DriveEndurance {
     /// Whether UBER is within JESD218's limit when the host has written what the papers rate the
     /// drive for; `None`: there is no such rating.
     pub fn is_within(&self) -> Option<bool> {
@@ -94,7 +94,7 @@ pub const WARM_USUAL: u32 = 2;
 
 /// How a drive is played.
 #[derive(Clone, Debug)]
-pub struct Asked {
+pub struct EnduranceOptions {
     /// Play a drive of about this capacity, bytes, with the effective over-provisioning of
     /// the whole; `None`: the whole drive.
     pub capacity: Option<u64>,
@@ -110,18 +110,18 @@ pub struct Asked {
 /// When the drive is too large for memory, or too small for the work, or `stop` is set.
 pub fn worn_by(
     drive: &CatalogueDrive,
-    work: &Work,
-    asked: &Asked,
+    work: &WearWorkload,
+    asked: &EnduranceOptions,
     stop: &AtomicBool,
-) -> Result<Endurance, LabError> {
+) -> Result<DriveEndurance, LabError> {
     let played = played(drive, asked.capacity)?;
     let media = drive.media()?;
-    let rounds = Rounds {
+    let rounds = SteadySchedule {
         bytes: played.config.user_bytes,
         warm: asked.warm,
         seed: asked.seed,
     };
-    let Steady {
+    let SteadyWaf {
         waf,
         ran_away,
         checks,
@@ -142,7 +142,7 @@ pub fn worn_by(
     let rated_bytes = drive.rated_bytes_written().map(|bytes| bytes as f64);
     let cycles_at_rated_bytes = rated_bytes.map(|bytes| bytes * waf / raw);
     let kept = |cycles: f64| media.uber(media.kept_after(cycles)?);
-    Ok(Endurance {
+    Ok(DriveEndurance {
         name: drive.file.name.clone(),
         work: work.name(),
         scaled: played.said,
@@ -164,7 +164,7 @@ pub fn worn_by(
         uber_at_rated_bytes: cycles_at_rated_bytes.map(kept).transpose()?,
         cycles_at_rated_bytes,
         rests_on: {
-            let client = matches!(work, Work::Client).then(|| RestsOn::stated(CLIENT));
+            let client = matches!(work, WearWorkload::Client).then(|| RestsOn::stated(CLIENT));
             media.rests_on.into_iter().chain(client).collect()
         },
     })
@@ -177,7 +177,7 @@ pub fn worn_by(
 pub fn played(
     drive: &CatalogueDrive,
     capacity: Option<u64>,
-) -> Result<ssdlab_drives::scaling::Scaled, LabError> {
+) -> Result<ssdlab_drives::scaling::ScaledDrive, LabError> {
     let capacity = capacity.unwrap_or(u64::MAX);
     let played = scaled(&drive.config, capacity)?;
     refuse_if_too_big(&drive.file.name, played.config.memory_bytes(), 1)?;
@@ -205,7 +205,7 @@ fn fill(drive: &mut CountingDrive, bytes: u64) {
 
 /// How a work is played until its write amplification is steady.
 #[derive(Clone, Copy, Debug)]
-pub struct Rounds {
+pub struct SteadySchedule {
     /// Length of the range at the front that the work uses, and of the writes of a round.
     pub bytes: u64,
     /// Rounds before the one that is measured.
@@ -216,14 +216,14 @@ pub struct Rounds {
 
 /// A write amplification factor in steady state.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Steady {
+pub struct SteadyWaf {
     /// NAND bytes programmed / host bytes written, in the last round.
     pub waf: f64,
     /// A round programmed more than [`RUNAWAY`] times what it is to write, and was stopped: `waf`
     /// is that so far, and the steady one is higher.
     pub ran_away: bool,
     /// Self-checks, all of which passed.
-    pub checks: Vec<Check>,
+    pub checks: Vec<SelfCheck>,
 }
 
 /// NAND writes of a round, as a multiple of what it is to write, from which it is not played on.
@@ -238,17 +238,17 @@ pub const RUNAWAY: u64 = 50;
 /// When the drive is not possible or too small for the work, or `stop` is set.
 pub fn steady_waf(
     config: &DriveConfig,
-    work: &Work,
-    rounds: &Rounds,
+    work: &WearWorkload,
+    rounds: &SteadySchedule,
     stop: &AtomicBool,
-) -> Result<Steady, LabError> {
+) -> Result<SteadyWaf, LabError> {
     let refused = |error: ssdlab_ssd::ConfigError| LabError::refused(error.to_string(), "");
     let mut drive = CountingDrive::new(config.clone()).map_err(refused)?;
     let slot = u64::from(config.shape.slot_bytes);
     let capacity = rounds.bytes / slot * slot;
     let mut stream = work.stream(capacity, rounds.seed)?;
     let used = match &stream {
-        work::Stream::Client(client) => client.used() / slot * slot,
+        work::WearStream::Client(client) => client.used() / slot * slot,
         _ => capacity,
     };
     fill(&mut drive, used);
@@ -279,8 +279,8 @@ pub fn steady_waf(
         false => Err(format!("{given} bytes written, {counted} counted")),
     };
     let checks = vec![
-        Check::new("drive", drive.check()),
-        Check::new("host bytes", given),
+        SelfCheck::new("drive", drive.check()),
+        SelfCheck::new("host bytes", given),
     ];
     if let Some(failure) = failures(&checks).first() {
         return Err(LabError::SelfCheck(failure.clone()));
@@ -288,7 +288,7 @@ pub fn steady_waf(
     let slot = config.geometry().slot_bytes;
     let waf = drive.counters().waf_since(&then, slot);
     let waf = waf.ok_or_else(|| LabError::refused("nothing was written", ""))?;
-    Ok(Steady {
+    Ok(SteadyWaf {
         waf,
         ran_away,
         checks,
@@ -304,7 +304,7 @@ fn written(command: &Command) -> u64 {
 }
 
 /// A table for people.
-pub fn table(rows: &[Endurance]) -> String {
+pub fn table(rows: &[DriveEndurance]) -> String {
     use ssdlab_view::units::decimal_bytes;
     let or_not = |bytes: f64| match bytes.is_finite() {
         true => decimal_bytes(bytes),
@@ -349,7 +349,7 @@ const CLIENT: &str =
     "client: a stand-in for JESD219A's trace, which is not free; all of it assumed";
 
 /// What the table does not say: what limits each drive, and which are beyond JESD218's UBER.
-pub fn remarks(rows: &[Endurance]) -> Vec<String> {
+pub fn remarks(rows: &[DriveEndurance]) -> Vec<String> {
     let mut found = Vec::new();
     for r in rows {
         if r.work == "client" {
@@ -424,12 +424,17 @@ mod tests {
             config.user_bytes = 32 << 20;
             config.ftl.slc.superblocks = 0;
             config.ftl.journal.entry_bytes = 0;
-            let rounds = Rounds {
+            let rounds = SteadySchedule {
                 bytes: config.user_bytes,
                 warm: 2,
                 seed: 1,
             };
-            let found = steady_waf(&config, &Work::Enterprise, &rounds, &AtomicBool::new(false));
+            let found = steady_waf(
+                &config,
+                &WearWorkload::Enterprise,
+                &rounds,
+                &AtomicBool::new(false),
+            );
             found.unwrap().waf
         };
         let (little, much) = (of(30), of(45));
@@ -442,12 +447,18 @@ mod tests {
     fn write_amplification_that_runs_away_is_stopped_and_said() {
         let mut drive = ssdlab_drives::catalogue::drive("intel-320-120gb").unwrap();
         drive.config.ftl.mapping.apart = false;
-        let asked = Asked {
+        let asked = EnduranceOptions {
             capacity: Some(1 << 30),
             warm: 2,
             seed: 0,
         };
-        let row = worn_by(&drive, &Work::Enterprise, &asked, &AtomicBool::new(false)).unwrap();
+        let row = worn_by(
+            &drive,
+            &WearWorkload::Enterprise,
+            &asked,
+            &AtomicBool::new(false),
+        )
+        .unwrap();
         assert!(row.ran_away && row.waf > 50.0, "{row:?}");
         let text = table(std::slice::from_ref(&row));
         assert!(text.contains('>'), "{text}");
@@ -459,7 +470,7 @@ mod tests {
     fn a_work_that_is_stopped_gives_no_number() {
         let drive = ssdlab_drives::catalogue::drive("intel-320-40gb").unwrap();
         let stop = AtomicBool::new(true);
-        let error = worn_by(&drive, &Work::Enterprise, &asked(), &stop).unwrap_err();
+        let error = worn_by(&drive, &WearWorkload::Enterprise, &asked(), &stop).unwrap_err();
         assert!(error.to_string().contains("stopped"), "{error}");
     }
 
@@ -468,8 +479,8 @@ mod tests {
         assert!(Jesd219::new(1 << 20, 0).is_err());
     }
 
-    fn asked() -> Asked {
-        Asked {
+    fn asked() -> EnduranceOptions {
+        EnduranceOptions {
             capacity: Some(2 << 30),
             warm: 1,
             seed: 1,
@@ -480,7 +491,13 @@ mod tests {
     #[test]
     fn tbw_is_cycles_over_write_amplification() {
         let drive = ssdlab_drives::catalogue::drive("intel-dc-s3700-200gb").unwrap();
-        let row = worn_by(&drive, &Work::Enterprise, &asked(), &AtomicBool::new(false)).unwrap();
+        let row = worn_by(
+            &drive,
+            &WearWorkload::Enterprise,
+            &asked(),
+            &AtomicBool::new(false),
+        )
+        .unwrap();
         let raw = 283_467_841_536.0;
         assert!(
             (row.tbw / (27_532.0 * raw / row.waf) - 1.0).abs() < 1e-9,
@@ -502,9 +519,12 @@ mod tests {
     /// Cells whose errors outgrow the last retry within the rating, or that fail before it.
     #[test]
     fn uber_and_reserve_end_a_life_before_its_cycles() {
-        use ssdlab_drives::settings::{Setting, apply};
+        use ssdlab_drives::settings::{DriveSetting, apply};
         let drive = |set: &[&str]| {
-            let set: Vec<Setting> = set.iter().map(|s| Setting::parse(s).unwrap()).collect();
+            let set: Vec<DriveSetting> = set
+                .iter()
+                .map(|s| DriveSetting::parse(s).unwrap())
+                .collect();
             apply(
                 &ssdlab_drives::catalogue::drive("tlc-client-nvme-1tb").unwrap(),
                 &set,
@@ -512,20 +532,38 @@ mod tests {
             .unwrap()
         };
         let weak = drive(&["wear.retries=0", "wear.cycles=20000"]);
-        let row = worn_by(&weak, &Work::Client, &asked(), &AtomicBool::new(false)).unwrap();
+        let row = worn_by(
+            &weak,
+            &WearWorkload::Client,
+            &asked(),
+            &AtomicBool::new(false),
+        )
+        .unwrap();
         assert_eq!(row.limited_by, "UBER", "{row:?}");
         assert!(row.tbw < row.bytes && row.uber > row.uber_max);
         let said = remarks(&[row]);
         assert!(said.iter().any(|s| s.contains("UBER ends it")), "{said:?}");
         let fragile = drive(&["wear.failure_median=0.5"]);
-        let row = worn_by(&fragile, &Work::Client, &asked(), &AtomicBool::new(false)).unwrap();
+        let row = worn_by(
+            &fragile,
+            &WearWorkload::Client,
+            &asked(),
+            &AtomicBool::new(false),
+        )
+        .unwrap();
         assert_eq!(row.limited_by, "reserve", "{row:?}");
     }
 
     #[test]
     fn a_drive_that_no_write_wears_has_no_end() {
         let drive = ssdlab_drives::catalogue::drive("ddrdrive-x1").unwrap();
-        let row = worn_by(&drive, &Work::Enterprise, &asked(), &AtomicBool::new(false)).unwrap();
+        let row = worn_by(
+            &drive,
+            &WearWorkload::Enterprise,
+            &asked(),
+            &AtomicBool::new(false),
+        )
+        .unwrap();
         assert_eq!(row.waf, 0.0);
         assert!(row.tbw.is_infinite() && row.dwpd.is_infinite());
         assert!(table(&[row]).contains("endless"));

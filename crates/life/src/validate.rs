@@ -24,9 +24,9 @@ pub use show::{table, text};
 
 use serde::Serialize;
 use ssdlab_base::LabError;
-use ssdlab_base::check::Check;
+use ssdlab_base::check::SelfCheck;
 use ssdlab_base::quantity::{parse_duration, parse_size};
-use ssdlab_drives::catalogue::{CatalogueDrive, Kind, Parameter};
+use ssdlab_drives::catalogue::{CatalogueDrive, CatalogueParameter, Provenance};
 
 /// Largest difference between model and data sheet at which a figure holds, as a share of the
 /// sheet's.
@@ -41,7 +41,7 @@ pub const WAF_CHANGE_MAX: f64 = 0.02;
 /// A figure of data sheets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Figure {
+pub enum DatasheetFigure {
     /// 4 KiB random reads per second.
     RandomRead,
     /// 4 KiB random writes per second.
@@ -62,65 +62,65 @@ pub enum Figure {
     Write999,
 }
 
-impl Figure {
+impl DatasheetFigure {
     /// All, as tables list them.
-    pub const ALL: [Figure; 9] = [
-        Figure::RandomRead,
-        Figure::RandomWrite,
-        Figure::Mixed,
-        Figure::SequentialRead,
-        Figure::SequentialWrite,
-        Figure::ReadLatency,
-        Figure::WriteLatency,
-        Figure::Read999,
-        Figure::Write999,
+    pub const ALL: [DatasheetFigure; 9] = [
+        DatasheetFigure::RandomRead,
+        DatasheetFigure::RandomWrite,
+        DatasheetFigure::Mixed,
+        DatasheetFigure::SequentialRead,
+        DatasheetFigure::SequentialWrite,
+        DatasheetFigure::ReadLatency,
+        DatasheetFigure::WriteLatency,
+        DatasheetFigure::Read999,
+        DatasheetFigure::Write999,
     ];
 
     /// For tables.
     pub fn name(self) -> &'static str {
         match self {
-            Figure::RandomRead => "random read",
-            Figure::RandomWrite => "random write",
-            Figure::Mixed => "random, 70 % read",
-            Figure::SequentialRead => "sequential read",
-            Figure::SequentialWrite => "sequential write",
-            Figure::ReadLatency => "read in order, QD1",
-            Figure::WriteLatency => "write in order, QD1",
-            Figure::Read999 => "99.9 % of reads, QD1",
-            Figure::Write999 => "99.9 % of writes, QD1",
+            DatasheetFigure::RandomRead => "random read",
+            DatasheetFigure::RandomWrite => "random write",
+            DatasheetFigure::Mixed => "random, 70 % read",
+            DatasheetFigure::SequentialRead => "sequential read",
+            DatasheetFigure::SequentialWrite => "sequential write",
+            DatasheetFigure::ReadLatency => "read in order, QD1",
+            DatasheetFigure::WriteLatency => "write in order, QD1",
+            DatasheetFigure::Read999 => "99.9 % of reads, QD1",
+            DatasheetFigure::Write999 => "99.9 % of writes, QD1",
         }
     }
 
     /// Its key in `[documented]`.
     pub fn key(self) -> &'static str {
         match self {
-            Figure::RandomRead => "random_read_iops",
-            Figure::RandomWrite => "random_write_iops",
-            Figure::Mixed => "mixed_iops",
-            Figure::SequentialRead => "sequential_read",
-            Figure::SequentialWrite => "sequential_write",
-            Figure::ReadLatency => "sequential_read_latency",
-            Figure::WriteLatency => "sequential_write_latency",
-            Figure::Read999 => "random_read_999",
-            Figure::Write999 => "random_write_999",
+            DatasheetFigure::RandomRead => "random_read_iops",
+            DatasheetFigure::RandomWrite => "random_write_iops",
+            DatasheetFigure::Mixed => "mixed_iops",
+            DatasheetFigure::SequentialRead => "sequential_read",
+            DatasheetFigure::SequentialWrite => "sequential_write",
+            DatasheetFigure::ReadLatency => "sequential_read_latency",
+            DatasheetFigure::WriteLatency => "sequential_write_latency",
+            DatasheetFigure::Read999 => "random_read_999",
+            DatasheetFigure::Write999 => "random_write_999",
         }
     }
 
     /// Whether the sheet promises that it is not exceeded, however much less it is.
     pub fn is_promise(self) -> bool {
-        matches!(self, Figure::Read999 | Figure::Write999)
+        matches!(self, DatasheetFigure::Read999 | DatasheetFigure::Write999)
     }
 }
 
 /// A figure that a data sheet or review gives.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Documented {
+pub struct DocumentedFigure {
     /// Which.
-    pub figure: Figure,
+    pub figure: DatasheetFigure,
     /// Commands or bytes per second, or ns.
     pub value: f64,
     /// How it is known.
-    pub kind: Kind,
+    pub kind: Provenance,
     /// Who says so.
     pub source: String,
     /// A constant of the model was fitted to it, or follows from it.
@@ -129,10 +129,10 @@ pub struct Documented {
 
 /// A documented figure and the model's.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Row {
+pub struct ValidationRow {
     /// The sheet's.
     #[serde(flatten)]
-    pub documented: Documented,
+    pub documented: DocumentedFigure,
     /// The model's, in the same unit.
     pub ours: f64,
     /// That of the null model: the controller's time per command, the link and the latency that
@@ -142,7 +142,7 @@ pub struct Row {
     pub steady: Option<bool>,
 }
 
-impl Row {
+impl ValidationRow {
     /// (model - sheet) / sheet.
     pub fn error(&self) -> f64 {
         self.ours / self.documented.value - 1.0
@@ -174,15 +174,15 @@ pub struct Validation {
     /// How it was made smaller.
     pub scaled: String,
     /// One per documented figure.
-    pub rows: Vec<Row>,
+    pub rows: Vec<ValidationRow>,
     /// Self-checks of the model.
-    pub checks: Vec<Check>,
+    pub checks: Vec<SelfCheck>,
 }
 
 impl Validation {
     /// Whether every documented figure holds, and there is one.
     pub fn is_validated(&self) -> bool {
-        !self.rows.is_empty() && self.rows.iter().all(Row::holds)
+        !self.rows.is_empty() && self.rows.iter().all(ValidationRow::holds)
     }
 }
 
@@ -190,15 +190,15 @@ impl Validation {
 ///
 /// # Errors
 /// When one is not written as such.
-pub fn documented(drive: &CatalogueDrive) -> Result<Vec<Documented>, LabError> {
+pub fn documented(drive: &CatalogueDrive) -> Result<Vec<DocumentedFigure>, LabError> {
     let parameters = drive.parameters();
     let mut all = Vec::new();
-    for figure in Figure::ALL {
+    for figure in DatasheetFigure::ALL {
         let key = format!("documented.{}", figure.key());
         let Some(found) = parameters.iter().find(|p| p.key == key) else {
             continue;
         };
-        all.push(Documented {
+        all.push(DocumentedFigure {
             figure,
             value: value(&found.value)?,
             kind: found.kind,
@@ -211,10 +211,12 @@ pub fn documented(drive: &CatalogueDrive) -> Result<Vec<Documented>, LabError> {
 
 /// Whether a constant of the model names this figure. One that follows from a rate of random reads
 /// gives those of the whole family, by arithmetic.
-fn is_fitted(drive: &str, figure: Figure, parameters: &[Parameter]) -> bool {
+fn is_fitted(drive: &str, figure: DatasheetFigure, parameters: &[CatalogueParameter]) -> bool {
     let own = format!("sheet.{drive}.{}", figure.key());
     let mut ids = parameters.iter().flat_map(|p| &p.fitted_to);
-    ids.any(|id| *id == own || (figure == Figure::RandomRead && id.ends_with(figure.key())))
+    ids.any(|id| {
+        *id == own || (figure == DatasheetFigure::RandomRead && id.ends_with(figure.key()))
+    })
 }
 
 /// A number, bytes per second, or a time in ns.

@@ -3,8 +3,8 @@
 //!
 //! The short suite; `SSDLAB_THEORY=full` runs all of it, as `ssdlab theory --full` does.
 
-use ssdlab_life::theory::report::Row;
-use ssdlab_life::theory::suite::{self, Case};
+use ssdlab_life::theory::report::TheoryRow;
+use ssdlab_life::theory::suite::{self, TheoryCase};
 use std::sync::atomic::AtomicBool;
 
 #[test]
@@ -13,9 +13,9 @@ fn the_drive_agrees_with_theory() {
     let cases = suite::cases(full);
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let stop = AtomicBool::new(false);
-    let rows = suite::run(&cases, threads, &stop, Case::measure_drive, |_| ()).unwrap();
+    let rows = suite::run(&cases, threads, &stop, TheoryCase::measure_drive, |_| ()).unwrap();
     assert_eq!(rows.len(), cases.len(), "every case was measured");
-    let misses: Vec<&Row> = rows.iter().filter(|row| !row.agrees()).collect();
+    let misses: Vec<&TheoryRow> = rows.iter().filter(|row| !row.agrees()).collect();
     assert!(misses.is_empty(), "{misses:#?}");
 }
 

@@ -7,30 +7,30 @@
 //!
 //! The commands and their order are those of fio 3.33 at depth 1 (`tests/fio_verify.rs`). At a
 //! larger depth, fio reads a block back as soon as its write has completed; here the reads wait
-//! until all writes before them have ([`Followed::waits`]), which keeps the order.
+//! until all writes before them have ([`FollowUpStream::waits`]), which keeps the order.
 
 use crate::plan::{JobSpec, Verify, WriteAs};
-use crate::stream::Stream;
+use crate::stream::JobStream;
 use ssdlab_base::LabError;
 use ssdlab_ssd::{Command, Op};
 use std::collections::BTreeMap;
 
 /// A stream with the commands that follow from its own.
 #[derive(Clone, Debug)]
-pub struct Followed {
-    stream: Stream,
+pub struct FollowUpStream {
+    stream: JobStream,
     write_as: WriteAs,
     /// Comes after a trim or a durable write of the same blocks.
     second: Option<Command>,
-    verifying: Option<Box<Verifying>>,
+    verifying: Option<Box<VerifyBacklog>>,
     waits: bool,
 }
 
 /// What is still to be read back.
 #[derive(Clone, Debug)]
-struct Verifying {
+struct VerifyBacklog {
     spec: Verify,
-    behind: Behind,
+    behind: VerifyOrder,
     /// Writes not read back yet.
     open: u64,
     /// Reads left of this batch.
@@ -43,31 +43,31 @@ struct Verifying {
 }
 
 #[derive(Clone, Debug)]
-enum Behind {
+enum VerifyOrder {
     /// The same commands again.
-    Again(Box<Stream>),
+    Again(Box<JobStream>),
     /// Lengths by offset.
     ByAddress(BTreeMap<u64, u32>),
 }
 
-impl Followed {
+impl FollowUpStream {
     /// Whether commands of `job` have others that follow from them.
     pub fn has_any(job: &JobSpec) -> bool {
         job.verify.is_some() || job.steps.write_as != WriteAs::Write
     }
 
-    /// As [`Stream::new`].
+    /// As [`JobStream::new`].
     ///
     /// # Errors
-    /// As [`Stream::new`].
-    pub fn new(job: &JobSpec, copy: u32, capacity: u64) -> Result<Followed, LabError> {
-        let stream = Stream::new(job, copy, capacity)?;
+    /// As [`JobStream::new`].
+    pub fn new(job: &JobSpec, copy: u32, capacity: u64) -> Result<FollowUpStream, LabError> {
+        let stream = JobStream::new(job, copy, capacity)?;
         let verifying = job.verify.map(|spec| {
-            Box::new(Verifying {
+            Box::new(VerifyBacklog {
                 spec,
                 behind: match spec.sorted {
-                    true => Behind::ByAddress(BTreeMap::new()),
-                    false => Behind::Again(Box::new(stream.clone())),
+                    true => VerifyOrder::ByAddress(BTreeMap::new()),
+                    false => VerifyOrder::Again(Box::new(stream.clone())),
                 },
                 open: 0,
                 batch: 0,
@@ -76,7 +76,7 @@ impl Followed {
                 pass_over: false,
             })
         });
-        Ok(Followed {
+        Ok(FollowUpStream {
             stream,
             write_as: job.steps.write_as,
             second: None,
@@ -156,7 +156,7 @@ impl Followed {
     }
 }
 
-impl Verifying {
+impl VerifyBacklog {
     /// Whether the next command reads back: fio's `check_get_verify`, and its pass at the end.
     fn is_due(&mut self) -> bool {
         if self.open == 0 {
@@ -178,13 +178,13 @@ impl Verifying {
         self.open -= 1;
         self.batch = self.batch.saturating_sub(1);
         match &mut self.behind {
-            Behind::Again(stream) => loop {
+            VerifyOrder::Again(stream) => loop {
                 let command = stream.next_command()?;
                 if command.op == Op::Write {
                     return Some(Command::read(command.offset, command.len));
                 }
             },
-            Behind::ByAddress(blocks) => {
+            VerifyOrder::ByAddress(blocks) => {
                 let (offset, len) = blocks.pop_first()?;
                 Some(Command::read(offset, len))
             }
@@ -198,7 +198,7 @@ impl Verifying {
             return;
         }
         self.open += 1;
-        let Behind::ByAddress(blocks) = &mut self.behind else {
+        let VerifyOrder::ByAddress(blocks) = &mut self.behind else {
             return;
         };
         // What the new block overlaps is no longer there to be read back.
@@ -214,26 +214,26 @@ impl Verifying {
     }
 
     /// Another pass begins.
-    fn restart(&mut self, stream: &Stream) {
+    fn restart(&mut self, stream: &JobStream) {
         self.open = 0;
         self.batch = 0;
         match &mut self.behind {
-            Behind::Again(behind) => **behind = stream.clone(),
-            Behind::ByAddress(blocks) => blocks.clear(),
+            VerifyOrder::Again(behind) => **behind = stream.clone(),
+            VerifyOrder::ByAddress(blocks) => blocks.clear(),
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Followed;
+    use super::FollowUpStream;
     use crate::fio;
 
     /// Commands, and whether each waits for all before it.
     fn commands(options: &str) -> Vec<(String, bool)> {
         let text = format!("[j]\nbs=4k\n{}\n", options.replace(' ', "\n"));
         let plan = fio::parse(&text, "job.fio").unwrap();
-        let mut followed = Followed::new(&plan.phases[0].jobs[0], 0, 1 << 30).unwrap();
+        let mut followed = FollowUpStream::new(&plan.phases[0].jobs[0], 0, 1 << 30).unwrap();
         let mut commands = Vec::new();
         while let Some(command) = followed.next_command() {
             let kind = command.op.name();

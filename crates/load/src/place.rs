@@ -8,7 +8,7 @@ use ssdlab_ssd::rng::Rng;
 
 /// One command size and the places it fits.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Size {
+pub(super) struct AlignedSize {
     pub bytes: u32,
     /// Aligned starts at which it ends inside the region; at least 1.
     pub slots: u64,
@@ -17,16 +17,16 @@ pub(super) struct Size {
 /// Sizes drawn evenly from a range, as fio draws them: whole multiples of the smallest, of which
 /// those that would be above the largest are the largest.
 #[derive(Clone, Debug)]
-pub(super) struct Range {
+pub(super) struct SizeRange {
     low: u64,
     high: u64,
     align: u64,
     region: u64,
 }
 
-impl Range {
-    pub fn new((low, high): (u32, u32), align: u64, region: u64) -> Range {
-        Range {
+impl SizeRange {
+    pub fn new((low, high): (u32, u32), align: u64, region: u64) -> SizeRange {
+        SizeRange {
             low: u64::from(low.max(512)),
             high: u64::from(high),
             align,
@@ -35,10 +35,10 @@ impl Range {
     }
 
     #[inline(never)]
-    pub fn draw(&self, rng: &mut Rng) -> Size {
+    pub fn draw(&self, rng: &mut Rng) -> AlignedSize {
         let drawn = self.low + rng.below(self.high);
         let bytes = (drawn - drawn % self.low).min(self.high);
-        Size {
+        AlignedSize {
             bytes: bytes as u32,
             slots: self.region.saturating_sub(bytes) / self.align + 1,
         }
@@ -47,7 +47,7 @@ impl Range {
 
 /// Zones of the region one after another, with gaps: fio's `zonemode=strided`.
 #[derive(Clone, Debug)]
-pub(super) struct Strided {
+pub(super) struct StridedZones {
     pub zones: Zones,
     /// Where the zone starts in the region.
     pub start: u64,
@@ -58,12 +58,12 @@ pub(super) struct Strided {
     /// Length of the region.
     pub len: u64,
     /// Of a random order: where to go in a zone.
-    pub within: Option<Place>,
+    pub within: Option<AddressGenerator>,
 }
 
-impl Strided {
+impl StridedZones {
     #[inline(never)]
-    pub fn next(&mut self, rng: &mut Rng, op: Op, size: Size) -> u64 {
+    pub fn next(&mut self, rng: &mut Rng, op: Op, size: AlignedSize) -> u64 {
         let (bytes, zones) = (u64::from(size.bytes), self.zones);
         if self.done >= zones.bytes {
             self.done = 0;
@@ -97,7 +97,7 @@ impl Strided {
 
 /// A random order in which some commands follow the last one of their kind.
 #[derive(Clone, Debug)]
-pub(super) struct Runs {
+pub(super) struct RandomRuns {
     pub turn_rng: Rng,
     pub random_pct: u8,
     /// Commands that follow each one at a random address.
@@ -109,13 +109,13 @@ pub(super) struct Runs {
     /// Length of the region.
     pub len: u64,
     /// Where the others go.
-    pub random: Place,
+    pub random: AddressGenerator,
 }
 
-impl Runs {
+impl RandomRuns {
     /// Out of line, so that the orders without runs stay as fast as they are.
     #[inline(never)]
-    pub fn next(&mut self, rng: &mut Rng, op: Op, size: Size) -> u64 {
+    pub fn next(&mut self, rng: &mut Rng, op: Op, size: AlignedSize) -> u64 {
         let (end, bytes) = (self.ends[op as usize], u64::from(size.bytes));
         let random = match self.follow.checked_sub(1) {
             Some(rest) => {
@@ -140,7 +140,7 @@ impl Runs {
 /// command of each kind is at the region's start; what leaves the region at its end goes on at
 /// the start, what leaves it at the start goes on `skip` before the end.
 #[derive(Clone, Debug)]
-pub(super) struct Holes {
+pub(super) struct SequentialHoles {
     /// Where the last command of each kind ended, from the region's start.
     pub ends: [u64; 3],
     pub skip: i64,
@@ -148,9 +148,9 @@ pub(super) struct Holes {
     pub len: u64,
 }
 
-impl Holes {
+impl SequentialHoles {
     #[inline(never)]
-    pub fn next(&mut self, op: Op, size: Size) -> u64 {
+    pub fn next(&mut self, op: Op, size: AlignedSize) -> u64 {
         let (end, bytes) = (self.ends[op as usize], u64::from(size.bytes));
         let next = match end.checked_add_signed(self.skip) {
             _ if end == 0 => 0,
@@ -167,16 +167,16 @@ impl Holes {
 /// Files of equal length, one after another, served in turn: fio's
 /// `file_service_type=roundrobin:1`. Each keeps its own position and its own pass.
 #[derive(Clone, Debug)]
-pub(super) struct Files {
-    pub places: Box<[Place]>,
+pub(super) struct RoundRobinFiles {
+    pub places: Box<[AddressGenerator]>,
     pub turn: usize,
     /// Length of a file.
     pub len: u64,
 }
 
-impl Files {
+impl RoundRobinFiles {
     #[inline(never)]
-    pub fn next(&mut self, rng: &mut Rng, op: Op, size: Size) -> u64 {
+    pub fn next(&mut self, rng: &mut Rng, op: Op, size: AlignedSize) -> u64 {
         let turn = self.turn;
         self.turn = (turn + 1) % self.places.len();
         turn as u64 * self.len + self.places[turn].next(rng, op, size)
@@ -185,7 +185,7 @@ impl Files {
 
 /// How the next address is found. Positions are in bytes from the region's start.
 #[derive(Clone, Debug)]
-pub(super) enum Place {
+pub(super) enum AddressGenerator {
     Sequential {
         /// Next position of each kind; all kinds use the first unless `split`.
         next: [u64; 3],
@@ -217,23 +217,23 @@ pub(super) enum Place {
         align: u64,
         zoned: Zoned,
     },
-    Runs(Box<Runs>),
+    Runs(Box<RandomRuns>),
     /// Reads, writes and trims, each in its own way.
-    Kinds(Box<[Place; 3]>),
-    Holes(Box<Holes>),
-    Files(Box<Files>),
+    Kinds(Box<[AddressGenerator; 3]>),
+    Holes(Box<SequentialHoles>),
+    Files(Box<RoundRobinFiles>),
     Normal {
         align: u64,
         normal: Box<Normal>,
     },
-    Strided(Box<Strided>),
+    Strided(Box<StridedZones>),
 }
 
-impl Place {
+impl AddressGenerator {
     /// Forgets which blocks were visited.
     fn renew(&mut self, rng: &mut Rng) {
         match self {
-            Place::Once {
+            AddressGenerator::Once {
                 pass,
                 visited,
                 slots,
@@ -242,24 +242,24 @@ impl Place {
                 *visited = 0;
                 *pass = Permutation::new(*slots, rng);
             }
-            Place::Kinds(kinds) => kinds.iter_mut().for_each(|kind| kind.renew(rng)),
+            AddressGenerator::Kinds(kinds) => kinds.iter_mut().for_each(|kind| kind.renew(rng)),
             _ => {}
         }
     }
 
     /// The next command's position in the region.
     #[inline(always)]
-    pub fn next(&mut self, rng: &mut Rng, op: Op, size: Size) -> u64 {
+    pub fn next(&mut self, rng: &mut Rng, op: Op, size: AlignedSize) -> u64 {
         // Slots are counted for the smallest size; a larger command that would stick out is
         // moved back to the last slot where it fits.
         let last = size.slots - 1;
         // The commonest by a comparison, the others by a jump table.
-        if let Place::Uniform { align } = self {
+        if let AddressGenerator::Uniform { align } = self {
             return rng.below(size.slots) * *align;
         }
         match self {
-            Place::Uniform { .. } => unreachable!("returned above"),
-            Place::Sequential {
+            AddressGenerator::Uniform { .. } => unreachable!("returned above"),
+            AddressGenerator::Sequential {
                 next,
                 split,
                 wrap,
@@ -275,7 +275,7 @@ impl Place {
                 *position = start + if *stride == 0 { len } else { *stride };
                 start
             }
-            Place::Once {
+            AddressGenerator::Once {
                 align,
                 pass,
                 visited,
@@ -288,15 +288,15 @@ impl Place {
                 *visited += 1;
                 pass.at(*visited - 1).min(last) * *align
             }
-            Place::Zipf { align, zipf } => zipf.slot(rng).min(last) * *align,
-            Place::Pareto { align, pareto } => pareto.slot(rng).min(last) * *align,
-            Place::Zoned { align, zoned } => zoned.slot(rng).min(last) * *align,
-            Place::Runs(runs) => runs.next(rng, op, size),
-            Place::Kinds(kinds) => kinds[op as usize].next(rng, op, size),
-            Place::Holes(holes) => holes.next(op, size),
-            Place::Files(files) => files.next(rng, op, size),
-            Place::Normal { align, normal } => normal.slot(rng).min(last) * *align,
-            Place::Strided(strided) => strided.next(rng, op, size),
+            AddressGenerator::Zipf { align, zipf } => zipf.slot(rng).min(last) * *align,
+            AddressGenerator::Pareto { align, pareto } => pareto.slot(rng).min(last) * *align,
+            AddressGenerator::Zoned { align, zoned } => zoned.slot(rng).min(last) * *align,
+            AddressGenerator::Runs(runs) => runs.next(rng, op, size),
+            AddressGenerator::Kinds(kinds) => kinds[op as usize].next(rng, op, size),
+            AddressGenerator::Holes(holes) => holes.next(op, size),
+            AddressGenerator::Files(files) => files.next(rng, op, size),
+            AddressGenerator::Normal { align, normal } => normal.slot(rng).min(last) * *align,
+            AddressGenerator::Strided(strided) => strided.next(rng, op, size),
         }
     }
 }

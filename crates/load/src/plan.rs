@@ -2,7 +2,7 @@
 //!
 //! A plan comes from a fio job file ([`crate::fio`]) or a DISKSPD command line
 //! ([`crate::diskspd`]); both say the same few things, and here they say them alike. A
-//! [`crate::stream::Stream`] turns one copy of one job into commands: the same job, seed and target
+//! [`crate::stream::JobStream`] turns one copy of one job into commands: the same job, seed and target
 //! size give the same commands on every target.
 
 // Errors are made once per run, before it starts: their size costs nothing.
@@ -17,21 +17,21 @@ pub const FILL_DEPTH: u32 = 2;
 
 /// A whole run: phases one after another (`stonewall`), the jobs of a phase together.
 #[derive(Clone, Debug, Serialize)]
-pub struct Plan {
+pub struct WorkloadPlan {
     /// The language the user wrote, with what its own output format needs back.
     pub language: Language,
     /// In order; never empty, nor is any phase.
-    pub phases: Vec<Phase>,
+    pub phases: Vec<PlanPhase>,
 }
 
-impl Plan {
+impl WorkloadPlan {
     /// Writes `bytes`, front to back and around again, 1 MiB at a time with two outstanding.
-    pub fn fill(bytes: u64) -> Plan {
-        Plan::fill_by(bytes, 1 << 20)
+    pub fn fill(bytes: u64) -> WorkloadPlan {
+        WorkloadPlan::fill_by(bytes, 1 << 20)
     }
 
-    /// As [`Plan::fill`], `block` bytes at a time.
-    pub fn fill_by(bytes: u64, block: u32) -> Plan {
+    /// As [`WorkloadPlan::fill`], `block` bytes at a time.
+    pub fn fill_by(bytes: u64, block: u32) -> WorkloadPlan {
         let job = JobSpec {
             name: "fill".into(),
             mix: Mix::Write,
@@ -45,16 +45,16 @@ impl Plan {
             depth: FILL_DEPTH,
             ..JobSpec::default()
         };
-        Plan {
+        WorkloadPlan {
             language: Language::Ssdlab,
-            phases: vec![Phase { jobs: vec![job] }],
+            phases: vec![PlanPhase { jobs: vec![job] }],
         }
     }
 }
 
 /// Jobs that run at the same time.
 #[derive(Clone, Debug, Serialize)]
-pub struct Phase {
+pub struct PlanPhase {
     /// Never empty.
     pub jobs: Vec<JobSpec>,
 }
@@ -108,14 +108,14 @@ pub struct JobSpec {
     /// follow the last command of their kind (fio `percentage_random`). 0 to 100.
     pub random_pct: u8,
     /// What fio adds to order and region.
-    #[serde(skip_serializing_if = "Steps::are_plain")]
-    pub steps: Steps,
+    #[serde(skip_serializing_if = "AddressSteps::are_plain")]
+    pub steps: AddressSteps,
     /// Reads that check earlier writes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verify: Option<Verify>,
     /// How it depends on other jobs and on its own results.
-    #[serde(skip_serializing_if = "Ties::are_none")]
-    pub ties: Ties,
+    #[serde(skip_serializing_if = "JobDependencies::are_none")]
+    pub ties: JobDependencies,
     /// Command sizes for reads, writes and trims, in this order. Each list is never empty.
     pub block_sizes: [Vec<BlockSize>; 3],
     /// First byte of the region used.
@@ -123,7 +123,7 @@ pub struct JobSpec {
     /// Bytes of the region; `None`: to the end of the target.
     pub region: Option<u64>,
     /// Sizes that were given in per cent; they take the place of the fields they name.
-    pub shares: Shares,
+    pub shares: CapacityShares,
     /// Bytes to transfer per copy before the stream ends, unless `time.time_based`.
     /// `None`: the region's size.
     pub io_limit: Option<u64>,
@@ -132,13 +132,13 @@ pub struct JobSpec {
     /// Streams of this job (fio `numjobs`, DISKSPD `-t`), at least 1.
     pub copies: u32,
     /// When to start counting and when to stop.
-    pub time: Time,
+    pub time: JobTiming,
     /// What makes writes durable.
-    pub durability: Durability,
+    pub durability: WriteDurability,
     /// Rate limits and pauses.
-    pub pace: Pace,
+    pub pace: JobRateLimits,
     /// Contents of writes.
-    pub data: Data,
+    pub data: WritePayload,
     /// What writes hold, repeated from the start of each; empty: what `data` says (fio
     /// `buffer_pattern`).
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -165,7 +165,7 @@ pub struct JobSpec {
 
 /// What fio adds to an order and a region; the default adds nothing.
 #[derive(Clone, Copy, Debug, Default, Serialize, PartialEq, Eq)]
-pub struct Steps {
+pub struct AddressSteps {
     /// Of a sequential order: bytes between the end of a command and the next of its kind
     /// (`rw=read:8k`). Negative values go backwards, from the region's end.
     pub skip: i64,
@@ -240,15 +240,15 @@ pub struct Verify {
 
 /// How a job depends on other jobs and on its own results.
 #[derive(Clone, Copy, Debug, Default, Serialize, PartialEq)]
-pub struct Ties {
+pub struct JobDependencies {
     /// Number of its group of jobs (fio `new_group`, `stonewall`).
     pub group: u32,
     /// Its commands keep a share of those of all jobs with the same number (fio `flow`).
-    pub flow: Option<Flow>,
+    pub flow: Option<FlowShare>,
     /// Whom its end ends (fio `exitall`).
-    pub exit: Option<Exit>,
+    pub exit: Option<ExitScope>,
     /// Ends when its rate is steady (fio `steadystate`).
-    pub steady: Option<Steady>,
+    pub steady: Option<SteadyRateCriterion>,
     /// Searches the depth at which its latency keeps a limit (fio `latency_target`).
     pub latency: Option<LatencyTarget>,
     /// Its depth is that of all such jobs of its phase together, copy by copy (DISKSPD `-O`).
@@ -256,11 +256,11 @@ pub struct Ties {
     pub shares_depth: bool,
 }
 
-impl Ties {
+impl JobDependencies {
     fn are_none(&self) -> bool {
-        let free = Ties {
+        let free = JobDependencies {
             group: self.group,
-            ..Ties::default()
+            ..JobDependencies::default()
         };
         *self == free
     }
@@ -268,7 +268,7 @@ impl Ties {
 
 /// A share of the commands of a flow.
 #[derive(Clone, Copy, Debug, Serialize, PartialEq, Eq)]
-pub struct Flow {
+pub struct FlowShare {
     /// Jobs with the same number share.
     pub id: u32,
     /// Its share is this over the sum of the weights of all copies.
@@ -277,7 +277,7 @@ pub struct Flow {
 
 /// Whom a job that ends takes with it.
 #[derive(Clone, Copy, Debug, Serialize, PartialEq, Eq)]
-pub enum Exit {
+pub enum ExitScope {
     /// Jobs of its group that run.
     Group,
     /// All jobs that run, and none of those that wait.
@@ -288,7 +288,7 @@ pub enum Exit {
 
 /// When a rate is steady: one criterion over a window of whole seconds.
 #[derive(Clone, Copy, Debug, Serialize, PartialEq)]
-pub struct Steady {
+pub struct SteadyRateCriterion {
     /// Bytes per second rather than commands per second.
     pub bandwidth: bool,
     /// The slope of a least-squares line rather than the largest deviation from the mean.
@@ -319,15 +319,15 @@ pub struct LatencyTarget {
     pub run: bool,
 }
 
-impl Steps {
+impl AddressSteps {
     fn are_plain(&self) -> bool {
-        *self == Steps::default()
+        *self == AddressSteps::default()
     }
 }
 
 /// Sizes in per cent, which only a target's capacity turns into bytes.
 #[derive(Clone, Copy, Debug, Default, Serialize, PartialEq, Eq)]
-pub struct Shares {
+pub struct CapacityShares {
     /// [`JobSpec::offset`] in per cent of the capacity.
     pub offset: Option<u8>,
     /// [`JobSpec::region`] in per cent of the capacity, at most what lies after the offset.
@@ -351,20 +351,20 @@ impl Default for JobSpec {
                 split_positions: false,
             },
             random_pct: 100,
-            steps: Steps::default(),
+            steps: AddressSteps::default(),
             verify: None,
-            ties: Ties::default(),
+            ties: JobDependencies::default(),
             block_sizes: BlockSize::always(4096),
             offset: 0,
             region: None,
-            shares: Shares::default(),
+            shares: CapacityShares::default(),
             io_limit: None,
             depth: 1,
             copies: 1,
-            time: Time::default(),
-            durability: Durability::default(),
-            pace: Pace::default(),
-            data: Data {
+            time: JobTiming::default(),
+            durability: WriteDurability::default(),
+            pace: JobRateLimits::default(),
+            data: WritePayload {
                 compress_pct: 0,
                 refill: false,
             },
@@ -480,7 +480,7 @@ impl BlockSize {
 
 /// When to start counting and when to stop.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
-pub struct Time {
+pub struct JobTiming {
     /// From the start of the phase until its first command.
     #[serde(serialize_with = "nanos", skip_serializing_if = "is_zero")]
     pub delay: Nanos,
@@ -499,7 +499,7 @@ pub struct Time {
 
 /// What makes writes durable.
 #[derive(Clone, Copy, Debug, Default, Serialize, PartialEq, Eq)]
-pub struct Durability {
+pub struct WriteDurability {
     /// Every write is durable when it completes (fio `sync`/`dsync`, DISKSPD `-Sw`).
     pub fua: bool,
     /// Writes between two FLUSHes (fio `fsync`/`fdatasync`); 0 = no flushes.
@@ -510,7 +510,7 @@ pub struct Durability {
 
 /// Rate limits and pauses, per copy.
 #[derive(Clone, Copy, Debug, Serialize, PartialEq, Eq)]
-pub struct Pace {
+pub struct JobRateLimits {
     /// Bytes per second for reads, writes, trims; 0 = unlimited.
     pub rate_bytes: [u64; 3],
     /// Commands per second for reads, writes, trims; 0 = unlimited.
@@ -531,7 +531,7 @@ pub struct Pace {
 
 /// Contents of writes.
 #[derive(Clone, Copy, Debug, Serialize, PartialEq, Eq)]
-pub struct Data {
+pub struct WritePayload {
     /// Per cent of each block that a compressor removes; 0 = random data.
     pub compress_pct: u8,
     /// Fresh contents for every write rather than a rotating pool.
@@ -551,9 +551,9 @@ pub struct Dedupe {
     pub working_set_pct: Option<u8>,
 }
 
-impl Default for Pace {
-    fn default() -> Pace {
-        Pace {
+impl Default for JobRateLimits {
+    fn default() -> JobRateLimits {
+        JobRateLimits {
             rate_bytes: [0; 3],
             rate_iops: [0; 3],
             think: Nanos::ZERO,

@@ -5,14 +5,14 @@
 //! (`# source:`) and what to know (`# note:`, any number).
 
 use crate::fio;
-use crate::plan::{Phase, Plan};
+use crate::plan::{PlanPhase, WorkloadPlan};
 use serde::Serialize;
 use ssdlab_base::LabError;
 use ssdlab_ssd::Nanos;
 
 /// A workload with a name.
 #[derive(Clone, Copy, Debug)]
-pub struct Profile {
+pub struct WorkloadProfile {
     /// Its name on the command line.
     pub name: &'static str,
     /// The job file.
@@ -21,12 +21,12 @@ pub struct Profile {
 
 macro_rules! profiles {
     ($($name:literal),* $(,)?) => {
-        &[$(Profile { name: $name, text: include_str!(concat!("profiles/", $name, ".fio")) }),*]
+        &[$(WorkloadProfile { name: $name, text: include_str!(concat!("profiles/", $name, ".fio")) }),*]
     };
 }
 
 /// Every profile, in the order in which they are listed.
-pub static PROFILES: &[Profile] = profiles![
+pub static PROFILES: &[WorkloadProfile] = profiles![
     "iometer-database",
     "iometer-file-server",
     "iometer-web-server",
@@ -57,7 +57,7 @@ pub static PROFILES: &[Profile] = profiles![
 
 /// What a list shows of a profile.
 #[derive(Clone, Debug, Serialize)]
-pub struct Summary {
+pub struct ProfileSummary {
     /// Its name.
     pub name: &'static str,
     /// What it is.
@@ -72,12 +72,12 @@ pub struct Summary {
     pub timed_s: f64,
 }
 
-impl Profile {
+impl WorkloadProfile {
     /// The profile called `name`.
     ///
     /// # Errors
     /// When there is none.
-    pub fn named(name: &str) -> Result<Profile, LabError> {
+    pub fn named(name: &str) -> Result<WorkloadProfile, LabError> {
         let found = PROFILES.iter().find(|profile| profile.name == name);
         found.copied().ok_or_else(|| {
             let near: Vec<&str> = PROFILES
@@ -97,7 +97,7 @@ impl Profile {
     ///
     /// # Errors
     /// Only when a profile's own file is wrong, which a test rules out.
-    pub fn plan(&self, depth: Option<u32>, run: Option<Nanos>) -> Result<Plan, LabError> {
+    pub fn plan(&self, depth: Option<u32>, run: Option<Nanos>) -> Result<WorkloadPlan, LabError> {
         let mut plan = fio::parse(self.text, &format!("profile {}", self.name))?;
         let last = plan.phases.last_mut();
         for job in last.into_iter().flat_map(|phase| &mut phase.jobs) {
@@ -133,14 +133,14 @@ impl Profile {
     /// What a list shows.
     ///
     /// # Errors
-    /// As [`Profile::plan`].
-    pub fn summary(&self) -> Result<Summary, LabError> {
+    /// As [`WorkloadProfile::plan`].
+    pub fn summary(&self) -> Result<ProfileSummary, LabError> {
         let plan = self.plan(None, None)?;
-        let longest = |phase: &Phase| {
+        let longest = |phase: &PlanPhase| {
             let times = phase.jobs.iter().filter_map(|job| job.time.run);
             times.max().unwrap_or_default().as_secs_f64()
         };
-        Ok(Summary {
+        Ok(ProfileSummary {
             name: self.name,
             what: self.head("what").join(" "),
             source: self.head("source").join(" "),

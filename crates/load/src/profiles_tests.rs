@@ -1,7 +1,7 @@
 //! Do the profiles send what their sources say? Judged on the commands, by chi-square.
 
 use super::*;
-use crate::stream::Stream;
+use crate::stream::JobStream;
 use ssdlab_ssd::{Command, Op};
 use std::collections::BTreeMap;
 
@@ -9,9 +9,12 @@ const GIB: u64 = 1 << 30;
 
 /// The first `count` commands of the profile's last job.
 fn commands(name: &str, count: usize, capacity: u64) -> Vec<Command> {
-    let plan = Profile::named(name).unwrap().plan(None, None).unwrap();
+    let plan = WorkloadProfile::named(name)
+        .unwrap()
+        .plan(None, None)
+        .unwrap();
     let job = plan.phases.last().unwrap().jobs.last().unwrap();
-    let mut stream = Stream::new(job, 0, capacity).unwrap();
+    let mut stream = JobStream::new(job, 0, capacity).unwrap();
     (0..count).map(|_| stream.next_command().unwrap()).collect()
 }
 
@@ -53,7 +56,7 @@ fn every_profile_is_a_job_file_with_a_head() {
         let plan = profile.plan(None, None).unwrap();
         for job in plan.phases.iter().flat_map(|phase| &phase.jobs) {
             assert!(job.direct && job.target.is_none(), "{}", profile.name);
-            Stream::new(job, 0, 64 * GIB).unwrap();
+            JobStream::new(job, 0, 64 * GIB).unwrap();
         }
     }
     let mut names: Vec<_> = PROFILES.iter().map(|p| p.name).collect();
@@ -169,12 +172,12 @@ fn the_workstation_goes_on_sequentially_for_a_fifth_of_its_commands() {
 
 #[test]
 fn a_sequential_share_moves_no_random_address() {
-    let plan = Profile::named("iometer-workstation")
+    let plan = WorkloadProfile::named("iometer-workstation")
         .unwrap()
         .plan(None, None);
     let mut job = plan.unwrap().phases[0].jobs[0].clone();
     let list = |job: &crate::plan::JobSpec| {
-        let mut stream = Stream::new(job, 0, GIB).unwrap();
+        let mut stream = JobStream::new(job, 0, GIB).unwrap();
         let offsets = (0..1000).map(|_| stream.next_command().unwrap().offset);
         offsets.collect::<std::collections::BTreeSet<_>>()
     };
@@ -187,7 +190,7 @@ fn a_sequential_share_moves_no_random_address() {
 
 #[test]
 fn host_idle_recovery_works_five_seconds_and_waits_ever_longer() {
-    let plan = Profile::named("pts-host-idle-recovery").unwrap();
+    let plan = WorkloadProfile::named("pts-host-idle-recovery").unwrap();
     let plan = plan.plan(None, None).unwrap();
     let jobs: Vec<_> = plan.phases.iter().map(|phase| &phase.jobs[0]).collect();
     let waits: Vec<u64> = jobs
@@ -212,7 +215,10 @@ fn host_idle_recovery_works_five_seconds_and_waits_ever_longer() {
 #[test]
 fn demands_are_every_pair_of_threads_and_depth_from_high_to_low() {
     for name in ["pts-demand-intensity", "pts-composite"] {
-        let plan = Profile::named(name).unwrap().plan(None, None).unwrap();
+        let plan = WorkloadProfile::named(name)
+            .unwrap()
+            .plan(None, None)
+            .unwrap();
         let prepares = plan.phases[..2].iter().map(|p| p.jobs[0].time.run.unwrap());
         assert!(prepares.eq([Nanos::from_secs(9000), Nanos::from_secs(300)]));
         let mut pairs: Vec<(u32, u32)> = plan.phases[2..]
@@ -231,12 +237,12 @@ fn demands_are_every_pair_of_threads_and_depth_from_high_to_low() {
 /// The profiles read addresses that a fresh drive had never been given; the tool reads its file.
 #[test]
 fn crystaldiskmark_reads_only_what_it_has_written() {
-    let mine = |p: &&Profile| p.name.starts_with("crystaldiskmark");
+    let mine = |p: &&WorkloadProfile| p.name.starts_with("crystaldiskmark");
     assert_eq!(PROFILES.iter().filter(mine).count(), 4);
     for profile in PROFILES.iter().filter(mine) {
         let plan = profile.plan(None, None).unwrap();
         let (file, tests) = plan.phases.split_first().unwrap();
-        let mut stream = Stream::new(&file.jobs[0], 0, 64 * GIB).unwrap();
+        let mut stream = JobStream::new(&file.jobs[0], 0, 64 * GIB).unwrap();
         let mut written = 0;
         while let Some(c) = stream.next_command() {
             assert_eq!((c.op, c.offset), (Op::Write, written), "{}", profile.name);
@@ -245,7 +251,7 @@ fn crystaldiskmark_reads_only_what_it_has_written() {
         assert_eq!(written, GIB, "{}", profile.name);
         for job in tests.iter().flat_map(|phase| &phase.jobs) {
             assert!(job.time.time_based, "{} {}", profile.name, job.name);
-            let mut stream = Stream::new(job, 0, 64 * GIB).unwrap();
+            let mut stream = JobStream::new(job, 0, 64 * GIB).unwrap();
             let sent: Vec<Command> = (0..3000).map_while(|_| stream.next_command()).collect();
             assert_eq!(sent.len(), 3000, "{} {}", profile.name, job.name);
             let inside = |c: &Command| c.offset + u64::from(c.len) <= written;
@@ -256,13 +262,13 @@ fn crystaldiskmark_reads_only_what_it_has_written() {
 
 #[test]
 fn depth_and_time_change_the_last_phase_only() {
-    let profile = Profile::named("fill-and-dirty").unwrap();
+    let profile = WorkloadProfile::named("fill-and-dirty").unwrap();
     let plan = profile.plan(Some(7), Some(Nanos::from_secs(90))).unwrap();
     assert_eq!(plan.phases[0].jobs[0].depth, 4);
     let last = &plan.phases[1].jobs[0];
     assert_eq!((last.depth, last.time.run), (7, Some(Nanos::from_secs(90))));
     assert!(last.time.time_based);
-    let error = Profile::named("iometer").unwrap_err();
+    let error = WorkloadProfile::named("iometer").unwrap_err();
     assert!(
         error.hint().contains("iometer-database"),
         "{}",

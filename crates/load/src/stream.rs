@@ -13,7 +13,10 @@
 
 use super::distribution::{Normal, Pareto, Zipf, Zoned};
 use super::permutation::Permutation;
-use super::place::{Files, Holes, Place, Range, Runs, Size, Strided};
+use super::place::{
+    AddressGenerator, AlignedSize, RandomRuns, RoundRobinFiles, SequentialHoles, SizeRange,
+    StridedZones,
+};
 use crate::plan::{BlockSize, Distribution, JobSpec, Mix, Order, Zones};
 use ssdlab_base::LabError;
 use ssdlab_ssd::rng::Rng;
@@ -24,13 +27,13 @@ const LOGICAL_BLOCK: u64 = 512;
 
 /// The commands of one copy of a job, in order.
 #[derive(Clone, Debug)]
-pub struct Stream {
+pub struct JobStream {
     kind_rng: Rng,
     size_rng: Rng,
     place_rng: Rng,
     mix: Mix,
-    sizes: [Sizes; 3],
-    place: Place,
+    sizes: [CommandSizes; 3],
+    place: AddressGenerator,
     /// First byte of the region.
     base: u64,
     /// Bytes still to be transferred, and of a whole pass.
@@ -45,27 +48,27 @@ pub struct Stream {
 
 /// The sizes of one kind of command.
 #[derive(Clone, Debug)]
-enum Sizes {
-    One(Size),
+enum CommandSizes {
+    One(AlignedSize),
     /// The size of each of 100 equally likely draws.
-    Split(Box<[Size; 100]>),
+    Split(Box<[AlignedSize; 100]>),
     /// Drawn evenly from a range.
-    Range(Box<Range>),
+    Range(Box<SizeRange>),
 }
 
 /// The part of the target a job uses, in bytes.
 #[derive(Clone, Copy, Debug)]
-struct Region {
+struct JobRegion {
     base: u64,
     len: u64,
 }
 
-impl Stream {
+impl JobStream {
     /// The stream of copy number `copy` (from 0) of `job` on a target of `capacity` bytes.
     ///
     /// # Errors
     /// When the region does not fit the target, or no block fits the region.
-    pub fn new(job: &JobSpec, copy: u32, capacity: u64) -> Result<Stream, LabError> {
+    pub fn new(job: &JobSpec, copy: u32, capacity: u64) -> Result<JobStream, LabError> {
         let region = region(job, copy, capacity)?;
         let file = file(job, region)?;
         check_blocks(job, file)?;
@@ -83,7 +86,7 @@ impl Stream {
                     file_place(job, copy, file, &mut place_rng, turn_rng)
                 };
                 let places: Result<_, LabError> = (0..files).map(&mut of).collect();
-                Place::Files(Box::new(Files {
+                AddressGenerator::Files(Box::new(RoundRobinFiles {
                     places: places?,
                     turn: 0,
                     len: file.len,
@@ -94,11 +97,11 @@ impl Stream {
         let span = job.steps.zones.map_or(file.len, |zones| zones.range);
         let sizes = |kind: usize| match job.steps.size_range {
             Some(ranges) if ranges[kind].0 < ranges[kind].1 => {
-                Sizes::Range(Box::new(Range::new(ranges[kind], align[kind], span)))
+                CommandSizes::Range(Box::new(SizeRange::new(ranges[kind], align[kind], span)))
             }
             _ => sizes(&job.block_sizes[kind], align[kind], span),
         };
-        Ok(Stream {
+        Ok(JobStream {
             kind_rng: fork("kind"),
             size_rng: fork("size"),
             place_rng,
@@ -140,9 +143,9 @@ impl Stream {
             }
         };
         let size = match &self.sizes[op as usize] {
-            Sizes::One(size) => *size,
-            Sizes::Split(draw) => draw[self.size_rng.below(100) as usize],
-            Sizes::Range(range) => range.draw(&mut self.size_rng),
+            CommandSizes::One(size) => *size,
+            CommandSizes::Split(draw) => draw[self.size_rng.below(100) as usize],
+            CommandSizes::Range(range) => range.draw(&mut self.size_rng),
         };
         let Some(left) = self.left.checked_sub(u64::from(size.bytes)) else {
             self.left = 0;
@@ -182,7 +185,7 @@ fn share(whole: u64, percent: u64) -> u64 {
 }
 
 /// Resolves offset and size against the target.
-fn region(job: &JobSpec, copy: u32, capacity: u64) -> Result<Region, LabError> {
+fn region(job: &JobSpec, copy: u32, capacity: u64) -> Result<JobRegion, LabError> {
     let name = &job.name;
     let first = match job.shares.offset {
         Some(percent) => share(capacity, percent.min(100).into()),
@@ -220,11 +223,11 @@ fn region(job: &JobSpec, copy: u32, capacity: u64) -> Result<Region, LabError> {
             "use a smaller size, or 100% for all of the target",
         ));
     }
-    Ok(Region { base, len })
+    Ok(JobRegion { base, len })
 }
 
 /// The file at the region's start.
-fn file(job: &JobSpec, region: Region) -> Result<Region, LabError> {
+fn file(job: &JobSpec, region: JobRegion) -> Result<JobRegion, LabError> {
     let files = u64::from(job.steps.files.max(1));
     let len = region.len / files;
     if files > 1 && !len.is_multiple_of(LOGICAL_BLOCK) {
@@ -236,17 +239,17 @@ fn file(job: &JobSpec, region: Region) -> Result<Region, LabError> {
             "give a filesize that is",
         ));
     }
-    Ok(Region { len, ..region })
+    Ok(JobRegion { len, ..region })
 }
 
 /// The order within one file.
 fn file_place(
     job: &JobSpec,
     copy: u32,
-    file: Region,
+    file: JobRegion,
     rng: &mut Rng,
     turn_rng: Rng,
-) -> Result<Place, LabError> {
+) -> Result<AddressGenerator, LabError> {
     let (steps, len) = (&job.steps, file.len);
     if let Some(zones) = steps.zones {
         return strided(job, copy, file, zones, rng);
@@ -263,12 +266,16 @@ fn file_place(
             ));
         }
         let (ends, skip) = ([0; 3], steps.skip);
-        return Ok(Place::Holes(Box::new(Holes { ends, skip, len })));
+        return Ok(AddressGenerator::Holes(Box::new(SequentialHoles {
+            ends,
+            skip,
+            len,
+        })));
     }
     if job.random_pct >= 100 && steps.followers == 0 {
         return Ok(inner);
     }
-    Ok(Place::Runs(Box::new(Runs {
+    Ok(AddressGenerator::Runs(Box::new(RandomRuns {
         turn_rng,
         random_pct: job.random_pct,
         followers: steps.followers,
@@ -283,10 +290,10 @@ fn file_place(
 fn strided(
     job: &JobSpec,
     copy: u32,
-    file: Region,
+    file: JobRegion,
     zones: Zones,
     rng: &mut Rng,
-) -> Result<Place, LabError> {
+) -> Result<AddressGenerator, LabError> {
     let lengths = [zones.bytes, zones.range, zones.skip];
     let crooked = lengths.iter().any(|n| !n.is_multiple_of(LOGICAL_BLOCK));
     if crooked || zones.bytes == 0 || zones.range == 0 || zones.range > file.len {
@@ -300,7 +307,7 @@ fn strided(
             "a zone is a multiple of 512 bytes, and not larger than the region",
         ));
     }
-    let zone = Region {
+    let zone = JobRegion {
         len: zones.range,
         ..file
     };
@@ -309,7 +316,7 @@ fn strided(
         Order::Sequential { .. } => None,
         Order::Random { .. } => Some(place(job, copy, zone, rng)?),
     };
-    Ok(Place::Strided(Box::new(Strided {
+    Ok(AddressGenerator::Strided(Box::new(StridedZones {
         zones,
         start: 0,
         done: 0,
@@ -320,7 +327,7 @@ fn strided(
 }
 
 /// Refuses block sizes that are empty, crooked or larger than the region.
-fn check_blocks(job: &JobSpec, region: Region) -> Result<(), LabError> {
+fn check_blocks(job: &JobSpec, region: JobRegion) -> Result<(), LabError> {
     let name = &job.name;
     if let Mix::ReadWrite { read_pct: 101.. } = job.mix {
         return Err(LabError::refused(
@@ -361,7 +368,7 @@ fn check_blocks(job: &JobSpec, region: Region) -> Result<(), LabError> {
 }
 
 /// The bytes one copy transfers.
-fn limit(job: &JobSpec, region: Region) -> Result<u64, LabError> {
+fn limit(job: &JobSpec, region: JobRegion) -> Result<u64, LabError> {
     if job.time.time_based {
         // 16 EiB: decades at any speed a drive has.
         return Ok(u64::MAX);
@@ -391,8 +398,8 @@ fn limit(job: &JobSpec, region: Region) -> Result<u64, LabError> {
 }
 
 /// The table of one kind's sizes.
-fn sizes(list: &[BlockSize], align: u64, region: u64) -> Sizes {
-    let size = |block: &BlockSize| Size {
+fn sizes(list: &[BlockSize], align: u64, region: u64) -> CommandSizes {
+    let size = |block: &BlockSize| AlignedSize {
         bytes: block.bytes,
         slots: region.saturating_sub(u64::from(block.bytes)) / align + 1,
     };
@@ -400,12 +407,12 @@ fn sizes(list: &[BlockSize], align: u64, region: u64) -> Sizes {
         .iter()
         .flat_map(|b| std::iter::repeat_n(size(b), b.percent.into()));
     match list {
-        [only] => Sizes::One(size(only)),
+        [only] => CommandSizes::One(size(only)),
         // Kinds the mix does not use may have any weights: fill up with the last.
-        [.., last] => Sizes::Split(Box::new(std::array::from_fn(|_| {
+        [.., last] => CommandSizes::Split(Box::new(std::array::from_fn(|_| {
             draw.next().unwrap_or_else(|| size(last))
         }))),
-        [] => Sizes::One(Size {
+        [] => CommandSizes::One(AlignedSize {
             bytes: 512,
             slots: 1,
         }),
@@ -413,7 +420,12 @@ fn sizes(list: &[BlockSize], align: u64, region: u64) -> Sizes {
 }
 
 /// Resolves the order of addresses.
-fn place(job: &JobSpec, copy: u32, region: Region, rng: &mut Rng) -> Result<Place, LabError> {
+fn place(
+    job: &JobSpec,
+    copy: u32,
+    region: JobRegion,
+    rng: &mut Rng,
+) -> Result<AddressGenerator, LabError> {
     let used = kinds(job.mix)
         .iter()
         .flat_map(|kind| &job.block_sizes[*kind]);
@@ -426,7 +438,7 @@ fn place(job: &JobSpec, copy: u32, region: Region, rng: &mut Rng) -> Result<Plac
             split_positions,
         } => {
             sequential(&job.name, copy, region, stride, start_step, largest).map(|(start, wrap)| {
-                Place::Sequential {
+                AddressGenerator::Sequential {
                     next: [start; 3],
                     split: split_positions,
                     wrap,
@@ -467,7 +479,7 @@ fn place(job: &JobSpec, copy: u32, region: Region, rng: &mut Rng) -> Result<Plac
                 }
                 (None, all) => return of(*align, smallest, all),
             };
-            Ok(Place::Kinds(Box::new(places)))
+            Ok(AddressGenerator::Kinds(Box::new(places)))
         }
     }
 }
@@ -476,7 +488,7 @@ fn place(job: &JobSpec, copy: u32, region: Region, rng: &mut Rng) -> Result<Plac
 fn sequential(
     name: &str,
     copy: u32,
-    region: Region,
+    region: JobRegion,
     stride: Option<u64>,
     start_step: u64,
     largest: u64,
@@ -515,23 +527,23 @@ fn random(
     distribution: &Distribution,
     each_once: bool,
     rng: &mut Rng,
-) -> Result<Place, LabError> {
+) -> Result<AddressGenerator, LabError> {
     let refuse =
         |what: String, hint: &str| Err(LabError::refused(format!("job `{name}`: {what}"), hint));
     match distribution {
         Distribution::Uniform if each_once => {
             let pass = Permutation::new(slots, rng);
-            Ok(Place::Once {
+            Ok(AddressGenerator::Once {
                 align,
                 pass,
                 visited: 0,
                 slots,
             })
         }
-        Distribution::Uniform => Ok(Place::Uniform { align }),
+        Distribution::Uniform => Ok(AddressGenerator::Uniform { align }),
         &Distribution::Zipf { theta } if theta > 0.0 && theta.is_finite() => {
             let zipf = Box::new(Zipf::new(slots, theta, rng));
-            Ok(Place::Zipf { align, zipf })
+            Ok(AddressGenerator::Zipf { align, zipf })
         }
         Distribution::Zipf { theta } => refuse(
             format!("a Zipf exponent of {theta}"),
@@ -539,7 +551,7 @@ fn random(
         ),
         &Distribution::Pareto { h } if h > 0.0 && h < 1.0 => {
             let pareto = Box::new(Pareto::new(slots, h, rng));
-            Ok(Place::Pareto { align, pareto })
+            Ok(AddressGenerator::Pareto { align, pareto })
         }
         Distribution::Pareto { h } => refuse(
             format!("a Pareto power of {h}"),
@@ -547,7 +559,7 @@ fn random(
         ),
         &Distribution::Normal { deviation } if (0.0..=100.0).contains(&deviation) => {
             let normal = Box::new(Normal::new(slots, deviation, rng));
-            Ok(Place::Normal { align, normal })
+            Ok(AddressGenerator::Normal { align, normal })
         }
         Distribution::Normal { deviation } => refuse(
             format!("a deviation of {deviation} % of the region"),
@@ -558,14 +570,14 @@ fn random(
             "give reads and writes the same smallest block",
         ),
         Distribution::ZonedBytes { zones } => match Zoned::of_bytes(slots, align, zones) {
-            Some(zoned) => Ok(Place::Zoned { align, zoned }),
+            Some(zoned) => Ok(AddressGenerator::Zoned { align, zoned }),
             None => refuse(
                 format!("zones of {zones:?} per cent and bytes"),
                 "give 1 to 100 zones, some of the accesses of which go to the region",
             ),
         },
         Distribution::Zoned { zones } => match Zoned::new(slots, zones) {
-            Some(zoned) => Ok(Place::Zoned { align, zoned }),
+            Some(zoned) => Ok(AddressGenerator::Zoned { align, zoned }),
             None => refuse(
                 format!("zones of {zones:?} per cent"),
                 "give 1 to 100 zones whose accesses, and whose sizes, add up to at most 100",

@@ -1,5 +1,5 @@
 use super::*;
-use crate::plan::{Data, Durability, Shares, Time};
+use crate::plan::{CapacityShares, JobTiming, WriteDurability, WritePayload};
 use proptest::prelude::{any, prop, prop_assert, prop_assert_eq, prop_oneof, proptest};
 use proptest::strategy::{Just, Strategy};
 
@@ -21,15 +21,15 @@ fn random(align: u64, distribution: Distribution, each_once: bool) -> Order {
     }
 }
 
-fn endless() -> Time {
-    Time {
+fn endless() -> JobTiming {
+    JobTiming {
         time_based: true,
-        ..Time::default()
+        ..JobTiming::default()
     }
 }
 
 fn take(job: &JobSpec, capacity: u64, count: usize) -> Vec<Command> {
-    let mut stream = Stream::new(job, 0, capacity).unwrap();
+    let mut stream = JobStream::new(job, 0, capacity).unwrap();
     std::iter::from_fn(|| stream.next_command())
         .take(count)
         .collect()
@@ -106,12 +106,12 @@ fn copies_start_a_step_apart_and_wrap_to_the_region_s_start() {
         time: endless(),
         ..JobSpec::default()
     };
-    let mut stream = Stream::new(&job, 1, MIB).unwrap();
+    let mut stream = JobStream::new(&job, 1, MIB).unwrap();
     let got: Vec<u64> = (0..4)
         .map(|_| stream.next_command().unwrap().offset)
         .collect();
     assert_eq!(got, [8192, 12288, 0, 4096]);
-    let error = Stream::new(&job, 2, MIB).unwrap_err();
+    let error = JobStream::new(&job, 2, MIB).unwrap_err();
     assert_eq!(
         error.to_string(),
         "job ``: copy 2 would start 16 KiB into a region of 16 KiB"
@@ -239,9 +239,9 @@ fn the_mix_has_its_share_and_does_not_move_the_addresses() {
 fn flushes_follow_every_nth_write() {
     let job = JobSpec {
         mix: Mix::Write,
-        durability: Durability {
+        durability: WriteDurability {
             flush_every: 3,
-            ..Durability::default()
+            ..WriteDurability::default()
         },
         region: Some(6 * 4096),
         ..JobSpec::default()
@@ -255,11 +255,11 @@ fn flushes_follow_every_nth_write() {
 fn writes_carry_fua_and_compressibility_and_reads_do_not() {
     let job = JobSpec {
         mix: Mix::ReadWrite { read_pct: 50 },
-        durability: Durability {
+        durability: WriteDurability {
             fua: true,
-            ..Durability::default()
+            ..WriteDurability::default()
         },
-        data: Data {
+        data: WritePayload {
             compress_pct: 40,
             refill: false,
         },
@@ -277,7 +277,7 @@ fn writes_carry_fua_and_compressibility_and_reads_do_not() {
 #[test]
 fn shares_of_the_target_become_bytes() {
     let job = JobSpec {
-        shares: Shares {
+        shares: CapacityShares {
             offset: Some(50),
             region: Some(25),
             io_limit: Some(50),
@@ -287,7 +287,7 @@ fn shares_of_the_target_become_bytes() {
     let commands = take(&job, MIB, 1000);
     assert_eq!(commands.len(), 32);
     assert_eq!(commands[0].offset, MIB / 2);
-    let whole = Shares {
+    let whole = CapacityShares {
         offset: Some(50),
         region: Some(100),
         io_limit: None,
@@ -306,7 +306,7 @@ fn copies_and_seeds_differ_and_repeat() {
         ..JobSpec::default()
     };
     let first = |job: &JobSpec, copy| {
-        let mut stream = Stream::new(job, copy, MIB).unwrap();
+        let mut stream = JobStream::new(job, copy, MIB).unwrap();
         [(); 8].map(|()| stream.next_command().unwrap().offset)
     };
     assert_eq!(first(&job, 0), first(&job, 0));
@@ -453,7 +453,7 @@ fn impossible_orders(base: &JobSpec) -> Vec<(JobSpec, &'static str)> {
 #[test]
 fn what_cannot_be_is_refused_with_a_hint() {
     for (job, message) in impossible_jobs() {
-        let error = Stream::new(&job, 0, MIB).unwrap_err();
+        let error = JobStream::new(&job, 0, MIB).unwrap_err();
         assert_eq!(error.to_string(), message);
         assert!(!error.hint().is_empty(), "{message}");
     }
@@ -509,7 +509,7 @@ proptest! {
             seed,
             ..JobSpec::default()
         };
-        let Ok(mut stream) = Stream::new(&job, copy, capacity * 512) else { return Ok(()) };
+        let Ok(mut stream) = JobStream::new(&job, copy, capacity * 512) else { return Ok(()) };
         for _ in 0..200 {
             let Some(command) = stream.next_command() else { break };
             let end = command.offset + u64::from(command.len);

@@ -4,13 +4,13 @@ use crate::distribution::Zipf;
 use crate::permutation::Permutation;
 use serde::{Deserialize, Serialize};
 use ssdlab_base::LabError;
-use ssdlab_base::error::Place;
+use ssdlab_base::error::InputLocation;
 use ssdlab_ssd::Command;
 use ssdlab_ssd::rng::Rng;
 
 /// Which blocks are written, read and trimmed.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Pattern {
+pub enum SyntheticPattern {
     /// All alike.
     Uniform,
     /// One after another, round and round.
@@ -43,20 +43,20 @@ const ALLOWED: &str = "uniform, sequential, hotcold:80/20 (per cent of commands 
 /// Ends a `hotcold` load whose hot blocks lie all over the drive.
 const SCATTERED: &str = ":scattered";
 
-impl Pattern {
+impl SyntheticPattern {
     /// Reads a name with its parameters.
     ///
     /// # Errors
     /// When there is no such load, or its parameters are out of range.
-    pub fn parse(text: &str) -> Result<Pattern, LabError> {
+    pub fn parse(text: &str) -> Result<SyntheticPattern, LabError> {
         let (name, given) = text.split_once(':').unwrap_or((text, ""));
         let found = match name {
-            "uniform" if given.is_empty() => Some(Pattern::Uniform),
-            "sequential" if given.is_empty() => Some(Pattern::Sequential),
+            "uniform" if given.is_empty() => Some(SyntheticPattern::Uniform),
+            "sequential" if given.is_empty() => Some(SyntheticPattern::Sequential),
             "hotcold" => hot_cold(given),
             "cache" => cache(given),
             "zipf" => match given.parse::<f64>() {
-                Ok(theta) if theta > 0.0 && theta <= 10.0 => Some(Pattern::Zipf(theta)),
+                Ok(theta) if theta > 0.0 && theta <= 10.0 => Some(SyntheticPattern::Zipf(theta)),
                 _ => None,
             },
             _ => None,
@@ -65,7 +65,7 @@ impl Pattern {
             option: "--load".into(),
             given: text.into(),
             allowed: ALLOWED.into(),
-            place: Place::command_line(),
+            place: InputLocation::command_line(),
             hint: "hotcold gives 1 to 100 % of the commands to 1 to 99 % of the blocks, cache to \
                    random writes there, the others to a log; zipf's exponent is above 0, up to 10"
                 .into(),
@@ -73,27 +73,27 @@ impl Pattern {
     }
 }
 
-fn hot_cold(given: &str) -> Option<Pattern> {
+fn hot_cold(given: &str) -> Option<SyntheticPattern> {
     let (shares, scattered) = match given.strip_suffix(SCATTERED) {
         Some(shares) => (shares, true),
         None => (given, false),
     };
     let (commands, blocks) = shares.split_once('/')?;
     let percent = |text: &str, most| text.parse().ok().filter(|p| (1..=most).contains(p));
-    Some(Pattern::HotCold {
+    Some(SyntheticPattern::HotCold {
         commands_pct: percent(commands, 100)?,
         blocks_pct: percent(blocks, 99)?,
         scattered,
     })
 }
 
-fn cache(given: &str) -> Option<Pattern> {
+fn cache(given: &str) -> Option<SyntheticPattern> {
     match hot_cold(given)? {
-        Pattern::HotCold {
+        SyntheticPattern::HotCold {
             commands_pct,
             blocks_pct,
             scattered: false,
-        } => Some(Pattern::Cache {
+        } => Some(SyntheticPattern::Cache {
             commands_pct,
             blocks_pct,
         }),
@@ -101,12 +101,12 @@ fn cache(given: &str) -> Option<Pattern> {
     }
 }
 
-impl std::fmt::Display for Pattern {
+impl std::fmt::Display for SyntheticPattern {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Pattern::Uniform => f.write_str("uniform"),
-            Pattern::Sequential => f.write_str("sequential"),
-            Pattern::HotCold {
+            SyntheticPattern::Uniform => f.write_str("uniform"),
+            SyntheticPattern::Sequential => f.write_str("sequential"),
+            SyntheticPattern::HotCold {
                 commands_pct,
                 blocks_pct,
                 scattered,
@@ -114,20 +114,20 @@ impl std::fmt::Display for Pattern {
                 let end = if *scattered { SCATTERED } else { "" };
                 write!(f, "hotcold:{commands_pct}/{blocks_pct}{end}")
             }
-            Pattern::Cache {
+            SyntheticPattern::Cache {
                 commands_pct,
                 blocks_pct,
             } => write!(f, "cache:{commands_pct}/{blocks_pct}"),
-            Pattern::Zipf(theta) => write!(f, "zipf:{theta}"),
+            SyntheticPattern::Zipf(theta) => write!(f, "zipf:{theta}"),
         }
     }
 }
 
 /// A load in full.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Load {
+pub struct SyntheticLoad {
     /// Where.
-    pub pattern: Pattern,
+    pub pattern: SyntheticPattern,
     /// Bytes of each command.
     pub block: u32,
     /// Percentage of commands that are reads.
@@ -138,7 +138,7 @@ pub struct Load {
     pub seed: u64,
 }
 
-enum Where {
+enum PatternCursor {
     Uniform,
     Sequential(u64),
     HotCold {
@@ -164,8 +164,8 @@ pub struct CommandsState {
 }
 
 /// A load's commands, one after another.
-pub struct Commands {
-    place: Where,
+pub struct SyntheticCommands {
+    place: PatternCursor,
     blocks: u64,
     block: u32,
     read_pct: u32,
@@ -174,12 +174,12 @@ pub struct Commands {
     address: Rng,
 }
 
-impl Commands {
+impl SyntheticCommands {
     /// The commands of `load` on a drive of `capacity` bytes.
     ///
     /// # Errors
     /// When the load does not fit the drive.
-    pub fn new(load: &Load, capacity: u64) -> Result<Commands, LabError> {
+    pub fn new(load: &SyntheticLoad, capacity: u64) -> Result<SyntheticCommands, LabError> {
         let blocks = capacity / u64::from(load.block.max(1));
         let refused = |what: String| Err(LabError::refused(what, "choose another --block"));
         if load.block == 0 || !load.block.is_multiple_of(512) {
@@ -204,36 +204,36 @@ impl Commands {
             ));
         }
         let place = match load.pattern {
-            Pattern::Uniform => Where::Uniform,
-            Pattern::Sequential => Where::Sequential(0),
-            Pattern::HotCold {
+            SyntheticPattern::Uniform => PatternCursor::Uniform,
+            SyntheticPattern::Sequential => PatternCursor::Sequential(0),
+            SyntheticPattern::HotCold {
                 commands_pct,
                 blocks_pct,
                 scattered,
-            } => Where::HotCold {
+            } => PatternCursor::HotCold {
                 commands_pct,
                 hot: (blocks * u64::from(blocks_pct) / 100).clamp(1, blocks - 1),
                 scatter: scattered.then(|| {
                     Permutation::new(blocks, &mut Rng::named(load.seed, "simulate: hot blocks"))
                 }),
             },
-            Pattern::Cache {
+            SyntheticPattern::Cache {
                 commands_pct,
                 blocks_pct,
             } => {
                 let small = (blocks * u64::from(blocks_pct) / 100).clamp(1, blocks - 1);
-                Where::Cache {
+                PatternCursor::Cache {
                     commands_pct,
                     small,
                     next: small,
                 }
             }
-            Pattern::Zipf(theta) => {
+            SyntheticPattern::Zipf(theta) => {
                 let mut scatter = Rng::named(load.seed, "simulate: ranks");
-                Where::Zipf(Box::new(Zipf::new(blocks, theta, &mut scatter)))
+                PatternCursor::Zipf(Box::new(Zipf::new(blocks, theta, &mut scatter)))
             }
         };
-        Ok(Commands {
+        Ok(SyntheticCommands {
             place,
             blocks,
             block: load.block,
@@ -250,7 +250,7 @@ impl Commands {
             kind: self.kind.state(),
             address: self.address.state(),
             next: match self.place {
-                Where::Sequential(next) | Where::Cache { next, .. } => next,
+                PatternCursor::Sequential(next) | PatternCursor::Cache { next, .. } => next,
                 _ => 0,
             },
         }
@@ -271,8 +271,8 @@ impl Commands {
             ));
         }
         match &mut self.place {
-            Where::Sequential(next) => *next = state.next,
-            Where::Cache { next, small, .. } => *next = state.next.max(*small),
+            PatternCursor::Sequential(next) => *next = state.next,
+            PatternCursor::Cache { next, small, .. } => *next = state.next.max(*small),
             _ => {}
         }
         self.kind = Rng::from_state(state.kind);
@@ -284,7 +284,7 @@ impl Commands {
     /// at most `most` of them.
     pub fn run(&mut self, most: u64) -> Option<(u64, u64)> {
         let mixed = self.read_pct + self.trim_pct > 0;
-        let Where::Sequential(next) = &mut self.place else {
+        let PatternCursor::Sequential(next) = &mut self.place else {
             return None;
         };
         if mixed {
@@ -299,9 +299,9 @@ impl Commands {
         Some((at * u64::from(self.block), count))
     }
 
-    /// Whether [`Commands::run`] gives runs.
+    /// Whether [`SyntheticCommands::run`] gives runs.
     pub fn is_in_order(&self) -> bool {
-        matches!(self.place, Where::Sequential(_)) && self.read_pct + self.trim_pct == 0
+        matches!(self.place, PatternCursor::Sequential(_)) && self.read_pct + self.trim_pct == 0
     }
 
     /// Bytes of each command.
@@ -314,13 +314,13 @@ impl Commands {
     #[inline]
     fn draw(&mut self) -> (u64, u8) {
         match &mut self.place {
-            Where::Uniform => (self.address.below(self.blocks), 0),
-            Where::Sequential(next) => {
+            PatternCursor::Uniform => (self.address.below(self.blocks), 0),
+            PatternCursor::Sequential(next) => {
                 let at = *next;
                 *next = if at + 1 == self.blocks { 0 } else { at + 1 };
                 (at, 0)
             }
-            Where::HotCold {
+            PatternCursor::HotCold {
                 commands_pct,
                 hot,
                 scatter,
@@ -333,7 +333,7 @@ impl Commands {
                 let at = scatter.as_ref().map_or(block, |scatter| scatter.at(block));
                 (at, stream)
             }
-            Where::Cache {
+            PatternCursor::Cache {
                 commands_pct,
                 small,
                 next,
@@ -349,7 +349,7 @@ impl Commands {
                 };
                 (at, 1)
             }
-            Where::Zipf(zipf) => (zipf.slot(&mut self.address), 0),
+            PatternCursor::Zipf(zipf) => (zipf.slot(&mut self.address), 0),
         }
     }
 
@@ -381,8 +381,8 @@ mod tests {
     use super::*;
     use ssdlab_ssd::Op;
 
-    fn load(pattern: Pattern) -> Load {
-        Load {
+    fn load(pattern: SyntheticPattern) -> SyntheticLoad {
+        SyntheticLoad {
             pattern,
             block: 4096,
             read_pct: 0,
@@ -403,7 +403,7 @@ mod tests {
             "zipf:0.99",
             "zipf:1.2",
         ] {
-            assert_eq!(Pattern::parse(name).unwrap().to_string(), name);
+            assert_eq!(SyntheticPattern::parse(name).unwrap().to_string(), name);
         }
         for name in [
             "",
@@ -422,15 +422,18 @@ mod tests {
             "zipf:NaN",
             "zipf:inf",
         ] {
-            let error = Pattern::parse(name).unwrap_err().to_string();
+            let error = SyntheticPattern::parse(name).unwrap_err().to_string();
             assert!(error.contains("hotcold:80/20"), "{name}: {error}");
         }
     }
 
     #[test]
     fn hot_blocks_get_their_share_and_their_stream() {
-        let mut commands =
-            Commands::new(&load(Pattern::parse("hotcold:80/20").unwrap()), 4096 * 1000).unwrap();
+        let mut commands = SyntheticCommands::new(
+            &load(SyntheticPattern::parse("hotcold:80/20").unwrap()),
+            4096 * 1000,
+        )
+        .unwrap();
         let hot = (0..100_000).filter(|_| {
             let command = commands.command();
             assert_eq!(command.stream == 0, command.offset < 4096 * 200);
@@ -443,8 +446,8 @@ mod tests {
     /// A load of 100 % to a part was refused, so that data that is only read could not be played.
     #[test]
     fn the_rest_is_read_only_when_all_commands_go_to_a_part() {
-        let pattern = Pattern::parse("hotcold:100/40:scattered").unwrap();
-        let mut commands = Commands::new(&load(pattern), 4096 * 1000).unwrap();
+        let pattern = SyntheticPattern::parse("hotcold:100/40:scattered").unwrap();
+        let mut commands = SyntheticCommands::new(&load(pattern), 4096 * 1000).unwrap();
         let mut writes = vec![0_u32; 1000];
         (0..100_000).for_each(|_| writes[commands.command().offset as usize / 4096] += 1);
         assert_eq!(writes.iter().filter(|&&count| count > 0).count(), 400);
@@ -457,12 +460,12 @@ mod tests {
 
     #[test]
     fn kinds_come_in_the_shares_asked_for() {
-        let mixed = Load {
+        let mixed = SyntheticLoad {
             read_pct: 70,
             trim_pct: 10,
-            ..load(Pattern::Uniform)
+            ..load(SyntheticPattern::Uniform)
         };
-        let mut commands = Commands::new(&mixed, 4096 * 1000).unwrap();
+        let mut commands = SyntheticCommands::new(&mixed, 4096 * 1000).unwrap();
         let mut counts = [0_u32; Op::COUNT];
         for _ in 0..100_000 {
             counts[commands.command().op as usize] += 1;
@@ -479,23 +482,26 @@ mod tests {
 
     #[test]
     fn sequential_goes_round() {
-        let mut commands = Commands::new(&load(Pattern::Sequential), 4096 * 3 + 512).unwrap();
+        let mut commands =
+            SyntheticCommands::new(&load(SyntheticPattern::Sequential), 4096 * 3 + 512).unwrap();
         let offsets: Vec<u64> = (0..5).map(|_| commands.command().offset / 4096).collect();
         assert_eq!(offsets, [0, 1, 2, 0, 1]);
     }
 
     #[test]
     fn impossible_loads_are_refused() {
-        let cases: [fn(&mut Load); 4] = [
+        let cases: [fn(&mut SyntheticLoad); 4] = [
             |l| l.block = 1000,
             |l| l.block = 0,
             |l| l.block = 1 << 23,
             |l| (l.read_pct, l.trim_pct) = (60, 50),
         ];
         for change in cases {
-            let mut load = load(Pattern::Uniform);
+            let mut load = load(SyntheticPattern::Uniform);
             change(&mut load);
-            let error = Commands::new(&load, 1 << 23).err().expect("refused");
+            let error = SyntheticCommands::new(&load, 1 << 23)
+                .err()
+                .expect("refused");
             assert!(!error.hint().is_empty());
         }
     }

@@ -2,8 +2,8 @@
 //! engine; where fio is installed, it is asked again.
 
 use ssdlab_load::fio;
-use ssdlab_load::follow::Followed;
-use ssdlab_load::stream::Stream;
+use ssdlab_load::follow::FollowUpStream;
+use ssdlab_load::stream::JobStream;
 use ssdlab_ssd::Op;
 use std::path::Path;
 use std::process::Command;
@@ -98,7 +98,7 @@ fn ours(text: &str) -> String {
     let job = &plan.phases[0].jobs[0];
     let mut words = Vec::new();
     for copy in 0..job.copies {
-        let mut stream = Followed::new(job, copy, CAPACITY).unwrap();
+        let mut stream = FollowUpStream::new(job, copy, CAPACITY).unwrap();
         while let Some(command) = stream.next_command() {
             let kind = match command.op {
                 Op::Read => 'r',
@@ -205,7 +205,7 @@ fn random_writes_are_read_back_as_in_fio() {
     for (options, mapped) in [("", true), (" norandommap", false)] {
         let text = job_file(&format!("rw=randwrite verify=crc32c size=256k{options}"));
         let plan = fio::parse(&text, "job.fio").unwrap();
-        let mut stream = Followed::new(&plan.phases[0].jobs[0], 0, CAPACITY).unwrap();
+        let mut stream = FollowUpStream::new(&plan.phases[0].jobs[0], 0, CAPACITY).unwrap();
         let ours = std::iter::from_fn(|| stream.next_command());
         let kind = |op| if op == Op::Read { 'r' } else { 'w' };
         let ours: Vec<(char, u64)> = ours.map(|c| (kind(c.op), c.offset)).collect();
@@ -230,7 +230,7 @@ fn sizes_of_a_range_are_distributed_as_in_fio() {
         .replace("bs=4k\n", "")
         .replace("number_ios=8000", "io_size=256m");
     let plan = fio::parse(&text, "job.fio").unwrap();
-    let mut stream = Stream::new(&plan.phases[0].jobs[0], 0, CAPACITY).unwrap();
+    let mut stream = JobStream::new(&plan.phases[0].jobs[0], 0, CAPACITY).unwrap();
     let ours: Vec<u64> = std::iter::from_fn(|| stream.next_command())
         .map(|c| u64::from(c.len))
         .collect();
@@ -279,7 +279,7 @@ fn breaks(offsets: &[u64], end: u64) -> Vec<usize> {
 fn random_commands_with_followers_come_in_runs_as_in_fio() {
     let text = job_file("rw=randread:4 size=4m norandommap");
     let plan = fio::parse(&text, "job.fio").unwrap();
-    let mut stream = Stream::new(&plan.phases[0].jobs[0], 0, CAPACITY).unwrap();
+    let mut stream = JobStream::new(&plan.phases[0].jobs[0], 0, CAPACITY).unwrap();
     let ours: Vec<u64> = std::iter::from_fn(|| stream.next_command())
         .map(|c| c.offset)
         .collect();
@@ -288,7 +288,7 @@ fn random_commands_with_followers_come_in_runs_as_in_fio() {
     // The canary: without followers, hardly a command follows the one before.
     let plain = job_file("rw=randread size=4m norandommap");
     let plan = fio::parse(&plain, "job.fio").unwrap();
-    let mut stream = Stream::new(&plan.phases[0].jobs[0], 0, CAPACITY).unwrap();
+    let mut stream = JobStream::new(&plan.phases[0].jobs[0], 0, CAPACITY).unwrap();
     let plain: Vec<u64> = std::iter::from_fn(|| stream.next_command())
         .map(|c| c.offset)
         .collect();
@@ -306,7 +306,7 @@ fn random_commands_with_followers_come_in_runs_as_in_fio() {
 fn reads_and_writes_are_aligned_to_their_own_smallest_block_as_in_fio() {
     let text = job_file("rw=randrw bs=4k,64k size=64m norandommap");
     let plan = fio::parse(&text, "job.fio").unwrap();
-    let mut stream = Stream::new(&plan.phases[0].jobs[0], 0, CAPACITY).unwrap();
+    let mut stream = JobStream::new(&plan.phases[0].jobs[0], 0, CAPACITY).unwrap();
     let ours = std::iter::from_fn(|| stream.next_command());
     let ours: Vec<(char, u64)> = ours
         .map(|c| (if c.op == Op::Read { 'r' } else { 'w' }, c.offset))
@@ -348,7 +348,7 @@ fn zones_of_each_kind_get_their_shares_as_in_fio() {
         let options = format!("rw=randrw size=64m io_size=64m random_distribution={zones}");
         let text = job_file(&options);
         let plan = fio::parse(&text, "job.fio").unwrap();
-        let mut stream = Stream::new(&plan.phases[0].jobs[0], 0, CAPACITY).unwrap();
+        let mut stream = JobStream::new(&plan.phases[0].jobs[0], 0, CAPACITY).unwrap();
         let ours = std::iter::from_fn(|| stream.next_command());
         let kind = |op| if op == Op::Read { 'r' } else { 'w' };
         let ours: Vec<(char, u64)> = ours.map(|c| (kind(c.op), c.offset)).collect();

@@ -3,7 +3,7 @@
 //! `cargo run --release -p ssdlab-power --example crash_fork [SIZE]` (64 MiB if not given)
 
 use ssdlab_base::quantity::parse_size;
-use ssdlab_power::crashtest::{BlockDevice, Campaign, CutPoint, Player};
+use ssdlab_power::crashtest::{Campaign, CutPoint, Player, SectorDevice};
 use ssdlab_ssd::drive::power::{Power, PowerDrive};
 use std::time::Instant;
 

@@ -5,9 +5,9 @@
 
 use ssdlab_base::LabError;
 use ssdlab_drives::catalogue;
-use ssdlab_drives::keep::directory::{DriveDir, Safety};
+use ssdlab_drives::keep::directory::{CrashSafety, DriveDir};
 use ssdlab_drives::scaling::sized;
-use ssdlab_power::served::{Places, Serving, in_directory, in_memory};
+use ssdlab_power::served::{DriveEndpoints, DriveServer, in_directory, in_memory};
 use ssdlab_serve::Address;
 use ssdlab_ssd::drive::power::Power;
 use std::path::Path;
@@ -25,8 +25,8 @@ fn main() -> Result<(), LabError> {
     let bad = |_| LabError::refused(format!("`{bytes}` is no number of bytes"), "");
     let bytes: u64 = bytes.parse().map_err(bad)?;
     let safety = match rest {
-        [] => Safety::Process,
-        _ => Safety::Host,
+        [] => CrashSafety::Process,
+        _ => CrashSafety::Host,
     };
     let opened = match directory.as_str() {
         "-" => in_memory(DRIVE, Some(bytes), Power::default())?,
@@ -39,11 +39,11 @@ fn main() -> Result<(), LabError> {
             in_directory(path, Power::default(), safety)?
         }
     };
-    let places = Places {
+    let places = DriveEndpoints {
         nbd: vec![Address::Unix(socket.into())],
-        ..Places::default()
+        ..DriveEndpoints::default()
     };
-    let serving = Serving::start(opened.drive, &places, &opened.about, |text| {
+    let serving = DriveServer::start(opened.drive, &places, &opened.about, |text| {
         println!("{text}")
     })?;
     println!("ready");

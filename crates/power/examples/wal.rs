@@ -2,7 +2,7 @@
 //!
 //! `cargo run -p ssdlab-power --example wal`; `docs/crashtest.md` goes through it.
 
-use ssdlab_power::crashtest::{BlockDevice, Campaign, Cuts, Report};
+use ssdlab_power::crashtest::{Campaign, CampaignReport, Cuts, SectorDevice};
 use ssdlab_ssd::DriveConfig;
 use ssdlab_ssd::drive::power::DataError;
 
@@ -23,20 +23,20 @@ struct Wal<'a, D> {
     flushes_homes: bool,
 }
 
-fn sector(disk: &mut impl BlockDevice, number: u64) -> Result<[u64; 4], DataError> {
+fn sector(disk: &mut impl SectorDevice, number: u64) -> Result<[u64; 4], DataError> {
     let mut bytes = [0; 512];
     disk.read(number * 512, &mut bytes)?;
     let word = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight"));
     Ok([word(0), word(8), word(16), word(24)])
 }
 
-fn put(d: &mut impl BlockDevice, at: u64, words: [u64; 4], fua: bool) -> Result<(), DataError> {
+fn put(d: &mut impl SectorDevice, at: u64, words: [u64; 4], fua: bool) -> Result<(), DataError> {
     let mut bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
     bytes.resize(512, 0);
     d.write(at * 512, &bytes, fua)
 }
 
-impl<'a, D: BlockDevice> Wal<'a, D> {
+impl<'a, D: SectorDevice> Wal<'a, D> {
     /// Homes first, then the records of this epoch; a sector is written whole or not at all.
     fn open(disk: &'a mut D, flushes_homes: bool) -> Result<Self, DataError> {
         let epoch = sector(disk, 0)?[0];
@@ -99,7 +99,7 @@ impl<'a, D: BlockDevice> Wal<'a, D> {
 }
 
 /// Sixty changes, cut everywhere; what was acknowledged must be there, or something newer.
-fn campaign(flushes_homes: bool) -> Result<Report, Box<dyn std::error::Error>> {
+fn campaign(flushes_homes: bool) -> Result<CampaignReport, Box<dyn std::error::Error>> {
     let campaign = Campaign::new(DriveConfig::tiny()).cuts(Cuts::Exhaustive);
     let stream = campaign.record(|disk| {
         for n in 1..=60 {
@@ -139,7 +139,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 #[cfg(test)]
 mod tests {
     use super::campaign;
-    use ssdlab_power::crashtest::Verdict;
+    use ssdlab_power::crashtest::CutVerdict;
 
     #[test]
     fn the_log_survives_every_cut() {
@@ -149,8 +149,8 @@ mod tests {
     #[test]
     fn the_forgotten_flush_is_found_and_named() {
         let report = campaign(false).unwrap();
-        assert!(report.count(Verdict::Application) > 0, "{report}");
-        assert_eq!(report.count(Verdict::Drive), 0, "{report}");
+        assert!(report.count(CutVerdict::Application) > 0, "{report}");
+        assert_eq!(report.count(CutVerdict::Drive), 0, "{report}");
         let minimal = report.minimal.unwrap();
         let [lost] = minimal.lost.as_slice() else {
             panic!("{minimal}");

@@ -1,7 +1,7 @@
 //! At real pace: does a command take as long as on the drive, with those that are there too?
 
-use ssdlab_power::served::{Pace, ServedDrive};
-use ssdlab_serve::{Power, Store, StoreError};
+use ssdlab_power::served::{ServedDrive, ServedPace};
+use ssdlab_serve::{PowerControl, Store, StoreError};
 use ssdlab_ssd::drive::power::{DataDrive, Power as Supply, PowerDrive};
 use ssdlab_ssd::nand::media::SlotBytes;
 use ssdlab_ssd::rng::Rng;
@@ -56,7 +56,7 @@ fn commands_wait_for_each_other() {
     let one_die = both(model, [0, 0]);
     assert!(one_die > alone * 3 / 2, "{one_die:?} and {alone:?}");
     let slower = (Duration::from_millis(40).as_nanos() / alone.as_nanos()) as u32;
-    let drive = ServedDrive::in_memory(data).at_pace(Pace::Real { slower });
+    let drive = ServedDrive::in_memory(data).at_pace(ServedPace::Real { slower });
     let alone = alone * slower;
     let same = readers(&drive, [0; 2]);
     assert!(
@@ -71,7 +71,7 @@ fn commands_wait_for_each_other() {
 /// Who waits when power goes gets an error at once, and the drive goes on when power is back.
 #[test]
 fn a_cut_ends_all_waiting() {
-    let drive = ServedDrive::in_memory(filled()).at_pace(Pace::Real { slower: 1000 });
+    let drive = ServedDrive::in_memory(filled()).at_pace(ServedPace::Real { slower: 1000 });
     scope(|threads| {
         let waiting = threads.spawn(|| {
             loop {

@@ -7,7 +7,9 @@
 use ssdlab_drives::catalogue;
 use ssdlab_drives::scaling::sized;
 use ssdlab_power::served::ServedDrive;
-use ssdlab_serve::{CutAt, Durability, FlushSide, Power, Store, StoreError, ZeroFlags};
+use ssdlab_serve::{
+    CutMoment, FlushSide, PowerControl, SectorDurability, Store, StoreError, ZeroFlags,
+};
 use ssdlab_ssd::DriveConfig;
 use ssdlab_ssd::drive::power::{DataDrive, Fault, FaultKind, Power as Supply};
 use ssdlab_ssd::rng::Rng;
@@ -135,7 +137,7 @@ impl Witness {
         broken
     }
 
-    fn moment(&mut self) -> CutAt {
+    fn moment(&mut self) -> CutMoment {
         let nth = 1 + self.rng.below(4);
         let side = |inside| {
             if inside {
@@ -145,18 +147,18 @@ impl Witness {
             }
         };
         match self.rng.below(6) {
-            0..2 => CutAt::Flush {
+            0..2 => CutMoment::Flush {
                 nth,
                 side: side(self.rng.percent(80)),
             },
-            2..4 => CutAt::NandOp {
+            2..4 => CutMoment::NandOp {
                 nth: 1 + self.rng.below(60),
             },
-            4 => CutAt::WriteTo {
+            4 => CutMoment::WriteTo {
                 offset: self.rng.below(self.sectors.len() as u64) * SECTOR,
                 length: 8192,
             },
-            _ => CutAt::AfterBytes {
+            _ => CutMoment::AfterBytes {
                 bytes: 1 + self.rng.below(200_000),
             },
         }
@@ -241,7 +243,7 @@ fn a_cut_inside_a_nand_operation_tears_it() {
     let mut witness = Witness::new(&tiny(false), 3);
     for round in 0..40 {
         drive
-            .cut_when(Some(CutAt::NandOp { nth: 1 + round }))
+            .cut_when(Some(CutMoment::NandOp { nth: 1 + round }))
             .expect("armed");
         let before = drive.status().nand_ops.expect("counted");
         while witness.step(&drive).is_ok() && drive.is_powered() {}
@@ -263,7 +265,7 @@ fn a_cut_inside_a_flush_finds_the_drive_at_work() {
         drive.write(0, &[1; 8192], false).expect("written");
         let side = FlushSide::Inside;
         drive
-            .cut_when(Some(CutAt::Flush { nth: 1, side }))
+            .cut_when(Some(CutMoment::Flush { nth: 1, side }))
             .expect("armed");
         assert_eq!(drive.flush(), Err(StoreError::Off));
         let cut = drive.status().cut.expect("noted");
@@ -278,7 +280,9 @@ fn a_magic_write_is_not_done() {
     let drive = in_memory(&tiny(false), &[]);
     drive.write(0, &[1; 512], true).expect("written");
     let text = "CUT HERE".to_string();
-    drive.cut_when(Some(CutAt::Magic { text })).expect("armed");
+    drive
+        .cut_when(Some(CutMoment::Magic { text }))
+        .expect("armed");
     let mut sector = [0; 512];
     sector[..8].copy_from_slice(b"CUT HERE");
     assert_eq!(drive.write(0, &sector, true), Err(StoreError::Off));
@@ -289,8 +293,8 @@ fn a_magic_write_is_not_done() {
 }
 
 /// Runs of durability, in sectors.
-fn states(drive: &ServedDrive, sectors: u64) -> Vec<(u64, Durability)> {
-    let mut runs: Vec<(u64, Durability)> = Vec::new();
+fn states(drive: &ServedDrive, sectors: u64) -> Vec<(u64, SectorDurability)> {
+    let mut runs: Vec<(u64, SectorDurability)> = Vec::new();
     for extent in drive.extents(0, sectors * SECTOR, 1000).expect("on") {
         let count = extent.length / SECTOR;
         match runs.last_mut() {
@@ -303,7 +307,7 @@ fn states(drive: &ServedDrive, sectors: u64) -> Vec<(u64, Durability)> {
 
 #[test]
 fn extents_say_what_a_cut_would_take_and_what_it_took() {
-    use Durability::{Cached, Durable, NeverWritten, Older};
+    use SectorDurability::{Cached, Durable, NeverWritten, Older};
     let drive = in_memory(&tiny(false), &[]);
     drive.write(0, &[1; 2048], false).expect("written");
     assert_eq!(states(&drive, 16), [(4, Cached), (12, NeverWritten)]);

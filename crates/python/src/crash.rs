@@ -3,14 +3,14 @@
 //! Commands keep the interpreter's lock: they take microseconds, and giving it up and taking it
 //! back costs as much. What depends on the size of the drive gives it up.
 
-use crate::drives::Named;
+use crate::drives::NamedDrive;
 use crate::errors::{crash, lab, refused};
 use crate::report::PyReport;
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyMemoryView};
 use ssdlab_crash::{CrashDisk, CutAt, DriveConfig, Nanos, drawn_drive};
-use ssdlab_crash::{LostPart, Step};
+use ssdlab_crash::{HistoryStep, LostPart};
 
 /// A crash disk: an in-process block device whose power is cut anywhere.
 ///
@@ -296,7 +296,7 @@ impl PyCrashDisk {
     ///     A step each: `#1 write 4 KiB at 0`.
     fn history(&self) -> PyResult<Vec<String>> {
         let history = self.disk.history().map_err(crash)?;
-        Ok(history.steps().map(Step::to_string).collect())
+        Ok(history.steps().map(HistoryStep::to_string).collect())
     }
 
     /// Look for the smallest part of the history that still breaks a promise.
@@ -332,7 +332,12 @@ impl PyCrashDisk {
     ) -> PyResult<Option<(Vec<String>, String)>> {
         let history = self.disk.history().map_err(crash)?;
         let minimal = py.detach(|| history.minimise(replays_max, |again| again.kept()));
-        Ok(minimal.map(|m| (m.steps.iter().map(Step::to_string).collect(), m.message)))
+        Ok(minimal.map(|m| {
+            (
+                m.steps.iter().map(HistoryStep::to_string).collect(),
+                m.message,
+            )
+        }))
     }
 
     /// Look for the fewest lost writes without which a check of a program fails.
@@ -450,7 +455,7 @@ fn config(
             Some(_) => Err(refused("a drawn drive has its size", "name a drive")),
         };
     }
-    let named: Named = py
+    let named: NamedDrive = py
         .import("ssdlab._drives")?
         .call_method1("_named", (drive,))?
         .extract()?;

@@ -6,12 +6,12 @@ use ssdlab_base::LabError;
 use ssdlab_base::quantity::parse_size;
 use ssdlab_drives::catalogue::{self, CatalogueDrive, show};
 use ssdlab_drives::scaling::sized;
-use ssdlab_drives::settings::{self, Setting};
+use ssdlab_drives::settings::{self, DriveSetting};
 use ssdlab_ssd::DriveConfig;
 
 /// A drive as Python names it.
 #[derive(FromPyObject)]
-pub struct Named {
+pub struct NamedDrive {
     /// Name in the catalogue, or the file that `text` was read from.
     #[pyo3(item(0))]
     pub name: String,
@@ -23,14 +23,15 @@ pub struct Named {
     pub settings: Vec<(String, String)>,
 }
 
-impl Named {
+impl NamedDrive {
     /// The parameters that are changed.
     ///
     /// # Errors
     /// When one does not exist, or its value is of another form.
-    pub fn settings(&self) -> Result<Vec<Setting>, LabError> {
+    pub fn settings(&self) -> Result<Vec<DriveSetting>, LabError> {
         let all = self.settings.iter();
-        all.map(|(key, value)| Setting::new(key, value)).collect()
+        all.map(|(key, value)| DriveSetting::new(key, value))
+            .collect()
     }
 
     /// The drive without its settings.
@@ -47,7 +48,7 @@ impl Named {
     /// The drive.
     ///
     /// # Errors
-    /// As [`Named::plain`], and when it is not possible with its settings.
+    /// As [`NamedDrive::plain`], and when it is not possible with its settings.
     pub fn open(&self) -> Result<CatalogueDrive, LabError> {
         settings::apply(&self.plain()?, &self.settings()?)
     }
@@ -55,7 +56,7 @@ impl Named {
     /// What the model takes, of `size` bytes where that is given.
     ///
     /// # Errors
-    /// As [`Named::open`], and when it cannot have this size.
+    /// As [`NamedDrive::open`], and when it cannot have this size.
     pub fn config(&self, size: Option<&str>) -> Result<DriveConfig, LabError> {
         let config = self.open()?.config;
         match size {
@@ -73,7 +74,7 @@ pub fn drive_names() -> PyResult<Vec<String>> {
 
 /// Facts of a drive as JSON: what `ssdlab drives list --json` has, with its parameters.
 #[pyfunction]
-pub fn drive_facts(drive: Named) -> PyResult<String> {
+pub fn drive_facts(drive: NamedDrive) -> PyResult<String> {
     let found = drive.open().map_err(lab)?;
     let rests_on = found.rests_on();
     let rests_on: Vec<&str> = rests_on.iter().map(AsRef::as_ref).collect();
@@ -98,7 +99,7 @@ pub fn drive_facts(drive: Named) -> PyResult<String> {
 
 /// The whole drive file, with the settings in it.
 #[pyfunction]
-pub fn drive_toml(drive: Named) -> PyResult<String> {
+pub fn drive_toml(drive: NamedDrive) -> PyResult<String> {
     let found = drive.open().map_err(lab)?;
     toml::to_string(&found.file).map_err(|error| refused(error.to_string(), ""))
 }

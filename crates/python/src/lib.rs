@@ -25,17 +25,17 @@ mod _native {
     #[pymodule_export]
     use crate::drives::{drive_facts, drive_names, drive_toml, settings_help};
     #[pymodule_export]
-    use crate::life::{Aged, age};
+    use crate::life::{PyLife, age};
     #[pymodule_export]
-    use crate::qualify::{Qualified, qualify};
+    use crate::qualify::{PyQualification, qualify};
     #[pymodule_export]
     use crate::report::PyReport;
     #[pymodule_export]
-    use crate::serve::{Served, create};
+    use crate::serve::{PyServed, create};
     #[pymodule_export]
-    use crate::simulate::{Lived, check_points, simulate};
+    use crate::simulate::{PySimulation, check_points, simulate};
     #[pymodule_export]
-    use crate::table::Table;
+    use crate::table::PyTable;
     #[pymodule_export]
     use crate::theory::{
         d_choices, effective_alpha, fifo, fifo_hot_cold, fifo_zipf, greedy, random, suite,

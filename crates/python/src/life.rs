@@ -1,42 +1,42 @@
 //! `ssdlab.life`.
 
-use crate::drives::Named;
+use crate::drives::NamedDrive;
 use crate::errors::{json, lab};
 use crate::long::{finished, run};
-use crate::table::{Columns, Table};
+use crate::table::{Columns, PyTable};
 use pyo3::prelude::*;
 use ssdlab_base::LabError;
 use ssdlab_base::quantity::parse_size;
-use ssdlab_drives::keep::manner::Manner;
-use ssdlab_drives::keep::saved::{Over, Place};
-use ssdlab_drives::settings::Setting;
+use ssdlab_drives::keep::manner::LifeConditions;
+use ssdlab_drives::keep::saved::{OverwritePolicy, SaveTarget};
+use ssdlab_drives::settings::DriveSetting;
 use ssdlab_life::age::live::Ageing;
-use ssdlab_life::age::result::{Life, summary};
-use ssdlab_life::age::row::Row;
-use ssdlab_life::age::{Plan, Until};
+use ssdlab_life::age::result::{LifeResult, summary};
+use ssdlab_life::age::row::AgeingSample;
+use ssdlab_life::age::{AgeingPlan, LifeEnd};
 use std::path::PathBuf;
 
 /// A column's name, and its value in a row.
-type Column<T> = (&'static str, fn(&Row) -> T);
+type AgedColumn<T> = (&'static str, fn(&AgeingSample) -> T);
 
 /// A whole life that was played.
-#[pyclass(frozen, module = "ssdlab._native")]
-pub struct Aged {
-    life: Life,
-    rows: Vec<Row>,
+#[pyclass(frozen, name = "Aged", module = "ssdlab._native")]
+pub struct PyLife {
+    life: LifeResult,
+    rows: Vec<AgeingSample>,
 }
 
 #[pymethods]
-impl Aged {
+impl PyLife {
     /// `result.json`.
     fn json(&self) -> PyResult<String> {
         serde_json::to_string(&self.life).map_err(json)
     }
 
     /// `series.csv`.
-    fn samples(&self) -> PyResult<Table> {
+    fn samples(&self) -> PyResult<PyTable> {
         let mut columns = Columns::default();
-        let counts: [Column<u64>; 6] = [
+        let counts: [AgedColumn<u64>; 6] = [
             ("host_bytes", |row| row.host_bytes),
             ("cycles_min", |row| row.cycles_min.into()),
             ("cycles_max", |row| row.cycles_max.into()),
@@ -44,7 +44,7 @@ impl Aged {
             ("reserve_left", |row| row.reserve_left.into()),
             ("superblocks_retired", |row| row.superblocks_retired),
         ];
-        let decimals: [Column<f64>; 6] = [
+        let decimals: [AgedColumn<f64>; 6] = [
             ("days", |row| row.days),
             ("waf", |row| row.waf),
             ("cycles_average", |row| row.cycles_average),
@@ -70,7 +70,7 @@ impl Aged {
 /// How a drive is used.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-pub struct Use {
+pub struct DriveUsage {
     load: String,
     block: String,
     read_pct: u32,
@@ -82,8 +82,8 @@ pub struct Use {
     until: String,
 }
 
-impl Use {
-    fn plan(&self, drive: &Named) -> Result<Plan, LabError> {
+impl DriveUsage {
+    fn plan(&self, drive: &NamedDrive) -> Result<AgeingPlan, LabError> {
         let found = drive.open()?;
         let block = parse_size(&self.block)?;
         let block = u32::try_from(block).map_err(|_| {
@@ -93,10 +93,10 @@ impl Use {
             )
         })?;
         let settings = drive.settings()?;
-        let manner = Manner {
+        let manner = LifeConditions {
             name: String::new(),
             title: String::new(),
-            settings: settings.iter().map(Setting::to_string).collect(),
+            settings: settings.iter().map(DriveSetting::to_string).collect(),
             rests_on: Vec::new(),
             pattern: self.load.clone(),
             block,
@@ -110,7 +110,7 @@ impl Use {
             temperature_c: self.temperature_c,
             fast: self.fast,
         };
-        Plan::new(&found, manner, Until::parse(&self.until)?)
+        AgeingPlan::new(&found, manner, LifeEnd::parse(&self.until)?)
     }
 }
 
@@ -119,16 +119,16 @@ impl Use {
 #[pyo3(signature = (drive, manner, save=None, progress=None))]
 pub fn age<'py>(
     py: Python<'py>,
-    drive: Named,
-    manner: Use,
+    drive: NamedDrive,
+    manner: DriveUsage,
     save: Option<PathBuf>,
     progress: Option<Bound<'py, PyAny>>,
-) -> PyResult<Bound<'py, Aged>> {
+) -> PyResult<Bound<'py, PyLife>> {
     let plan = manner.plan(&drive).map_err(lab)?;
-    let place = save.map(|path| Place::reserve(&path, Over::Refuse));
+    let place = save.map(|path| SaveTarget::reserve(&path, OverwritePolicy::Refuse));
     let place = place.transpose().map_err(lab)?;
     let ended = run(py, progress.as_ref(), |stop, reached| {
-        let mut watch = |row: &Row| {
+        let mut watch = |row: &AgeingSample| {
             let done = 1.0 - row.life_left_pct / 100.0;
             reached.note(done, || row.to_string());
         };
@@ -139,7 +139,7 @@ pub fn age<'py>(
         {
             lived.save(place, &plan)?;
         }
-        Ok(Aged { life, rows })
+        Ok(PyLife { life, rows })
     })?;
     finished(py, ended)
 }

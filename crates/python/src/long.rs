@@ -12,9 +12,9 @@ const TICK: Duration = Duration::from_millis(50);
 
 /// What a long call has reached: the share that is done, 0 to 1, and a text.
 #[derive(Default)]
-pub struct Reached(Mutex<Option<(f64, String)>>);
+pub struct CallProgress(Mutex<Option<(f64, String)>>);
 
-impl Reached {
+impl CallProgress {
     /// Notes how far it is; shown at the next tick.
     pub fn note(&self, done: f64, text: impl FnOnce() -> String) {
         // While nobody has looked at the last note, no other is made.
@@ -30,7 +30,7 @@ impl Reached {
 }
 
 /// The outcome of a long call.
-pub struct Ended<T> {
+pub struct LongCallResult<T> {
     /// What the work returned.
     pub result: T,
     /// Why it was stopped before its end: Ctrl-C, or an error of the progress function.
@@ -45,9 +45,9 @@ pub struct Ended<T> {
 pub fn run<T: Send>(
     py: Python<'_>,
     progress: Option<&Bound<'_, PyAny>>,
-    work: impl FnOnce(&AtomicBool, &Reached) -> Result<T, LabError> + Send,
-) -> PyResult<Ended<T>> {
-    let (stop, reached) = (AtomicBool::new(false), Reached::default());
+    work: impl FnOnce(&AtomicBool, &CallProgress) -> Result<T, LabError> + Send,
+) -> PyResult<LongCallResult<T>> {
+    let (stop, reached) = (AtomicBool::new(false), CallProgress::default());
     let here = std::thread::current();
     let mut interrupted = None;
     let result = std::thread::scope(|scope| {
@@ -73,7 +73,7 @@ pub fn run<T: Send>(
         Err(panic) => std::panic::resume_unwind(panic),
     };
     match (result, interrupted) {
-        (Ok(result), interrupted) => Ok(Ended {
+        (Ok(result), interrupted) => Ok(LongCallResult {
             result,
             interrupted,
         }),
@@ -89,7 +89,7 @@ pub fn run<T: Send>(
 pub fn whole<T: Send>(
     py: Python<'_>,
     progress: Option<&Bound<'_, PyAny>>,
-    work: impl FnOnce(&AtomicBool, &Reached) -> Result<T, LabError> + Send,
+    work: impl FnOnce(&AtomicBool, &CallProgress) -> Result<T, LabError> + Send,
 ) -> PyResult<T> {
     let ended = run(py, progress, work)?;
     match ended.interrupted {
@@ -98,7 +98,11 @@ pub fn whole<T: Send>(
     }
 }
 
-fn look(py: Python<'_>, progress: Option<&Bound<'_, PyAny>>, reached: &Reached) -> PyResult<()> {
+fn look(
+    py: Python<'_>,
+    progress: Option<&Bound<'_, PyAny>>,
+    reached: &CallProgress,
+) -> PyResult<()> {
     py.check_signals()?;
     if let (Some(progress), Some(note)) = (progress, reached.take()) {
         progress.call1(note)?;
@@ -112,7 +116,7 @@ fn look(py: Python<'_>, progress: Option<&Bound<'_, PyAny>>, reached: &Reached) 
 /// The interruption.
 pub fn finished<T: pyo3::PyClass + Into<PyClassInitializer<T>>>(
     py: Python<'_>,
-    ended: Ended<T>,
+    ended: LongCallResult<T>,
 ) -> PyResult<Bound<'_, T>> {
     let result = Bound::new(py, ended.result)?;
     match ended.interrupted {

@@ -1,38 +1,39 @@
 //! `ssdlab.qualify`.
 
 use crate::errors::{json, lab, refused};
-use crate::long::{Reached, whole};
+use crate::long::{CallProgress, whole};
 use pyo3::prelude::*;
 use ssdlab_base::LabError;
 use ssdlab_base::quantity::parse_size;
 use ssdlab_bench::device::OpenOptions;
 use ssdlab_bench::device::WriteOptions;
-use ssdlab_bench::device::named::Name;
-use ssdlab_drives::keep::saved::About;
+use ssdlab_bench::device::named::TargetName;
+use ssdlab_drives::keep::saved::SavedDriveInfo;
 use ssdlab_judge::page::qualification_page;
 use ssdlab_judge::qualify::evidence::Qualification;
 use ssdlab_judge::qualify::{
-    Profile, Progress, QualifyPlan, References, Step, references, role, terminal,
+    QualifyPlan, QualifyProfile, QualifyProgress, QualifyStep, ReferenceSelection, references,
+    role, terminal,
 };
 use ssdlab_life::age::left;
 use ssdlab_ssd::Drive;
 use std::path::Path;
 
 /// A finished qualification.
-#[pyclass(frozen, module = "ssdlab._native")]
-pub struct Qualified {
+#[pyclass(frozen, name = "Qualified", module = "ssdlab._native")]
+pub struct PyQualification {
     found: Qualification,
 }
 
 #[pymethods]
-impl Qualified {
+impl PyQualification {
     /// Reads `qualification.json`.
     #[new]
-    fn new(text: &str) -> PyResult<Qualified> {
+    fn new(text: &str) -> PyResult<PyQualification> {
         let found = serde_json::from_str(text);
         let hint = "it was written by another version, or changed";
         let found = found.map_err(|error| refused(format!("no qualification: {error}"), hint))?;
-        Ok(Qualified { found })
+        Ok(PyQualification { found })
     }
 
     /// `qualification.json`.
@@ -54,7 +55,7 @@ impl Qualified {
 /// The rest of a request, by the names of the command line.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-pub struct Request {
+pub struct PyQualifyRequest {
     role: String,
     profile: String,
     seed: u64,
@@ -65,9 +66,13 @@ pub struct Request {
     keep: bool,
 }
 
-impl Request {
+impl PyQualifyRequest {
     fn plan(&self, target: Option<&str>) -> Result<QualifyPlan, LabError> {
-        let all = [Profile::Quick, Profile::Standard, Profile::Full];
+        let all = [
+            QualifyProfile::Quick,
+            QualifyProfile::Standard,
+            QualifyProfile::Full,
+        ];
         let profile = all.into_iter().find(|p| p.name() == self.profile);
         let profile = profile.ok_or_else(|| {
             LabError::bad_option(
@@ -78,11 +83,11 @@ impl Request {
             )
         })?;
         let beside = match self.references.is_empty() {
-            true => References::None,
-            false => References::Measured(references(&self.references)?),
+            true => ReferenceSelection::None,
+            false => ReferenceSelection::Measured(references(&self.references)?),
         };
         Ok(QualifyPlan {
-            target: target.map(Name::parse).transpose()?,
+            target: target.map(TargetName::parse).transpose()?,
             role: role(&self.role)?,
             profile,
             seed: self.seed,
@@ -103,15 +108,15 @@ impl Request {
 }
 
 /// A drive saved by `simulate` or left by `age`.
-fn kept(name: &str) -> Result<Option<(Drive, About)>, LabError> {
+fn kept(name: &str) -> Result<Option<(Drive, SavedDriveInfo)>, LabError> {
     let path = left::kept(name);
     path.map(|_| left::open(Path::new(name))).transpose()
 }
 
-struct Noted<'a>(&'a Reached);
+struct QualifyReporter<'a>(&'a CallProgress);
 
-impl Progress for Noted<'_> {
-    fn step(&mut self, step: &Step) {
+impl QualifyProgress for QualifyReporter<'_> {
+    fn step(&mut self, step: &QualifyStep) {
         let done = (step.number - 1) as f64 / step.count.max(1) as f64;
         self.0.note(done, || step.title.clone());
     }
@@ -123,12 +128,12 @@ impl Progress for Noted<'_> {
 pub fn qualify(
     py: Python<'_>,
     target: Option<String>,
-    request: Request,
+    request: PyQualifyRequest,
     progress: Option<Bound<'_, PyAny>>,
-) -> PyResult<Qualified> {
+) -> PyResult<PyQualification> {
     let plan = request.plan(target.as_deref()).map_err(lab)?;
     let found = whole(py, progress.as_ref(), |stop, reached| {
-        ssdlab_judge::qualify(&plan, &mut Noted(reached), stop)
+        ssdlab_judge::qualify(&plan, &mut QualifyReporter(reached), stop)
     })?;
-    Ok(Qualified { found })
+    Ok(PyQualification { found })
 }

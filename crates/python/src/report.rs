@@ -2,7 +2,7 @@
 
 use pyo3::exceptions::PyAssertionError;
 use pyo3::prelude::*;
-use ssdlab_crash::{Report, SectorClass};
+use ssdlab_crash::{RecoveryReport, SectorClass};
 
 /// What a recovery brought back, held against the ledger of promises.
 ///
@@ -30,7 +30,7 @@ use ssdlab_crash::{Report, SectorClass};
 /// (True, [(1, 0)])
 #[pyclass(frozen, name = "Report", module = "ssdlab")]
 pub struct PyReport {
-    pub report: Report,
+    pub report: RecoveryReport,
 }
 
 #[pymethods]

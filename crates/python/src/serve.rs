@@ -1,24 +1,25 @@
 //! `ssdlab.serve`: a drive for other programs, with its power switch.
 
-use crate::drives::Named;
+use crate::drives::NamedDrive;
 use crate::errors::{json, lab, refused};
 use pyo3::prelude::*;
 use ssdlab_base::LabError;
 use ssdlab_base::quantity::parse_size;
-use ssdlab_drives::keep::directory::{DriveDir, Safety};
+use ssdlab_drives::keep::directory::{CrashSafety, DriveDir};
 use ssdlab_drives::scaling::sized;
 use ssdlab_power::served::{
-    Opened, Pace, Places, ServedDrive, Serving, in_directory, of_config, parse_address, parse_fault,
+    DriveEndpoints, DriveServer, ServableDrive, ServedDrive, ServedPace, in_directory, of_config,
+    parse_address, parse_fault,
 };
-use ssdlab_serve::{CutAt, Power, PowerError};
+use ssdlab_serve::{CutMoment, PowerControl, PowerError};
 use ssdlab_ssd::drive::power;
 use std::path::PathBuf;
 use std::time::Duration;
 
 /// A drive that is served until it is stopped.
-#[pyclass(frozen, module = "ssdlab._native")]
-pub struct Served {
-    serving: std::sync::RwLock<Option<Serving>>,
+#[pyclass(frozen, name = "Served", module = "ssdlab._native")]
+pub struct PyServed {
+    serving: std::sync::RwLock<Option<DriveServer>>,
     /// Name, size and state in a line, and what was found of an earlier kill.
     #[pyo3(get)]
     about: String,
@@ -27,7 +28,7 @@ pub struct Served {
 /// What is served, where and how.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-pub struct Request {
+pub struct PyServeRequest {
     directory: Option<PathBuf>,
     size: Option<String>,
     nbd: Vec<String>,
@@ -41,13 +42,13 @@ pub struct Request {
     sync: bool,
 }
 
-impl Request {
-    fn places(&self) -> Result<Places, LabError> {
+impl PyServeRequest {
+    fn places(&self) -> Result<DriveEndpoints, LabError> {
         let addresses = |texts: &[String]| {
             let addresses = texts.iter().map(|text| parse_address(text));
             addresses.collect::<Result<Vec<_>, _>>()
         };
-        Ok(Places {
+        Ok(DriveEndpoints {
             nbd: addresses(&self.nbd)?,
             nbd_read_only: addresses(&self.nbd_read_only)?,
             fuse: self.fuse.clone(),
@@ -58,7 +59,7 @@ impl Request {
         })
     }
 
-    fn open(&self, drive: Option<&Named>) -> Result<Opened, LabError> {
+    fn open(&self, drive: Option<&NamedDrive>) -> Result<ServableDrive, LabError> {
         let faults = self.faults.iter();
         let faults = faults.map(|text| parse_fault(text, self.seed));
         let power = power::Power {
@@ -69,8 +70,8 @@ impl Request {
             (Some(drive), None) => of_config(drive.config(self.size.as_deref())?, power),
             (None, Some(directory)) => {
                 let safety = match self.sync {
-                    true => Safety::Host,
-                    false => Safety::Process,
+                    true => CrashSafety::Host,
+                    false => CrashSafety::Process,
                 };
                 in_directory(directory, power, safety)
             }
@@ -81,16 +82,16 @@ impl Request {
         }
     }
 
-    fn start(&self, drive: Option<&Named>) -> Result<Served, LabError> {
+    fn start(&self, drive: Option<&NamedDrive>) -> Result<PyServed, LabError> {
         let opened = self.open(drive)?;
         let pace = match self.real_pace {
-            true => Pace::Real { slower: 1 },
-            false => Pace::Fast,
+            true => ServedPace::Real { slower: 1 },
+            false => ServedPace::Fast,
         };
         let drive = opened.drive.at_pace(pace).with_seed(self.seed);
-        let serving = Serving::start(drive, &self.places()?, &opened.name, log)?;
+        let serving = DriveServer::start(drive, &self.places()?, &opened.name, log)?;
         let notes = opened.notes.iter().map(|note| format!("\nnote: {note}"));
-        Ok(Served {
+        Ok(PyServed {
             serving: Some(serving).into(),
             about: opened.about + &notes.collect::<String>(),
         })
@@ -113,7 +114,7 @@ fn power_error(error: PowerError) -> LabError {
     LabError::refused(error.to_string(), "see `status()`")
 }
 
-impl Drop for Served {
+impl Drop for PyServed {
     /// Shut down without the interpreter's lock: threads that it waits for may want to log.
     fn drop(&mut self) {
         let serving = self.serving.get_mut();
@@ -126,7 +127,7 @@ impl Drop for Served {
     }
 }
 
-impl Served {
+impl PyServed {
     /// Asks the drive without the interpreter's lock.
     fn ask<T: Send>(
         &self,
@@ -147,7 +148,7 @@ impl Served {
         answer.map_err(lab)
     }
 
-    fn stand<E: Into<Option<CutAt>>>(&self, py: Python<'_>, at: E) -> PyResult<String> {
+    fn stand<E: Into<Option<CutMoment>>>(&self, py: Python<'_>, at: E) -> PyResult<String> {
         let at = at.into();
         let status = self.ask(py, |drive| drive.cut_when(at).map_err(power_error))?;
         serde_json::to_string(&status).map_err(json)
@@ -155,9 +156,13 @@ impl Served {
 }
 
 #[pymethods]
-impl Served {
+impl PyServed {
     #[new]
-    fn new(py: Python<'_>, drive: Option<Named>, request: Request) -> PyResult<Served> {
+    fn new(
+        py: Python<'_>,
+        drive: Option<NamedDrive>,
+        request: PyServeRequest,
+    ) -> PyResult<PyServed> {
         py.detach(|| request.start(drive.as_ref())).map_err(lab)
     }
 
@@ -165,7 +170,9 @@ impl Served {
     fn how_to_attach(&self) -> Vec<String> {
         let serving = self.serving.read();
         let serving = serving.unwrap_or_else(std::sync::PoisonError::into_inner);
-        serving.as_ref().map_or(Vec::new(), Serving::how_to_attach)
+        serving
+            .as_ref()
+            .map_or(Vec::new(), DriveServer::how_to_attach)
     }
 
     fn off(&self, py: Python<'_>) -> PyResult<String> {
@@ -186,7 +193,7 @@ impl Served {
     /// `at` as the switch's protocol has it, JSON; `None` takes an armed cut back.
     #[pyo3(signature = (at=None))]
     fn cut_when(&self, py: Python<'_>, at: Option<&str>) -> PyResult<String> {
-        let at: Option<CutAt> = at
+        let at: Option<CutMoment> = at
             .map(serde_json::from_str)
             .transpose()
             .map_err(|error| refused(format!("no place of a cut: {error}"), ""))?;
@@ -205,7 +212,7 @@ impl Served {
         let stopped = py.detach(|| {
             let serving = self.serving.write();
             let mut serving = serving.unwrap_or_else(std::sync::PoisonError::into_inner);
-            serving.take().map(Serving::stop).transpose()
+            serving.take().map(DriveServer::stop).transpose()
         });
         stopped.map_err(lab)
     }
@@ -217,7 +224,7 @@ impl Served {
 pub fn create(
     py: Python<'_>,
     directory: PathBuf,
-    drive: Named,
+    drive: NamedDrive,
     size: Option<&str>,
 ) -> PyResult<()> {
     let made = py.detach(|| {

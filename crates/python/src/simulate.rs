@@ -1,36 +1,36 @@
 //! `ssdlab.simulate`.
 
-use crate::drives::Named;
+use crate::drives::NamedDrive;
 use crate::errors::{json, lab};
-use crate::long::{Reached, finished, run};
-use crate::table::{Columns, Table};
+use crate::long::{CallProgress, finished, run};
+use crate::table::{Columns, PyTable};
 use pyo3::prelude::*;
 use ssdlab_base::LabError;
 use ssdlab_drives::catalogue::CatalogueDrive;
-use ssdlab_drives::settings::Setting;
-use ssdlab_life::simulate::life::{Progress, Watch, live};
+use ssdlab_drives::settings::DriveSetting;
+use ssdlab_life::simulate::life::{LifeObserver, LifeProgress, live};
 use ssdlab_life::simulate::page::simulation_page;
 use ssdlab_life::simulate::result::Simulation;
-use ssdlab_life::simulate::sample::Sample;
+use ssdlab_life::simulate::sample::LifeSample;
 use ssdlab_life::simulate::summary::summary;
-use ssdlab_life::simulate::{Gear, Plan, Until};
+use ssdlab_life::simulate::{LoadEnd, SimulationGear, SimulationPlan};
 
 /// A life that was simulated.
-#[pyclass(frozen, module = "ssdlab._native")]
-pub struct Lived {
+#[pyclass(frozen, name = "Lived", module = "ssdlab._native")]
+pub struct PySimulation {
     simulation: Simulation,
-    samples: Vec<Sample>,
+    samples: Vec<LifeSample>,
 }
 
 #[pymethods]
-impl Lived {
+impl PySimulation {
     /// `result.json`.
     fn json(&self) -> PyResult<String> {
         serde_json::to_string(&self.simulation).map_err(json)
     }
 
     /// `series.csv`.
-    fn samples(&self) -> PyResult<Table> {
+    fn samples(&self) -> PyResult<PyTable> {
         let all = || self.samples.iter();
         let mut columns = Columns::default();
         columns.texts("phase", all().map(|s| Some(s.phase.to_owned())));
@@ -63,10 +63,10 @@ impl Lived {
     }
 }
 
-struct Noted<'a>(&'a Reached);
+struct SimulateReporter<'a>(&'a CallProgress);
 
-impl Watch for Noted<'_> {
-    fn progress(&mut self, progress: &Progress) {
+impl LifeObserver for SimulateReporter<'_> {
+    fn progress(&mut self, progress: &LifeProgress) {
         let text = || {
             let waf = progress.waf.map_or("-".into(), |waf| format!("{waf:.2}"));
             format!("{} WAF {waf}", progress.phase.name())
@@ -76,19 +76,23 @@ impl Watch for Noted<'_> {
 }
 
 /// A load as texts: its parameters, and the gear.
-type Load = (Vec<(String, String)>, Option<String>);
+type LoadTexts = (Vec<(String, String)>, Option<String>);
 
 /// The life that the texts ask for, of a drive whose settings are `settings`.
-fn plan(found: &CatalogueDrive, settings: &[Setting], load: &Load) -> Result<Plan, LabError> {
-    let mut plan = Plan::usual(found);
-    plan.settings = settings.iter().map(Setting::to_string).collect();
+fn plan(
+    found: &CatalogueDrive,
+    settings: &[DriveSetting],
+    load: &LoadTexts,
+) -> Result<SimulationPlan, LabError> {
+    let mut plan = SimulationPlan::usual(found);
+    plan.settings = settings.iter().map(DriveSetting::to_string).collect();
     for (key, value) in &load.0 {
         plan.set(key, value)?;
     }
     plan.gear = match &load.1 {
-        Some(gear) => Gear::parse(gear)?,
-        None if matches!(plan.until, Until::Time(_)) => Gear::Timed,
-        None => Gear::Counting,
+        Some(gear) => SimulationGear::parse(gear)?,
+        None if matches!(plan.until, LoadEnd::Time(_)) => SimulationGear::Timed,
+        None => SimulationGear::Counting,
     };
     plan.validate()?;
     Ok(plan)
@@ -99,17 +103,17 @@ fn plan(found: &CatalogueDrive, settings: &[Setting], load: &Load) -> Result<Pla
 #[pyo3(signature = (drive, load, gear=None, progress=None))]
 pub fn simulate<'py>(
     py: Python<'py>,
-    drive: Named,
+    drive: NamedDrive,
     load: Vec<(String, String)>,
     gear: Option<String>,
     progress: Option<Bound<'py, PyAny>>,
-) -> PyResult<Bound<'py, Lived>> {
+) -> PyResult<Bound<'py, PySimulation>> {
     let found = drive.open().map_err(lab)?;
     let settings = drive.settings().map_err(lab)?;
     let plan = plan(&found, &settings, &(load, gear)).map_err(lab)?;
     let ended = run(py, progress.as_ref(), |stop, reached| {
-        let lived = live(&plan, None, &mut Noted(reached), stop)?;
-        Ok(Lived {
+        let lived = live(&plan, None, &mut SimulateReporter(reached), stop)?;
+        Ok(PySimulation {
             simulation: lived.simulation,
             samples: lived.samples,
         })
@@ -119,7 +123,7 @@ pub fn simulate<'py>(
 
 /// Whether lives of a drive are possible: raises what makes the first of them impossible.
 #[pyfunction]
-pub fn check_points(drive: Named, loads: Vec<Load>) -> PyResult<()> {
+pub fn check_points(drive: NamedDrive, loads: Vec<LoadTexts>) -> PyResult<()> {
     let found = drive.open().map_err(lab)?;
     let settings = drive.settings().map_err(lab)?;
     let mut plans = loads.iter().map(|load| plan(&found, &settings, load));

@@ -14,8 +14,8 @@ use pyo3::types::{PyCapsule, PyList};
 use std::sync::Arc;
 
 /// A table of columns, in memory once however many readers it has.
-#[pyclass(frozen, module = "ssdlab._native")]
-pub struct Table {
+#[pyclass(frozen, name = "Table", module = "ssdlab._native")]
+pub struct PyTable {
     batch: RecordBatch,
 }
 
@@ -63,23 +63,23 @@ impl Columns {
     ///
     /// # Errors
     /// When the columns are not equally long.
-    pub fn table(self) -> PyResult<Table> {
+    pub fn table(self) -> PyResult<PyTable> {
         let schema = Arc::new(Schema::new(self.fields));
         let batch = RecordBatch::try_new(schema, self.arrays);
         let batch = batch.map_err(|error| refused(error.to_string(), ""))?;
-        Ok(Table { batch })
+        Ok(PyTable { batch })
     }
 }
 
 #[pymethods]
-impl Table {
+impl PyTable {
     /// A table from names, kinds (`float`, `int`, `count`, `str` or `bool`) and columns.
     #[new]
     fn new(
         names: Vec<String>,
         kinds: Vec<String>,
         columns: Vec<Bound<'_, PyAny>>,
-    ) -> PyResult<Table> {
+    ) -> PyResult<PyTable> {
         if names.len() != kinds.len() || names.len() != columns.len() {
             let what = format!(
                 "{} names, {} kinds, {} columns",

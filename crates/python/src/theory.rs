@@ -3,8 +3,8 @@
 use crate::errors::json;
 use crate::long::whole;
 use pyo3::prelude::*;
-use ssdlab_life::theory::closed_form::{self, Finite};
-use ssdlab_life::theory::suite::{Case, cases, run};
+use ssdlab_life::theory::closed_form::{self, FiniteDrive};
+use ssdlab_life::theory::suite::{TheoryCase, cases, run};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Greedy victims.
@@ -54,7 +54,7 @@ pub fn effective_alpha(
     separate: bool,
     waf: f64,
 ) -> f64 {
-    let drive = Finite {
+    let drive = FiniteDrive {
         blocks,
         np: pages_per_block,
         logical_pages,
@@ -77,7 +77,7 @@ pub fn suite(
     let cases = cases(full);
     let rows = whole(py, progress.as_ref(), |stop, reached| {
         let done = AtomicUsize::new(0);
-        run(&cases, threads, stop, Case::measure_drive, |row| {
+        run(&cases, threads, stop, TheoryCase::measure_drive, |row| {
             let share = (done.fetch_add(1, Ordering::Relaxed) + 1) as f64 / cases.len() as f64;
             reached.note(share, || format!("{} {}", row.policy, row.load));
         })

@@ -4,7 +4,7 @@ use crate::errors::{json, lab, refused};
 use crate::long::whole;
 use pyo3::prelude::*;
 use ssdlab_base::quantity::parse_duration;
-use ssdlab_load::trace::files::{Described, convert, format_named, read_options, warnings};
+use ssdlab_load::trace::files::{DescribedTrace, convert, format_named, read_options, warnings};
 use std::path::PathBuf;
 
 /// Describes a trace: JSON, text, and warnings.
@@ -24,7 +24,7 @@ pub fn describe_trace(
     }
     let options = read_options(format, bad_share, device).map_err(lab)?;
     let described = whole(py, None, |_, _| {
-        let described = Described::read(&path, interval_ns, usize::MAX, &options)?;
+        let described = DescribedTrace::read(&path, interval_ns, usize::MAX, &options)?;
         let warned = warnings(&path, described.reading());
         Ok((described.json()?, described.text(), warned))
     })?;

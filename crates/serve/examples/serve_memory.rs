@@ -5,7 +5,7 @@
 
 use ssdlab_serve::control::ControlServer;
 use ssdlab_serve::nbd::{NbdOptions, NbdServer};
-use ssdlab_serve::{Address, Lint, MemoryStore, Sectors};
+use ssdlab_serve::{Address, Lint, MemoryStore, SharedDrive};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,7 +16,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         return Err("serve_memory SIZE_MIB NBD_SOCKET [CONTROL_SOCKET [FUSE_DIR]]".into());
     };
     let drive = Arc::new(MemoryStore::new(size.parse::<u64>()? << 20, 4096));
-    let shared = Arc::new(Sectors::new(drive.clone()));
+    let shared = Arc::new(SharedDrive::new(drive.clone()));
     let lint = Arc::new(Lint::default());
     let address = Address::Unix(PathBuf::from(socket));
     let nbd = NbdServer::start(

@@ -6,8 +6,8 @@
 //! wait, the oldest goes for the newest, so that whoever comes next is heard. A client that has
 //! begun keeps its place for as long as it likes. See `docs/decisions/032`.
 
-use crate::log::{Event, Log};
-use crate::socket::{Address, Listener, Peer, Stream, descriptor_limit, wait_readable};
+use crate::log::{ServerEvent, ServerLog};
+use crate::socket::{Address, Listener, Peer, SocketStream, descriptor_limit, wait_readable};
 use std::collections::BTreeMap;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd};
@@ -28,7 +28,7 @@ const STACK_BYTES: usize = 1 << 20;
 
 /// How many clients a listening socket takes.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Limits {
+pub(crate) struct ClientLimits {
     /// Maximum number of clients that have begun.
     pub clients: usize,
     /// Places among these that are kept from a peer with [`FEW`] clients and more.
@@ -40,7 +40,7 @@ pub(crate) struct Limits {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Stage {
+enum ClientStage {
     /// It has not begun.
     Waiting,
     /// It has a place, and has yet to receive the answer that says so.
@@ -51,29 +51,29 @@ enum Stage {
     Leaving,
 }
 
-struct Client {
-    stream: Arc<Stream>,
+struct ClientEntry {
+    stream: Arc<SocketStream>,
     peer: Peer,
     since: Instant,
-    stage: Stage,
+    stage: ClientStage,
 }
 
 /// The connected clients, by number: the lowest is the oldest.
 pub(crate) struct Clients {
     is_stopping: AtomicBool,
-    connected: Mutex<BTreeMap<u64, Client>>,
-    limits: Limits,
+    connected: Mutex<BTreeMap<u64, ClientEntry>>,
+    limits: ClientLimits,
     descriptors: u64,
     address: Address,
-    log: Log,
+    log: ServerLog,
 }
 
 impl Clients {
-    fn note(&self, event: Event<'_>) {
+    fn note(&self, event: ServerEvent<'_>) {
         self.log.note(&self.address, event);
     }
 
-    fn connected(&self) -> MutexGuard<'_, BTreeMap<u64, Client>> {
+    fn connected(&self) -> MutexGuard<'_, BTreeMap<u64, ClientEntry>> {
         self.connected
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
@@ -84,7 +84,7 @@ impl Clients {
         let within = self.limits.begin_within?;
         let (mut next, mut late) = (None, 0);
         for client in self.connected().values_mut() {
-            if !matches!(client.stage, Stage::Waiting | Stage::Admitted) {
+            if !matches!(client.stage, ClientStage::Waiting | ClientStage::Admitted) {
                 continue;
             }
             let left = within.saturating_sub(client.since.elapsed());
@@ -92,31 +92,31 @@ impl Clients {
                 next = Some(next.map_or(left, |next: Duration| next.min(left)));
                 continue;
             }
-            client.stage = Stage::Leaving;
+            client.stage = ClientStage::Leaving;
             client.stream.hang_up();
             late += 1;
         }
-        (0..late).for_each(|_| self.note(Event::Late(within)));
+        (0..late).for_each(|_| self.note(ServerEvent::Late(within)));
         next
     }
 
     /// Disconnects the oldest client that waits, when more than `keep` do.
     fn hang_up_oldest(&self, keep: usize) {
         if self.hung_up_oldest(keep) {
-            self.note(Event::Displaced(self.limits.waiting));
+            self.note(ServerEvent::Displaced(self.limits.waiting));
         }
     }
 
     fn hung_up_oldest(&self, keep: usize) -> bool {
         let mut connected = self.connected();
-        let is_waiting = |client: &&mut Client| client.stage == Stage::Waiting;
+        let is_waiting = |client: &&mut ClientEntry| client.stage == ClientStage::Waiting;
         if connected.values_mut().filter(is_waiting).count() <= keep {
             return false;
         }
         let Some(oldest) = connected.values_mut().find(is_waiting) else {
             return false;
         };
-        oldest.stage = Stage::Leaving;
+        oldest.stage = ClientStage::Leaving;
         oldest.stream.hang_up();
         true
     }
@@ -124,18 +124,20 @@ impl Clients {
     /// Gives a waiting client a place.
     fn admit(&self, number: u64) -> Result<(), String> {
         let mut connected = self.connected();
-        let has_place = |client: &&Client| matches!(client.stage, Stage::Admitted | Stage::Begun);
+        let has_place = |client: &&ClientEntry| {
+            matches!(client.stage, ClientStage::Admitted | ClientStage::Begun)
+        };
         let Some(me) = connected.get(&number) else {
             return Err("the connection has ended".to_string());
         };
-        if me.stage != Stage::Waiting {
+        if me.stage != ClientStage::Waiting {
             return Ok(());
         }
         let (peer, descriptor) = (me.peer, me.stream.as_raw_fd());
         let placed = connected.values().filter(has_place);
         let all = placed.clone().count();
         let own = placed.filter(|client| client.peer == peer).count();
-        let Limits {
+        let ClientLimits {
             clients, reserve, ..
         } = self.limits;
         if all >= clients {
@@ -151,7 +153,7 @@ impl Clients {
             return Err(format!("all {all} file descriptors are in use"));
         }
         if let Some(me) = connected.get_mut(&number) {
-            me.stage = Stage::Admitted;
+            me.stage = ClientStage::Admitted;
         }
         Ok(())
     }
@@ -159,15 +161,15 @@ impl Clients {
 
 /// One connected client, as its thread sees it. Dropping it disconnects the client and gives back
 /// its place.
-pub(crate) struct Guest {
+pub(crate) struct ConnectedClient {
     clients: Arc<Clients>,
-    stream: Arc<Stream>,
+    stream: Arc<SocketStream>,
     number: u64,
 }
 
-impl Guest {
+impl ConnectedClient {
     /// Its connection.
-    pub fn stream(&self) -> &Stream {
+    pub fn stream(&self) -> &SocketStream {
         &self.stream
     }
 
@@ -182,15 +184,15 @@ impl Guest {
     /// When there is none, with the reason in words.
     pub fn admit(&self) -> Result<(), String> {
         let admitted = self.clients.admit(self.number);
-        admitted.inspect_err(|why| self.note(Event::Refused(why)))
+        admitted.inspect_err(|why| self.note(ServerEvent::Refused(why)))
     }
 
     /// The client has begun: it may stay.
     pub fn begin(&self) {
         if let Some(me) = self.clients.connected().get_mut(&self.number)
-            && me.stage == Stage::Admitted
+            && me.stage == ClientStage::Admitted
         {
-            me.stage = Stage::Begun;
+            me.stage = ClientStage::Begun;
         }
     }
 
@@ -200,12 +202,12 @@ impl Guest {
     }
 
     /// Writes to the server's log.
-    pub fn note(&self, event: Event<'_>) {
+    pub fn note(&self, event: ServerEvent<'_>) {
         self.clients.note(event);
     }
 }
 
-impl Drop for Guest {
+impl Drop for ConnectedClient {
     fn drop(&mut self) {
         self.clients.connected().remove(&self.number);
         self.stream.hang_up();
@@ -213,13 +215,13 @@ impl Drop for Guest {
 }
 
 /// A listening socket and its clients, served until it is stopped or dropped.
-pub(crate) struct Listening {
+pub(crate) struct ClientListener {
     clients: Arc<Clients>,
     /// The accepting thread, and the end of a socket pair that wakes it.
     accepting: Option<(JoinHandle<()>, UnixStream)>,
 }
 
-impl Listening {
+impl ClientListener {
     /// Listens at `address` and runs `serve` for each client in a thread named after `name`.
     ///
     /// # Errors
@@ -227,12 +229,12 @@ impl Listening {
     pub fn start<F>(
         address: &Address,
         name: &'static str,
-        limits: Limits,
-        log: Log,
+        limits: ClientLimits,
+        log: ServerLog,
         serve: F,
-    ) -> io::Result<Listening>
+    ) -> io::Result<ClientListener>
     where
-        F: Fn(Guest) + Send + Sync + 'static,
+        F: Fn(ConnectedClient) + Send + Sync + 'static,
     {
         let listener = Listener::bind(address)?;
         let clients = Arc::new(Clients {
@@ -250,7 +252,7 @@ impl Listening {
             let run = move || accept_all(&clients, &listener, &woken, name, &serve);
             Builder::new().name(name.to_string()).spawn(run)?
         };
-        Ok(Listening {
+        Ok(ClientListener {
             clients,
             accepting: Some((accepting, wake)),
         })
@@ -277,7 +279,7 @@ impl Listening {
     }
 }
 
-impl Drop for Listening {
+impl Drop for ClientListener {
     fn drop(&mut self) {
         self.stop();
     }
@@ -290,7 +292,7 @@ fn accept_all<F>(
     name: &str,
     serve: &Arc<F>,
 ) where
-    F: Fn(Guest) + Send + Sync + 'static,
+    F: Fn(ConnectedClient) + Send + Sync + 'static,
 {
     let mut threads: Vec<JoinHandle<()>> = Vec::new();
     let mut number = 0;
@@ -311,15 +313,15 @@ fn accept_all<F>(
         };
         threads.retain(|thread| !thread.is_finished());
         number += 1;
-        let client = Client {
+        let client = ClientEntry {
             peer: stream.peer(),
             stream: stream.clone(),
             since: Instant::now(),
-            stage: Stage::Waiting,
+            stage: ClientStage::Waiting,
         };
         clients.connected().insert(number, client);
         clients.hang_up_oldest(clients.limits.waiting);
-        let guest = Guest {
+        let guest = ConnectedClient {
             clients: clients.clone(),
             stream,
             number,
@@ -331,7 +333,7 @@ fn accept_all<F>(
             .spawn(move || serve(guest));
         match thread {
             Ok(thread) => threads.push(thread),
-            Err(error) => clients.note(Event::Refused(&error.to_string())),
+            Err(error) => clients.note(ServerEvent::Refused(&error.to_string())),
         }
     }
     for client in clients.connected().values() {

@@ -6,10 +6,10 @@
 //! `{"ok": false, "error": ...}`. A `cut-when` with `wait` has two answers: one when it is armed,
 //! one when the power was cut.
 
-use crate::clients::{Guest, Limits, Listening};
-use crate::log::Log;
-use crate::power::{CutAt, Power, PowerError, PowerStatus};
-use crate::socket::{Address, Stream};
+use crate::clients::{ClientLimits, ClientListener, ConnectedClient};
+use crate::log::ServerLog;
+use crate::power::{CutMoment, PowerControl, PowerError, PowerStatus};
+use crate::socket::{Address, SocketStream};
 use serde::{Deserialize, Serialize};
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::Path;
@@ -20,7 +20,7 @@ use std::time::Duration;
 const LINE_MAX: u64 = 64 << 10;
 /// How many clients there may be at once. One that has asked for something keeps its place; of
 /// those that have not, the oldest goes for a new one. A program may connect long before it asks.
-const LIMITS: Limits = Limits {
+const LIMITS: ClientLimits = ClientLimits {
     clients: 256,
     reserve: 0,
     waiting: 64,
@@ -32,7 +32,7 @@ const STOP_CHECK: Duration = Duration::from_millis(100);
 /// A request to the power switch.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "do", rename_all = "kebab-case", deny_unknown_fields)]
-pub enum Ask {
+pub enum ControlRequest {
     /// Cut the power now.
     Off {},
     /// Restore the power; answered when the drive has recovered.
@@ -44,7 +44,7 @@ pub enum Ask {
     /// Cut the power at a later moment.
     CutWhen {
         /// The moment.
-        at: CutAt,
+        at: CutMoment,
         /// Whether to send a second answer when the cut has happened.
         #[serde(default)]
         wait: bool,
@@ -53,7 +53,7 @@ pub enum Ask {
 
 /// An answer of the power switch.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Answer {
+pub struct ControlReply {
     /// Whether the request succeeded.
     pub ok: bool,
     /// The event that happened: `off`, `on`, `status`, `disarmed`, `armed`, `cut`.
@@ -67,7 +67,7 @@ pub struct Answer {
     pub status: Option<PowerStatus>,
 }
 
-impl Answer {
+impl ControlReply {
     fn of(event: &str, result: Result<PowerStatus, PowerError>) -> Self {
         match result {
             Ok(status) => {
@@ -95,22 +95,25 @@ impl Answer {
 
 /// Runs one line and returns the first answer. If the request asks for a second answer, also
 /// returns the number of cuts so far, which that answer must exceed.
-pub fn run_line(power: &dyn Power, line: &str) -> (Answer, Option<u64>) {
-    let ask = match serde_json::from_str::<Ask>(line) {
+pub fn run_line(power: &dyn PowerControl, line: &str) -> (ControlReply, Option<u64>) {
+    let ask = match serde_json::from_str::<ControlRequest>(line) {
         Ok(ask) => ask,
         Err(error) => {
             let hint = r#"hint: {"do": "off"}, "on", "status", "disarm" or "cut-when""#;
-            return (Answer::no(format!("not a request: {error}\n{hint}")), None);
+            return (
+                ControlReply::no(format!("not a request: {error}\n{hint}")),
+                None,
+            );
         }
     };
     match ask {
-        Ask::Off {} => (Answer::of("off", power.off()), None),
-        Ask::On {} => (Answer::of("on", power.on()), None),
-        Ask::Status {} => (Answer::of("status", Ok(power.status())), None),
-        Ask::Disarm {} => (Answer::of("disarmed", power.cut_when(None)), None),
-        Ask::CutWhen { at, wait } => {
+        ControlRequest::Off {} => (ControlReply::of("off", power.off()), None),
+        ControlRequest::On {} => (ControlReply::of("on", power.on()), None),
+        ControlRequest::Status {} => (ControlReply::of("status", Ok(power.status())), None),
+        ControlRequest::Disarm {} => (ControlReply::of("disarmed", power.cut_when(None)), None),
+        ControlRequest::CutWhen { at, wait } => {
             let cuts = power.status().cuts;
-            let answer = Answer::of("armed", power.cut_when(Some(at)));
+            let answer = ControlReply::of("armed", power.cut_when(Some(at)));
             let until = (wait && answer.ok).then_some(cuts);
             (answer, until)
         }
@@ -119,7 +122,7 @@ pub fn run_line(power: &dyn Power, line: &str) -> (Answer, Option<u64>) {
 
 /// A server of the control socket that runs until it is stopped or dropped.
 pub struct ControlServer {
-    listening: Listening,
+    listening: ClientListener,
 }
 
 impl ControlServer {
@@ -127,12 +130,13 @@ impl ControlServer {
     ///
     /// # Errors
     /// When the socket cannot be created.
-    pub fn start(power: Arc<dyn Power>, path: &Path) -> io::Result<Self> {
+    pub fn start(power: Arc<dyn PowerControl>, path: &Path) -> io::Result<Self> {
         let address = Address::Unix(path.to_path_buf());
-        let client = move |guest: Guest| {
+        let client = move |guest: ConnectedClient| {
             let _ = serve(power.as_ref(), &guest);
         };
-        let listening = Listening::start(&address, "control", LIMITS, Log::default(), client)?;
+        let listening =
+            ClientListener::start(&address, "control", LIMITS, ServerLog::default(), client)?;
         Ok(Self { listening })
     }
 
@@ -142,7 +146,7 @@ impl ControlServer {
     }
 }
 
-fn serve(power: &dyn Power, guest: &Guest) -> io::Result<()> {
+fn serve(power: &dyn PowerControl, guest: &ConnectedClient) -> io::Result<()> {
     let stream = guest.stream();
     let mut reader = BufReader::new(stream);
     let mut line = Vec::new();
@@ -152,7 +156,7 @@ fn serve(power: &dyn Power, guest: &Guest) -> io::Result<()> {
             return Ok(());
         }
         if line.last() != Some(&b'\n') && line.len() as u64 == LINE_MAX {
-            let no = Answer::no(format!("a line of more than {LINE_MAX} bytes"));
+            let no = ControlReply::no(format!("a line of more than {LINE_MAX} bytes"));
             return send(stream, &no);
         }
         let text = String::from_utf8_lossy(&line);
@@ -160,7 +164,7 @@ fn serve(power: &dyn Power, guest: &Guest) -> io::Result<()> {
             continue;
         }
         if let Err(why) = guest.admit() {
-            return send(stream, &Answer::no(why));
+            return send(stream, &ControlReply::no(why));
         }
         guest.begin();
         let (answer, until) = run_line(power, &text);
@@ -173,11 +177,11 @@ fn serve(power: &dyn Power, guest: &Guest) -> io::Result<()> {
                 return Ok(());
             }
         }
-        send(stream, &Answer::of("cut", Ok(power.status())))?;
+        send(stream, &ControlReply::of("cut", Ok(power.status())))?;
     }
 }
 
-fn send(mut writer: &Stream, answer: &Answer) -> io::Result<()> {
+fn send(mut writer: &SocketStream, answer: &ControlReply) -> io::Result<()> {
     let mut line = serde_json::to_string(answer).map_err(io::Error::other)?;
     line.push('\n');
     writer.write_all(line.as_bytes())
@@ -187,12 +191,16 @@ fn send(mut writer: &Stream, answer: &Answer) -> io::Result<()> {
 ///
 /// # Errors
 /// When the socket fails, or the answer is not one.
-pub fn ask(path: &Path, ask: &Ask, mut next: impl FnMut(Answer)) -> io::Result<()> {
-    let mut stream = Stream::connect(&Address::Unix(path.to_path_buf()))?;
+pub fn ask(
+    path: &Path,
+    ask: &ControlRequest,
+    mut next: impl FnMut(ControlReply),
+) -> io::Result<()> {
+    let mut stream = SocketStream::connect(&Address::Unix(path.to_path_buf()))?;
     let mut line = serde_json::to_string(ask).map_err(io::Error::other)?;
     line.push('\n');
     stream.write_all(line.as_bytes())?;
-    let answers = if matches!(ask, Ask::CutWhen { wait: true, .. }) {
+    let answers = if matches!(ask, ControlRequest::CutWhen { wait: true, .. }) {
         2
     } else {
         1
@@ -203,7 +211,7 @@ pub fn ask(path: &Path, ask: &Ask, mut next: impl FnMut(Answer)) -> io::Result<(
         if reader.read_line(&mut line)? == 0 {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
-        let answer: Answer = serde_json::from_str(&line).map_err(io::Error::other)?;
+        let answer: ControlReply = serde_json::from_str(&line).map_err(io::Error::other)?;
         let is_over = !answer.ok;
         next(answer);
         if is_over {
@@ -225,12 +233,12 @@ mod tests {
         let path = folder.path().join("control");
         let drive = Arc::new(MemoryStore::new(1 << 20, 4096));
         let _server = ControlServer::start(drive.clone(), &path).unwrap();
-        let at = CutAt::Flush {
+        let at = CutMoment::Flush {
             nth: 1,
             side: FlushSide::Inside,
         };
         let mut events = Vec::new();
-        let when = Ask::CutWhen { at, wait: true };
+        let when = ControlRequest::CutWhen { at, wait: true };
         ask(&path, &when, |answer| {
             let powered = answer.status.as_ref().unwrap().powered;
             events.push((answer.event.clone().unwrap(), powered));
@@ -243,7 +251,7 @@ mod tests {
             events,
             [("armed".to_string(), true), ("cut".to_string(), false)]
         );
-        ask(&path, &Ask::On {}, |answer| {
+        ask(&path, &ControlRequest::On {}, |answer| {
             assert!(answer.status.unwrap().powered)
         })
         .unwrap();
@@ -259,13 +267,13 @@ mod tests {
         let drive = Arc::new(MemoryStore::new(1 << 20, 4096));
         let server = ControlServer::start(drive.clone(), &path).unwrap();
         let address = Address::Unix(path.clone());
-        let connect = || Stream::connect(&address).unwrap();
-        let silent: Vec<Stream> = (0..100).map(|_| connect()).collect();
-        let at = CutAt::Flush {
+        let connect = || SocketStream::connect(&address).unwrap();
+        let silent: Vec<SocketStream> = (0..100).map(|_| connect()).collect();
+        let at = CutMoment::Flush {
             nth: 1,
             side: FlushSide::Before,
         };
-        let wait = Ask::CutWhen { at, wait: true };
+        let wait = ControlRequest::CutWhen { at, wait: true };
         let line = serde_json::to_string(&wait).unwrap() + "\n";
         let wait_for_cut = || {
             let mut stream = connect();
@@ -281,11 +289,14 @@ mod tests {
             assert!(std::time::Instant::now() < until, "absent, and counted");
             std::thread::sleep(Duration::from_millis(5));
         }
-        ask(&path, &Ask::Status {}, |answer| assert!(answer.ok)).unwrap();
+        ask(&path, &ControlRequest::Status {}, |answer| {
+            assert!(answer.ok)
+        })
+        .unwrap();
         drop(silent);
         // Those that asked keep their places, and whoever comes then is answered.
-        let _patient: Vec<Stream> = (0..LIMITS.clients).map(|_| wait_for_cut()).collect();
-        ask(&path, &Ask::Status {}, |answer| {
+        let _patient: Vec<SocketStream> = (0..LIMITS.clients).map(|_| wait_for_cut()).collect();
+        ask(&path, &ControlRequest::Status {}, |answer| {
             assert_eq!(answer.error.unwrap(), "all 256 connections are in use");
         })
         .unwrap();

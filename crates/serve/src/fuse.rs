@@ -7,7 +7,7 @@
 mod watch;
 
 use crate::lint::{Lint, SessionNotes};
-use crate::sectors::Sectors;
+use crate::sectors::SharedDrive;
 use crate::store::{StoreError, ZeroFlags};
 use fuser::{
     BackgroundSession, BsdFileFlags, Config, Errno, FileAttr, FileHandle, FileType, Filesystem,
@@ -20,7 +20,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
-use watch::{Watch, Watcher};
+use watch::{FusePollWatcher, FusePolling};
 
 const FILE: INodeNo = INodeNo(2);
 /// Time for which the kernel may cache names and sizes, which never change.
@@ -40,7 +40,7 @@ const ZERO_RANGE: i32 = 0x10;
 pub struct FuseFile {
     session: Option<BackgroundSession>,
     /// `None` when requests take time: several threads then wait for them.
-    watcher: Option<Watcher>,
+    watcher: Option<FusePollWatcher>,
     path: PathBuf,
     lint: Arc<Lint>,
     notes: Arc<Mutex<SessionNotes>>,
@@ -50,16 +50,16 @@ impl FuseFile {
     /// Mounts the drive as the file `name` at the empty folder `folder`. Needs `/dev/fuse` and
     /// the right to mount.
     pub fn mount(
-        drive: Arc<Sectors>,
+        drive: Arc<SharedDrive>,
         lint: Arc<Lint>,
         folder: &Path,
         name: &str,
     ) -> io::Result<Self> {
         let notes = SessionNotes::new(format!("fuse {}", folder.display()), false);
         let notes = Arc::new(Mutex::new(notes));
-        let watch = Arc::new(Watch::new());
+        let watch = Arc::new(FusePolling::new());
         let takes_time = drive.takes_time();
-        let file = File {
+        let file = SingleFileFs {
             name: name.to_string(),
             drive,
             lint: lint.clone(),
@@ -124,15 +124,15 @@ fn detach(path: &Path) {
     }
 }
 
-struct File {
+struct SingleFileFs {
     name: String,
-    drive: Arc<Sectors>,
+    drive: Arc<SharedDrive>,
     lint: Arc<Lint>,
     notes: Arc<Mutex<SessionNotes>>,
-    watch: Arc<Watch>,
+    watch: Arc<FusePolling>,
 }
 
-impl File {
+impl SingleFileFs {
     fn attributes(&self, inode: INodeNo) -> FileAttr {
         let is_file = inode == FILE;
         let write = if self.drive.is_read_only() { 0 } else { 0o200 };
@@ -239,7 +239,7 @@ fn answer(reply: ReplyEmpty, result: Result<(), Errno>) {
     }
 }
 
-impl Filesystem for File {
+impl Filesystem for SingleFileFs {
     /// Lets several requests of one program, or of a loop device, be outstanding.
     fn init(&mut self, _: &Request, config: &mut KernelConfig) -> io::Result<()> {
         // A kernel without support sends them one after another, which is correct too.

@@ -5,7 +5,7 @@ use std::io;
 use std::os::fd::BorrowedFd;
 
 /// Room of a store for the bytes of one write, which come in order.
-pub trait Landing: Any + Send {
+pub trait StoreLanding: Any + Send {
     /// Bytes that are still to come.
     fn missing(&self) -> usize;
     /// Puts the next bytes, at most as many as are missing.

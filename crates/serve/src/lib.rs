@@ -2,7 +2,7 @@
 //! machines, a power switch, and a lint for clients that do not flush what they rely on.
 //!
 //! The drive is anything that implements [`Store`]; every front end works on one shared
-//! [`Sectors`], so that a flush on one connection covers a write on another. [`MemoryStore`] is
+//! [`SharedDrive`], so that a flush on one connection covers a write on another. [`MemoryStore`] is
 //! the smallest such drive: sparse, in memory, with a volatile cache whose content is lost when the
 //! power is cut.
 //!
@@ -38,13 +38,14 @@ mod store;
 #[cfg(feature = "vhost-user")]
 pub mod vhost_user;
 
-pub use landing::Landing;
+pub use landing::StoreLanding;
 pub use lint::{Coverage, Lint, SessionNotes};
-pub use log::Log;
+pub use log::ServerLog;
 pub use memory::MemoryStore;
 pub use power::{
-    CutAt, CutNote, CutTrigger, FlushSide, FoundNote, Power, PowerError, PowerStatus, StepNote,
+    CutMoment, CutNote, CutTrigger, FlushSide, PowerControl, PowerError, PowerStatus,
+    SectorDiffNote, StepNote,
 };
-pub use sectors::Sectors;
-pub use socket::{Address, Stream, raise_descriptor_limit};
-pub use store::{Durability, Extent, Piece, Store, StoreError, ZeroFlags};
+pub use sectors::SharedDrive;
+pub use socket::{Address, SocketStream, raise_descriptor_limit};
+pub use store::{ReadPiece, SectorDurability, Store, StoreError, StoreExtent, ZeroFlags};

@@ -6,27 +6,27 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 /// Receives a line of a server's log.
-type Sink = Box<dyn Fn(&str) + Send + Sync>;
+type LogLineSink = Box<dyn Fn(&str) + Send + Sync>;
 
 /// A server's log. By default nobody reads it. Of events of one kind it has the first, second,
 /// fourth, eighth and so on, with their number: a client that provokes them cannot fill it.
 #[derive(Clone, Default)]
-pub struct Log(Arc<Inner>);
+pub struct ServerLog(Arc<ServerLogState>);
 
 #[derive(Default)]
-struct Inner {
-    sink: Option<Sink>,
-    counts: [AtomicU64; Event::KINDS],
+struct ServerLogState {
+    sink: Option<LogLineSink>,
+    counts: [AtomicU64; ServerEvent::KINDS],
 }
 
-impl fmt::Debug for Log {
+impl fmt::Debug for ServerLog {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Log")
     }
 }
 
 /// An event in the life of a server.
-pub(crate) enum Event<'a> {
+pub(crate) enum ServerEvent<'a> {
     /// A client did not begin within that time.
     Late(Duration),
     /// A client that had not begun made room for a new one; that many may wait.
@@ -37,47 +37,47 @@ pub(crate) enum Event<'a> {
     Unencrypted(&'a str),
 }
 
-impl Event<'_> {
+impl ServerEvent<'_> {
     const KINDS: usize = 4;
 
     fn kind(&self) -> usize {
         match self {
-            Event::Late(_) => 0,
-            Event::Displaced(_) => 1,
-            Event::Refused(_) => 2,
-            Event::Unencrypted(_) => 3,
+            ServerEvent::Late(_) => 0,
+            ServerEvent::Displaced(_) => 1,
+            ServerEvent::Refused(_) => 2,
+            ServerEvent::Unencrypted(_) => 3,
         }
     }
 }
 
-impl fmt::Display for Event<'_> {
+impl fmt::Display for ServerEvent<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Event::Late(within) => {
+            ServerEvent::Late(within) => {
                 let seconds = within.as_secs_f64();
                 write!(f, "disconnected a client: no handshake within {seconds} s")
             }
-            Event::Displaced(waiting) => write!(
+            ServerEvent::Displaced(waiting) => write!(
                 f,
                 "disconnected the oldest of {waiting} clients without a handshake for a new one"
             ),
-            Event::Refused(why) => write!(f, "refused a client: {why}"),
-            Event::Unencrypted(why) => write!(f, "disconnected a client: TLS failed: {why}"),
+            ServerEvent::Refused(why) => write!(f, "refused a client: {why}"),
+            ServerEvent::Unencrypted(why) => write!(f, "disconnected a client: TLS failed: {why}"),
         }
     }
 }
 
-impl Log {
+impl ServerLog {
     /// A log whose lines go to `sink`.
     pub fn new(sink: impl Fn(&str) + Send + Sync + 'static) -> Self {
-        Log(Arc::new(Inner {
+        ServerLog(Arc::new(ServerLogState {
             sink: Some(Box::new(sink)),
-            ..Inner::default()
+            ..ServerLogState::default()
         }))
     }
 
     /// Notes an event of the server at `name`.
-    pub(crate) fn note(&self, name: impl fmt::Display, event: Event<'_>) {
+    pub(crate) fn note(&self, name: impl fmt::Display, event: ServerEvent<'_>) {
         let count = self.0.counts[event.kind()].fetch_add(1, Ordering::Relaxed) + 1;
         let Some(sink) = self.0.sink.as_ref().filter(|_| count.is_power_of_two()) else {
             return;
@@ -98,11 +98,11 @@ mod tests {
     fn a_client_cannot_fill_it() {
         let lines = Arc::new(Mutex::new(Vec::new()));
         let kept = lines.clone();
-        let log = Log::new(move |line| kept.lock().unwrap().push(line.to_string()));
+        let log = ServerLog::new(move |line| kept.lock().unwrap().push(line.to_string()));
         for _ in 0..1000 {
-            log.note("nbd", Event::Displaced(5));
+            log.note("nbd", ServerEvent::Displaced(5));
         }
-        log.note("nbd", Event::Refused("full"));
+        log.note("nbd", ServerEvent::Refused("full"));
         let lines = lines.lock().unwrap();
         assert_eq!(lines.len(), 11, "1, 2, 4, .. 512, and another kind");
         assert!(lines[9].ends_with("(512 of these so far)"), "{}", lines[9]);

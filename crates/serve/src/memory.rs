@@ -3,8 +3,8 @@
 //! Left out: media, latency, wear. It exists to test the front ends and to show how a drive plugs
 //! into them. A cut reverts every change since the last flush, sector by sector.
 
-use crate::power::{CutAt, CutTrigger, FlushSide, Power, PowerError, PowerStatus};
-use crate::store::{Durability, Extent, Store, StoreError, ZeroFlags};
+use crate::power::{CutMoment, CutTrigger, FlushSide, PowerControl, PowerError, PowerStatus};
+use crate::store::{SectorDurability, Store, StoreError, StoreExtent, ZeroFlags};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{
@@ -14,18 +14,18 @@ use std::time::{Duration, Instant};
 
 /// A sector's value. One that is not in the map is a hole: never written, or trimmed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Cell {
+enum MemorySector {
     Zero,
     Bytes(Box<[u8]>),
     Trimmed,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct MemoryStoreState {
     /// Present values, by sector number.
-    cells: BTreeMap<u64, Cell>,
+    cells: BTreeMap<u64, MemorySector>,
     /// Durable values of the sectors that a cut would revert.
-    undo: BTreeMap<u64, Option<Cell>>,
+    undo: BTreeMap<u64, Option<MemorySector>>,
     /// Sectors that a cut reverted to an older value, until they are written again.
     older: BTreeSet<u64>,
     trigger: CutTrigger,
@@ -38,7 +38,7 @@ pub struct MemoryStore {
     sector: u64,
     is_read_only: bool,
     powered: AtomicBool,
-    state: RwLock<State>,
+    state: RwLock<MemoryStoreState>,
     cuts: Mutex<u64>,
     was_cut: Condvar,
 }
@@ -50,7 +50,7 @@ impl MemoryStore {
     /// If `sector` is not a power of two or `size` not a multiple of it.
     pub fn new(size: u64, sector: u32) -> Self {
         assert!(sector.is_power_of_two() && size.is_multiple_of(u64::from(sector)));
-        let mut state = State::default();
+        let mut state = MemoryStoreState::default();
         state.status.powered = true;
         Self {
             size,
@@ -85,11 +85,11 @@ impl MemoryStore {
         self.look().undo.len()
     }
 
-    fn look(&self) -> RwLockReadGuard<'_, State> {
+    fn look(&self) -> RwLockReadGuard<'_, MemoryStoreState> {
         self.state.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn change(&self) -> RwLockWriteGuard<'_, State> {
+    fn change(&self) -> RwLockWriteGuard<'_, MemoryStoreState> {
         self.state.write().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -98,7 +98,7 @@ impl MemoryStore {
     }
 
     /// The state of a powered drive.
-    fn powered(&self) -> Result<RwLockWriteGuard<'_, State>, StoreError> {
+    fn powered(&self) -> Result<RwLockWriteGuard<'_, MemoryStoreState>, StoreError> {
         let state = self.change();
         if state.status.powered {
             Ok(state)
@@ -107,7 +107,7 @@ impl MemoryStore {
         }
     }
 
-    fn lose(&self, state: &mut State, why: &str) {
+    fn lose(&self, state: &mut MemoryStoreState, why: &str) {
         if !state.status.powered {
             return;
         }
@@ -127,7 +127,7 @@ impl MemoryStore {
     }
 
     /// Makes a range durable, as FUA requires.
-    fn make_durable(&self, s: &mut State, offset: u64, length: u64) {
+    fn make_durable(&self, s: &mut MemoryStoreState, offset: u64, length: u64) {
         let (from, to) = (offset / self.sector, (offset + length) / self.sector);
         let covered: Vec<u64> = s.undo.range(from..to).map(|(sector, _)| *sector).collect();
         for sector in covered {
@@ -138,7 +138,7 @@ impl MemoryStore {
     /// Ends a write: makes it durable with `fua`, then lets an armed cut happen.
     fn written(
         &self,
-        s: &mut State,
+        s: &mut MemoryStoreState,
         offset: u64,
         length: u64,
         fua: bool,
@@ -154,38 +154,38 @@ impl MemoryStore {
         Ok(())
     }
 
-    fn clear(&self, s: &mut State, offset: u64, length: u64, keep: bool) {
+    fn clear(&self, s: &mut MemoryStoreState, offset: u64, length: u64, keep: bool) {
         let (from, to) = (offset / self.sector, (offset + length) / self.sector);
         if keep {
-            (from..to).for_each(|sector| s.put(sector, Cell::Zero));
+            (from..to).for_each(|sector| s.put(sector, MemorySector::Zero));
             return;
         }
         let held: Vec<u64> = s.cells.range(from..to).map(|(sector, _)| *sector).collect();
         held.into_iter()
-            .for_each(|sector| s.put(sector, Cell::Trimmed));
+            .for_each(|sector| s.put(sector, MemorySector::Trimmed));
     }
 
-    fn describe(&self, state: &State, sector: u64) -> Extent {
+    fn describe(&self, state: &MemoryStoreState, sector: u64) -> StoreExtent {
         let cell = state.cells.get(&sector);
         let durability = if state.undo.contains_key(&sector) {
-            Durability::Cached
+            SectorDurability::Cached
         } else if state.older.contains(&sector) {
-            Durability::Older
+            SectorDurability::Older
         } else if cell.is_some() {
-            Durability::Durable
+            SectorDurability::Durable
         } else {
-            Durability::NeverWritten
+            SectorDurability::NeverWritten
         };
-        Extent {
+        StoreExtent {
             length: self.sector,
-            is_allocated: matches!(cell, Some(Cell::Zero | Cell::Bytes(_))),
-            is_zero: !matches!(cell, Some(Cell::Bytes(_))),
+            is_allocated: matches!(cell, Some(MemorySector::Zero | MemorySector::Bytes(_))),
+            is_zero: !matches!(cell, Some(MemorySector::Bytes(_))),
             durability,
         }
     }
 
     /// The next sector at or after `from` that is not in its initial state.
-    fn next_known(&self, state: &State, from: u64) -> u64 {
+    fn next_known(&self, state: &MemoryStoreState, from: u64) -> u64 {
         let cell = state.cells.range(from..).next().map(|(sector, _)| *sector);
         let undo = state.undo.range(from..).next().map(|(sector, _)| *sector);
         let older = state.older.range(from..).next().copied();
@@ -197,19 +197,19 @@ impl MemoryStore {
     }
 }
 
-impl State {
+impl MemoryStoreState {
     /// Does the same as `put`, in place where a cut would revert the present value anyway.
     fn put_bytes(&mut self, sector: u64, part: &[u8]) {
         if self.undo.contains_key(&sector)
-            && let Some(Cell::Bytes(bytes)) = self.cells.get_mut(&sector)
+            && let Some(MemorySector::Bytes(bytes)) = self.cells.get_mut(&sector)
         {
             bytes.copy_from_slice(part);
         } else {
-            self.put(sector, Cell::Bytes(part.into()));
+            self.put(sector, MemorySector::Bytes(part.into()));
         }
     }
 
-    fn put(&mut self, sector: u64, cell: Cell) {
+    fn put(&mut self, sector: u64, cell: MemorySector) {
         let before = self.cells.insert(sector, cell);
         self.undo.entry(sector).or_insert(before);
         if !self.older.is_empty() {
@@ -243,7 +243,7 @@ impl Store for MemoryStore {
         let first = offset / self.sector;
         for (sector, part) in (first..).zip(into.chunks_mut(self.sector as usize)) {
             match state.cells.get(&sector) {
-                Some(Cell::Bytes(bytes)) => part.copy_from_slice(bytes),
+                Some(MemorySector::Bytes(bytes)) => part.copy_from_slice(bytes),
                 _ => part.fill(0),
             }
         }
@@ -299,16 +299,21 @@ impl Store for MemoryStore {
         self.written(&mut state, offset, length, flags.fua)
     }
 
-    fn extents(&self, offset: u64, length: u64, max: usize) -> Result<Vec<Extent>, StoreError> {
+    fn extents(
+        &self,
+        offset: u64,
+        length: u64,
+        max: usize,
+    ) -> Result<Vec<StoreExtent>, StoreError> {
         let state = self.look();
         if !state.status.powered {
             return Err(StoreError::Off);
         }
         let (mut sector, end) = (offset / self.sector, (offset + length) / self.sector);
-        let mut found: Vec<Extent> = Vec::new();
+        let mut found: Vec<StoreExtent> = Vec::new();
         while sector < end {
             let mut extent = self.describe(&state, sector);
-            let is_hole = extent.durability == Durability::NeverWritten;
+            let is_hole = extent.durability == SectorDurability::NeverWritten;
             let next = if is_hole {
                 self.next_known(&state, sector).min(end)
             } else {
@@ -319,7 +324,7 @@ impl Store for MemoryStore {
             let count = found.len();
             match found.last_mut() {
                 Some(last)
-                    if (Extent {
+                    if (StoreExtent {
                         length: extent.length,
                         ..*last
                     }) == extent =>
@@ -334,7 +339,7 @@ impl Store for MemoryStore {
     }
 }
 
-impl Power for MemoryStore {
+impl PowerControl for MemoryStore {
     fn off(&self) -> Result<PowerStatus, PowerError> {
         self.cut();
         Ok(self.status())
@@ -354,11 +359,11 @@ impl Power for MemoryStore {
         }
     }
 
-    fn cut_when(&self, at: Option<CutAt>) -> Result<PowerStatus, PowerError> {
+    fn cut_when(&self, at: Option<CutMoment>) -> Result<PowerStatus, PowerError> {
         if let Some(at) = &at {
             at.check()?;
         }
-        if matches!(at, Some(CutAt::NandOp { .. })) {
+        if matches!(at, Some(CutMoment::NandOp { .. })) {
             return Err(PowerError::Unsupported("a NAND operation"));
         }
         self.change().trigger.arm(at);
@@ -402,13 +407,13 @@ mod tests {
         assert!(all[512..].iter().all(|byte| *byte == 3));
         let states: Vec<_> = drive.extents(0, 8 * 512, 99).unwrap();
         let kinds: Vec<_> = states.iter().map(|e| (e.length, e.durability)).collect();
-        let (older, durable) = (Durability::Older, Durability::Durable);
+        let (older, durable) = (SectorDurability::Older, SectorDurability::Durable);
         assert_eq!(
             kinds,
             [
                 (512, older),
                 (512, durable),
-                (3072, Durability::NeverWritten)
+                (3072, SectorDurability::NeverWritten)
             ]
         );
     }
@@ -417,7 +422,9 @@ mod tests {
     fn an_armed_cut_happens_at_its_moment() {
         let drive = MemoryStore::new(8 * 512, 512);
         let side = FlushSide::Before;
-        drive.cut_when(Some(CutAt::Flush { nth: 2, side })).unwrap();
+        drive
+            .cut_when(Some(CutMoment::Flush { nth: 2, side }))
+            .unwrap();
         drive.write(0, &[1; 512], false).unwrap();
         drive.flush().unwrap();
         drive.write(0, &[2; 512], false).unwrap();

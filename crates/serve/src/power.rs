@@ -17,7 +17,7 @@ pub enum FlushSide {
 /// A moment at which power is cut. As JSON: an object whose only key names the kind.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub enum CutAt {
+pub enum CutMoment {
     /// `{"flush": {"nth": 3, "side": "inside"}}`: the nth flush from now, counted from 1.
     Flush {
         /// Ordinal, from 1.
@@ -77,7 +77,7 @@ pub struct PowerStatus {
     pub nand_ops: Option<u64>,
     /// The armed cut.
     #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub armed: Option<CutAt>,
+    pub armed: Option<CutMoment>,
     /// Cause of the last cut.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub last_cut: Option<String>,
@@ -92,7 +92,7 @@ pub struct PowerStatus {
     pub recovery_steps: Vec<StepNote>,
     /// State of the data after the last recovery.
     #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub found: Option<FoundNote>,
+    pub found: Option<SectorDiffNote>,
 }
 
 /// Effect of a cut in the drive.
@@ -127,7 +127,7 @@ pub struct StepNote {
 
 /// Numbers of sectors whose value after a recovery differs from the value before the cut.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FoundNote {
+pub struct SectorDiffNote {
     /// Sectors that hold one of their earlier values.
     pub older: u64,
     /// Sectors that hold a value never written there.
@@ -159,7 +159,7 @@ pub enum PowerError {
 }
 
 /// A drive with a power switch. Every call returns when it has taken effect.
-pub trait Power: Send + Sync {
+pub trait PowerControl: Send + Sync {
     /// Cuts the power now. Has no effect on a drive that is off.
     fn off(&self) -> Result<PowerStatus, PowerError>;
     /// Restores the power and waits for the drive's recovery. Has no effect on a drive that is on.
@@ -167,22 +167,24 @@ pub trait Power: Send + Sync {
     /// The status of the drive.
     fn status(&self) -> PowerStatus;
     /// Arms a cut in place of the one armed before; `None` disarms.
-    fn cut_when(&self, at: Option<CutAt>) -> Result<PowerStatus, PowerError>;
+    fn cut_when(&self, at: Option<CutMoment>) -> Result<PowerStatus, PowerError>;
     /// Waits until the drive has had more than `cuts` cuts; returns false after `at_most`.
     fn wait_for_cut(&self, cuts: u64, at_most: Duration) -> bool;
 }
 
-impl CutAt {
+impl CutMoment {
     /// Refuses a moment that never comes.
     ///
     /// # Errors
     /// [`PowerError::Invalid`], with the reason.
     pub fn check(&self) -> Result<(), PowerError> {
         let wrong = match self {
-            CutAt::Flush { nth: 0, .. } | CutAt::NandOp { nth: 0 } => "`nth` counts from 1",
-            CutAt::WriteTo { length: 0, .. } => "`length` 0: no write touches an empty range",
-            CutAt::AfterBytes { bytes: 0 } => "`bytes` 0: use `off` to cut now",
-            CutAt::Magic { text } if text.is_empty() => "`text` is empty: every write begins so",
+            CutMoment::Flush { nth: 0, .. } | CutMoment::NandOp { nth: 0 } => "`nth` counts from 1",
+            CutMoment::WriteTo { length: 0, .. } => "`length` 0: no write touches an empty range",
+            CutMoment::AfterBytes { bytes: 0 } => "`bytes` 0: use `off` to cut now",
+            CutMoment::Magic { text } if text.is_empty() => {
+                "`text` is empty: every write begins so"
+            }
             _ => return Ok(()),
         };
         Err(PowerError::Invalid(wrong.to_string()))
@@ -193,19 +195,19 @@ impl CutAt {
 /// named after each point; a method that fires disarms the trigger.
 #[derive(Debug, Default)]
 pub struct CutTrigger {
-    armed: Option<CutAt>,
+    armed: Option<CutMoment>,
     seen: u64,
 }
 
 impl CutTrigger {
     /// Arms `at`, counting from now.
-    pub fn arm(&mut self, at: Option<CutAt>) {
+    pub fn arm(&mut self, at: Option<CutMoment>) {
         self.armed = at;
         self.seen = 0;
     }
 
     /// The armed cut.
-    pub fn armed(&self) -> Option<&CutAt> {
+    pub fn armed(&self) -> Option<&CutMoment> {
         self.armed.as_ref()
     }
 
@@ -223,7 +225,7 @@ impl CutTrigger {
 
     /// A flush is about to begin: the side on which to cut, if at all.
     pub fn at_flush(&mut self) -> Option<FlushSide> {
-        let Some(CutAt::Flush { nth, side }) = self.armed else {
+        let Some(CutMoment::Flush { nth, side }) = self.armed else {
             return None;
         };
         self.count(1, nth).then_some(side)
@@ -232,7 +234,7 @@ impl CutTrigger {
     /// A NAND operation is about to begin: whether to cut inside it.
     pub fn at_nand_op(&mut self) -> bool {
         match self.armed {
-            Some(CutAt::NandOp { nth }) => self.count(1, nth),
+            Some(CutMoment::NandOp { nth }) => self.count(1, nth),
             _ => false,
         }
     }
@@ -240,7 +242,7 @@ impl CutTrigger {
     /// A write is about to begin: whether to cut instead.
     pub fn before_write(&mut self, from: &[u8]) -> bool {
         let magic = match &self.armed {
-            Some(CutAt::Magic { text }) => from.starts_with(text.as_bytes()),
+            Some(CutMoment::Magic { text }) => from.starts_with(text.as_bytes()),
             _ => return false,
         };
         self.fire(magic)
@@ -249,14 +251,14 @@ impl CutTrigger {
     /// A write is complete and not yet acknowledged: whether to cut now.
     pub fn after_write(&mut self, offset: u64, length: u64) -> bool {
         match self.armed {
-            Some(CutAt::WriteTo {
+            Some(CutMoment::WriteTo {
                 offset: o,
                 length: l,
             }) => {
                 let touches = offset < o.saturating_add(l) && o < offset.saturating_add(length);
                 self.fire(touches)
             }
-            Some(CutAt::AfterBytes { bytes }) => self.count(length, bytes),
+            Some(CutMoment::AfterBytes { bytes }) => self.count(length, bytes),
             _ => false,
         }
     }
@@ -269,7 +271,7 @@ mod tests {
     #[test]
     fn every_moment_comes_once() {
         let mut trigger = CutTrigger::default();
-        trigger.arm(Some(CutAt::Flush {
+        trigger.arm(Some(CutMoment::Flush {
             nth: 2,
             side: FlushSide::Inside,
         }));
@@ -277,31 +279,31 @@ mod tests {
         assert!(!trigger.before_write(b"x") && !trigger.after_write(0, 9) && !trigger.at_nand_op());
         assert_eq!(trigger.at_flush(), Some(FlushSide::Inside));
         assert_eq!((trigger.at_flush(), trigger.armed()), (None, None));
-        trigger.arm(Some(CutAt::WriteTo {
+        trigger.arm(Some(CutMoment::WriteTo {
             offset: 10,
             length: 5,
         }));
         assert!(!trigger.after_write(0, 10) && !trigger.after_write(15, 10));
         assert!(trigger.after_write(14, 1) && !trigger.after_write(14, 1));
-        trigger.arm(Some(CutAt::AfterBytes { bytes: 100 }));
+        trigger.arm(Some(CutMoment::AfterBytes { bytes: 100 }));
         assert!(!trigger.after_write(0, 99) && trigger.after_write(0, 1));
-        trigger.arm(Some(CutAt::Magic { text: "CUT".into() }));
+        trigger.arm(Some(CutMoment::Magic { text: "CUT".into() }));
         assert!(!trigger.before_write(b"CU") && trigger.before_write(b"CUT it"));
-        trigger.arm(Some(CutAt::NandOp { nth: 1 }));
+        trigger.arm(Some(CutMoment::NandOp { nth: 1 }));
         assert!(trigger.at_nand_op() && !trigger.at_nand_op());
     }
 
     #[test]
     fn a_moment_that_never_comes_is_refused() {
         let side = FlushSide::Before;
-        assert!(CutAt::Flush { nth: 0, side }.check().is_err());
+        assert!(CutMoment::Flush { nth: 0, side }.check().is_err());
         assert!(
-            CutAt::Magic {
+            CutMoment::Magic {
                 text: String::new()
             }
             .check()
             .is_err()
         );
-        assert!(CutAt::Flush { nth: 1, side }.check().is_ok());
+        assert!(CutMoment::Flush { nth: 1, side }.check().is_ok());
     }
 }

@@ -1,7 +1,7 @@
 //! Access to any byte range of a drive that only accesses whole sectors.
 
-use crate::landing::Landing;
-use crate::store::{Extent, Piece, Store, StoreError, ZeroFlags};
+use crate::landing::StoreLanding;
+use crate::store::{ReadPiece, Store, StoreError, StoreExtent, ZeroFlags};
 use std::sync::{Arc, PoisonError, RwLock};
 
 /// The shared drive as every front end sees it: checks byte ranges against the size of the drive,
@@ -9,7 +9,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 ///
 /// Aligned writes run concurrently; a read-modify-write runs alone, so that it never restores
 /// bytes that another connection has just overwritten.
-pub struct Sectors {
+pub struct SharedDrive {
     drive: Arc<dyn Store>,
     size: u64,
     sector: u64,
@@ -18,7 +18,7 @@ pub struct Sectors {
     changing: RwLock<()>,
 }
 
-impl Sectors {
+impl SharedDrive {
     /// Shares `drive`.
     ///
     /// # Panics
@@ -148,7 +148,7 @@ impl Sectors {
         &self,
         offset: u64,
         length: usize,
-        take: &mut dyn FnMut(Piece<'_>),
+        take: &mut dyn FnMut(ReadPiece<'_>),
     ) -> Result<(), StoreError> {
         self.check_range(offset, length as u64)?;
         if self.is_aligned(offset, length as u64) {
@@ -156,7 +156,7 @@ impl Sectors {
         }
         let mut bytes = vec![0; length];
         self.read(offset, &mut bytes)?;
-        take(Piece::Bytes(&bytes));
+        take(ReadPiece::Bytes(&bytes));
         Ok(())
     }
 
@@ -176,7 +176,7 @@ impl Sectors {
     }
 
     /// Room for the bytes of a write; see [`Store::landing`].
-    pub fn landing(&self, offset: u64, length: usize) -> Option<Box<dyn Landing>> {
+    pub fn landing(&self, offset: u64, length: usize) -> Option<Box<dyn StoreLanding>> {
         let allowed = self.check_write(offset, length as u64);
         let whole = allowed.is_ok() && self.is_aligned(offset, length as u64);
         whole.then(|| self.drive.landing(offset, length)).flatten()
@@ -186,7 +186,7 @@ impl Sectors {
     pub fn write_landed(
         &self,
         offset: u64,
-        landing: Box<dyn Landing>,
+        landing: Box<dyn StoreLanding>,
         fua: bool,
     ) -> Result<(), StoreError> {
         let _shared = self.changing.read().unwrap_or_else(PoisonError::into_inner);
@@ -276,7 +276,12 @@ impl Sectors {
     }
 
     /// The extents of a byte range, at most `max`, clipped to the range.
-    pub fn extents(&self, offset: u64, length: u64, max: usize) -> Result<Vec<Extent>, StoreError> {
+    pub fn extents(
+        &self,
+        offset: u64,
+        length: u64,
+        max: usize,
+    ) -> Result<Vec<StoreExtent>, StoreError> {
         self.check_range(offset, length)?;
         let (start, whole) = self.around(offset, length);
         let mut found = self.drive.extents(start, whole, max)?;
@@ -304,7 +309,7 @@ mod tests {
         let (size, sector) = (3 * 16, 16);
         for offset in 0..size {
             for length in 1..=size - offset {
-                let shared = Sectors::new(Arc::new(MemoryStore::new(size, sector)));
+                let shared = SharedDrive::new(Arc::new(MemoryStore::new(size, sector)));
                 let mut plain: Vec<u8> = (1..=size as u8).collect();
                 shared.write(0, &plain, false).unwrap();
                 let (from, to) = (offset as usize, (offset + length) as usize);
@@ -328,7 +333,7 @@ mod tests {
 
     #[test]
     fn beyond_the_end_is_refused_without_overflow() {
-        let shared = Sectors::new(Arc::new(MemoryStore::new(8192, 4096)));
+        let shared = SharedDrive::new(Arc::new(MemoryStore::new(8192, 4096)));
         for (offset, length) in [(8192, 1), (0, 8193), (u64::MAX, 2), (u64::MAX, u64::MAX)] {
             let error = shared.trim(offset, length, false).unwrap_err();
             assert_eq!(
@@ -345,7 +350,7 @@ mod tests {
 
     #[test]
     fn an_unaligned_trim_keeps_the_partial_sectors() {
-        let shared = Sectors::new(Arc::new(MemoryStore::new(3 * 4096, 4096)));
+        let shared = SharedDrive::new(Arc::new(MemoryStore::new(3 * 4096, 4096)));
         shared.write(0, &[5; 3 * 4096], false).unwrap();
         shared.trim(1, 3 * 4096 - 2, false).unwrap();
         let mut all = [1; 3 * 4096];

@@ -109,7 +109,7 @@ pub(crate) enum Listener {
 
 /// One connection.
 #[derive(Debug)]
-pub enum Stream {
+pub enum SocketStream {
     /// Over a unix socket.
     Unix(UnixStream),
     /// Over TCP.
@@ -182,10 +182,12 @@ impl Listener {
     }
 
     /// Takes the next client; `None` if none has come, or it has gone again.
-    pub fn accept(&self) -> io::Result<Option<Stream>> {
+    pub fn accept(&self) -> io::Result<Option<SocketStream>> {
         let accepted = match self {
-            Listener::Unix(socket, ..) => socket.accept().map(|(stream, _)| Stream::Unix(stream)),
-            Listener::Tcp(socket) => socket.accept().map(|(stream, _)| Stream::Tcp(stream)),
+            Listener::Unix(socket, ..) => socket
+                .accept()
+                .map(|(stream, _)| SocketStream::Unix(stream)),
+            Listener::Tcp(socket) => socket.accept().map(|(stream, _)| SocketStream::Tcp(stream)),
         };
         match accepted {
             Ok(stream) => {
@@ -221,19 +223,19 @@ impl Drop for Listener {
     }
 }
 
-impl Stream {
+impl SocketStream {
     /// Connects to `address`.
     pub fn connect(address: &Address) -> io::Result<Self> {
         match address {
-            Address::Unix(path) => UnixStream::connect(path).map(Stream::Unix),
-            Address::Tcp(address) => TcpStream::connect(address).map(Stream::Tcp),
+            Address::Unix(path) => UnixStream::connect(path).map(SocketStream::Unix),
+            Address::Tcp(address) => TcpStream::connect(address).map(SocketStream::Tcp),
         }
     }
 
     /// Sets up a connection that was accepted: small replies leave at once, and a peer that has
     /// vanished is noticed. Without either, the connection works as well.
     fn prepare(&self) {
-        let Stream::Tcp(socket) = self else {
+        let SocketStream::Tcp(socket) = self else {
             return;
         };
         let _ = socket.set_nodelay(true);
@@ -246,9 +248,9 @@ impl Stream {
     /// Who is at the other end.
     pub(crate) fn peer(&self) -> Peer {
         match self {
-            Stream::Unix(socket) => sockopt::socket_peercred(socket)
+            SocketStream::Unix(socket) => sockopt::socket_peercred(socket)
                 .map_or(Peer::Unknown, |found| Peer::User(found.uid.as_raw())),
-            Stream::Tcp(socket) => socket
+            SocketStream::Tcp(socket) => socket
                 .peer_addr()
                 .map_or(Peer::Unknown, |found| Peer::Host(found.ip())),
         }
@@ -268,16 +270,16 @@ impl Stream {
     /// Ends the connection for every handle of it.
     pub fn hang_up(&self) {
         let _ = match self {
-            Stream::Unix(socket) => socket.shutdown(Shutdown::Both),
-            Stream::Tcp(socket) => socket.shutdown(Shutdown::Both),
+            SocketStream::Unix(socket) => socket.shutdown(Shutdown::Both),
+            SocketStream::Tcp(socket) => socket.shutdown(Shutdown::Both),
         };
     }
 
     /// Reads without waiting; `None` if no byte has arrived.
     pub fn read_now(&self, into: &mut [u8]) -> io::Result<Option<usize>> {
         let got = match self {
-            Stream::Unix(socket) => recv(socket, into, RecvFlags::DONTWAIT),
-            Stream::Tcp(socket) => recv(socket, into, RecvFlags::DONTWAIT),
+            SocketStream::Unix(socket) => recv(socket, into, RecvFlags::DONTWAIT),
+            SocketStream::Tcp(socket) => recv(socket, into, RecvFlags::DONTWAIT),
         };
         match got {
             Ok((got, _)) => Ok(Some(got)),
@@ -289,8 +291,8 @@ impl Stream {
     /// Sets the size of the send buffer in bytes, as far as the system allows.
     pub fn set_send_buffer(&self, bytes: usize) -> io::Result<()> {
         match self {
-            Stream::Unix(socket) => sockopt::set_socket_send_buffer_size(socket, bytes)?,
-            Stream::Tcp(socket) => sockopt::set_socket_send_buffer_size(socket, bytes)?,
+            SocketStream::Unix(socket) => sockopt::set_socket_send_buffer_size(socket, bytes)?,
+            SocketStream::Tcp(socket) => sockopt::set_socket_send_buffer_size(socket, bytes)?,
         }
         Ok(())
     }
@@ -298,48 +300,48 @@ impl Stream {
     /// Limits the time for which a read waits; `None` removes the limit.
     pub fn set_read_timeout(&self, at_most: Option<Duration>) -> io::Result<()> {
         match self {
-            Stream::Unix(socket) => socket.set_read_timeout(at_most),
-            Stream::Tcp(socket) => socket.set_read_timeout(at_most),
+            SocketStream::Unix(socket) => socket.set_read_timeout(at_most),
+            SocketStream::Tcp(socket) => socket.set_read_timeout(at_most),
         }
     }
 }
 
-impl AsFd for Stream {
+impl AsFd for SocketStream {
     fn as_fd(&self) -> BorrowedFd<'_> {
         match self {
-            Stream::Unix(socket) => socket.as_fd(),
-            Stream::Tcp(socket) => socket.as_fd(),
+            SocketStream::Unix(socket) => socket.as_fd(),
+            SocketStream::Tcp(socket) => socket.as_fd(),
         }
     }
 }
 
-impl AsRawFd for Stream {
+impl AsRawFd for SocketStream {
     fn as_raw_fd(&self) -> RawFd {
         self.as_fd().as_raw_fd()
     }
 }
 
-impl Read for &Stream {
+impl Read for &SocketStream {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         match self {
-            Stream::Unix(socket) => (&mut &*socket).read(into),
-            Stream::Tcp(socket) => (&mut &*socket).read(into),
+            SocketStream::Unix(socket) => (&mut &*socket).read(into),
+            SocketStream::Tcp(socket) => (&mut &*socket).read(into),
         }
     }
 }
 
-impl Write for &Stream {
+impl Write for &SocketStream {
     fn write(&mut self, from: &[u8]) -> io::Result<usize> {
         match self {
-            Stream::Unix(socket) => (&mut &*socket).write(from),
-            Stream::Tcp(socket) => (&mut &*socket).write(from),
+            SocketStream::Unix(socket) => (&mut &*socket).write(from),
+            SocketStream::Tcp(socket) => (&mut &*socket).write(from),
         }
     }
 
     fn write_vectored(&mut self, from: &[IoSlice<'_>]) -> io::Result<usize> {
         match self {
-            Stream::Unix(socket) => (&mut &*socket).write_vectored(from),
-            Stream::Tcp(socket) => (&mut &*socket).write_vectored(from),
+            SocketStream::Unix(socket) => (&mut &*socket).write_vectored(from),
+            SocketStream::Tcp(socket) => (&mut &*socket).write_vectored(from),
         }
     }
 
@@ -348,13 +350,13 @@ impl Write for &Stream {
     }
 }
 
-impl Read for Stream {
+impl Read for SocketStream {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         (&mut &*self).read(into)
     }
 }
 
-impl Write for Stream {
+impl Write for SocketStream {
     fn write(&mut self, from: &[u8]) -> io::Result<usize> {
         (&mut &*self).write(from)
     }

@@ -1,6 +1,6 @@
 //! The interface between a front end and a drive that holds data.
 
-use crate::landing::Landing;
+use crate::landing::StoreLanding;
 use thiserror::Error;
 
 /// The reason why a command failed.
@@ -47,7 +47,7 @@ pub struct ZeroFlags {
 
 /// Fate of a sector's present value if power were cut now, or its fate at the last cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Durability {
+pub enum SectorDurability {
     /// Never written since the drive was new.
     NeverWritten,
     /// The value is durable.
@@ -67,7 +67,7 @@ const EXTENTS_MAX: usize = 4096;
 
 /// A piece of the bytes that a read returns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Piece<'a> {
+pub enum ReadPiece<'a> {
     /// Bytes.
     Bytes(&'a [u8]),
     /// A run of zeroes of this length in bytes.
@@ -76,7 +76,7 @@ pub enum Piece<'a> {
 
 /// A run of bytes of one state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Extent {
+pub struct StoreExtent {
     /// Length in bytes, a multiple of the drive's sector size.
     pub length: u64,
     /// Whether media is allocated to it. A trimmed or never written range is a hole.
@@ -84,7 +84,7 @@ pub struct Extent {
     /// Whether it is known to read as zeroes.
     pub is_zero: bool,
     /// Durability of its value.
-    pub durability: Durability,
+    pub durability: SectorDurability,
 }
 
 /// A drive that holds data. All connections share one object, which must keep one coherent state:
@@ -123,7 +123,7 @@ pub trait Store: Send + Sync {
         &self,
         offset: u64,
         length: usize,
-        take: &mut dyn FnMut(Piece<'_>),
+        take: &mut dyn FnMut(ReadPiece<'_>),
     ) -> Result<(), StoreError> {
         // Another client may write in the meantime: a read that overlaps that write may return
         // the zeroes of the hole.
@@ -132,18 +132,18 @@ pub trait Store: Send + Sync {
         for extent in self.extents(offset, length as u64, EXTENTS_MAX)? {
             let count = extent.length as usize;
             if extent.is_zero {
-                take(Piece::Zeroes(count));
+                take(ReadPiece::Zeroes(count));
             } else {
                 bytes.resize(count, 0);
                 self.read(offset + at as u64, &mut bytes)?;
-                take(Piece::Bytes(&bytes));
+                take(ReadPiece::Bytes(&bytes));
             }
             at += count;
         }
         if at < length {
             bytes.resize(length - at, 0);
             self.read(offset + at as u64, &mut bytes)?;
-            take(Piece::Bytes(&bytes));
+            take(ReadPiece::Bytes(&bytes));
         }
         Ok(())
     }
@@ -151,14 +151,14 @@ pub trait Store: Send + Sync {
     fn write(&self, offset: u64, from: &[u8], fua: bool) -> Result<(), StoreError>;
     /// Room for the bytes of a write, for front ends that receive them straight into it; `None`:
     /// they are received into memory and [written](Store::write).
-    fn landing(&self, _offset: u64, _length: usize) -> Option<Box<dyn Landing>> {
+    fn landing(&self, _offset: u64, _length: usize) -> Option<Box<dyn StoreLanding>> {
         None
     }
     /// Writes what a [`Store::landing`] of this offset has received, all of it.
     fn write_landed(
         &self,
         _offset: u64,
-        _landing: Box<dyn Landing>,
+        _landing: Box<dyn StoreLanding>,
         _fua: bool,
     ) -> Result<(), StoreError> {
         Err(StoreError::Unsupported)
@@ -184,5 +184,6 @@ pub trait Store: Send + Sync {
     }
     /// The extents of a range in order, at most `max`. Together they cover at least one sector and
     /// at most `length` bytes from `offset` on.
-    fn extents(&self, offset: u64, length: u64, max: usize) -> Result<Vec<Extent>, StoreError>;
+    fn extents(&self, offset: u64, length: u64, max: usize)
+    -> Result<Vec<StoreExtent>, StoreError>;
 }

@@ -3,7 +3,7 @@
 #![cfg(feature = "fuse")]
 
 use ssdlab_serve::fuse::FuseFile;
-use ssdlab_serve::{Extent, Lint, MemoryStore, Sectors, Store, StoreError, ZeroFlags};
+use ssdlab_serve::{Lint, MemoryStore, SharedDrive, Store, StoreError, StoreExtent, ZeroFlags};
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::sync::{Arc, Condvar, Mutex};
@@ -64,7 +64,12 @@ impl Store for InPairs {
         self.memory.write_zeroes(offset, length, flags)
     }
 
-    fn extents(&self, offset: u64, length: u64, max: usize) -> Result<Vec<Extent>, StoreError> {
+    fn extents(
+        &self,
+        offset: u64,
+        length: u64,
+        max: usize,
+    ) -> Result<Vec<StoreExtent>, StoreError> {
         self.memory.extents(offset, length, max)
     }
 }
@@ -72,7 +77,7 @@ impl Store for InPairs {
 /// Mounts `drive` and lets `work` use the file.
 fn with_file(drive: Arc<dyn Store>, work: impl FnOnce(&File)) {
     let folder = tempfile::tempdir().unwrap();
-    let shared = Arc::new(Sectors::new(drive));
+    let shared = Arc::new(SharedDrive::new(drive));
     let lint = Arc::new(Lint::default());
     let mounted = match FuseFile::mount(shared, lint, folder.path(), "drive") {
         Ok(mounted) => mounted,
@@ -115,7 +120,7 @@ fn a_read_only_file_is_one() {
     let folder = tempfile::tempdir().unwrap();
     let drive = Arc::new(MemoryStore::new(1 << 20, SECTOR as u32));
     drive.write(0, &[5; SECTOR as usize], true).unwrap();
-    let shared = Arc::new(Sectors::new(drive).read_only());
+    let shared = Arc::new(SharedDrive::new(drive).read_only());
     let mounted = match FuseFile::mount(shared, Arc::default(), folder.path(), "drive") {
         Ok(mounted) => mounted,
         Err(error) => return ssdlab_skips::skip(format_args!("no FUSE: {error}")),
@@ -164,7 +169,7 @@ fn nothing_is_lost_between_looking_and_sleeping() {
 fn a_file_that_is_in_use_leaves_no_mount_behind() {
     let folder = tempfile::tempdir().unwrap();
     let drive = Arc::new(MemoryStore::new(1 << 20, SECTOR as u32));
-    let shared = Arc::new(Sectors::new(drive));
+    let shared = Arc::new(SharedDrive::new(drive));
     let mounted = match FuseFile::mount(shared, Arc::default(), folder.path(), "drive") {
         Ok(mounted) => mounted,
         Err(error) => return ssdlab_skips::skip(format_args!("no FUSE: {error}")),

@@ -7,7 +7,7 @@ pub type Graph = Vec<Vec<usize>>;
 ///
 /// A group of one node is no circle (a node that uses itself is not looked for).
 pub fn groups(graph: &Graph) -> Vec<Vec<usize>> {
-    let mut search = Search {
+    let mut search = ComponentSearch {
         graph,
         order: vec![None; graph.len()],
         low: vec![0; graph.len()],
@@ -25,7 +25,7 @@ pub fn groups(graph: &Graph) -> Vec<Vec<usize>> {
 }
 
 /// Tarjan's search for strongly connected components.
-struct Search<'a> {
+struct ComponentSearch<'a> {
     graph: &'a Graph,
     /// When a node was first met.
     order: Vec<Option<usize>>,
@@ -38,7 +38,7 @@ struct Search<'a> {
     found: Vec<Vec<usize>>,
 }
 
-impl Search<'_> {
+impl ComponentSearch<'_> {
     fn visit(&mut self, node: usize) -> usize {
         let own = self.count;
         self.count += 1;

@@ -1,12 +1,12 @@
 //! The crate graph: which crate may use which.
 
 use crate::repository::Repository;
-use crate::source::Source;
+use crate::source::SourceFile;
 use std::collections::{BTreeMap, BTreeSet};
 use toml::{Table, Value};
 
 /// Where a crate stands.
-pub struct Place {
+pub struct CratePlacement {
     /// Package name without `ssdlab-`; the package `ssdlab` is `cli`.
     pub name: &'static str,
     /// A crate may use the crates of lower floors. Crates of one floor never use each other.
@@ -17,8 +17,8 @@ pub struct Place {
     pub only_uses: Option<&'static [&'static str]>,
 }
 
-const fn on(floor: u32, name: &'static str) -> Place {
-    Place {
+const fn on(floor: u32, name: &'static str) -> CratePlacement {
+    CratePlacement {
         name,
         floor,
         only_for: &[],
@@ -27,10 +27,10 @@ const fn on(floor: u32, name: &'static str) -> Place {
 }
 
 /// The layout. A crate that is not in it is an error; a crate in it need not exist yet.
-pub const PLACES: &[Place] = &[
+pub const PLACES: &[CratePlacement] = &[
     on(9, "cli"),
     on(9, "python"),
-    Place {
+    CratePlacement {
         only_for: &["none: it is for development"],
         ..on(9, "fuzz")
     },
@@ -45,27 +45,27 @@ pub const PLACES: &[Place] = &[
     on(4, "drives"),
     on(4, "load"),
     on(3, "view"),
-    Place {
+    CratePlacement {
         only_for: &["power", "conform", "cli", "python", "fuzz"],
         only_uses: Some(&["base"]),
         ..on(3, "serve")
     },
     on(2, "base"),
-    Place {
+    CratePlacement {
         only_uses: Some(&["ssd"]),
         ..on(2, "crash")
     },
     on(1, "ssd"),
-    Place {
+    CratePlacement {
         only_uses: Some(&[]),
         ..on(1, "fio")
     },
-    Place {
+    CratePlacement {
         only_for: &["none: it is for development"],
         only_uses: Some(&[]),
         ..on(1, "tidy")
     },
-    Place {
+    CratePlacement {
         only_for: &["none: it is for tests"],
         only_uses: Some(&[]),
         ..on(1, "skips")
@@ -78,7 +78,7 @@ const FOR_TESTS: &[&str] = &["skips", "tidy"];
 /// A crate and the crates of this repository that it uses.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Crate {
-    /// As in [`Place::name`].
+    /// As in [`CratePlacement::name`].
     pub name: String,
     /// Folder, counted from the root: `crates/ssd`.
     pub folder: String,
@@ -87,7 +87,7 @@ pub struct Crate {
 }
 
 /// The place of a crate.
-pub fn place(name: &str) -> Option<&'static Place> {
+pub fn place(name: &str) -> Option<&'static CratePlacement> {
     PLACES.iter().find(|place| place.name == name)
 }
 
@@ -97,10 +97,10 @@ pub fn read(repository: &Repository) -> Result<Vec<Crate>, String> {
         Some(manifest) => parsed(manifest)?,
         None => return Err("no manifest at the root".to_owned()),
     };
-    let is_manifest = |source: &&Source| {
+    let is_manifest = |source: &&SourceFile| {
         source.path.ends_with("/Cargo.toml") && source.path.matches('/').count() == 2
     };
-    let manifests: Vec<(&Source, Table)> = repository
+    let manifests: Vec<(&SourceFile, Table)> = repository
         .below("crates/")
         .filter(is_manifest)
         .map(|source| Ok((source, parsed(source)?)))
@@ -122,7 +122,7 @@ pub fn read(repository: &Repository) -> Result<Vec<Crate>, String> {
     Ok(crates)
 }
 
-fn parsed(manifest: &Source) -> Result<Table, String> {
+fn parsed(manifest: &SourceFile) -> Result<Table, String> {
     let table = manifest.text.parse::<Table>();
     table.map_err(|error| format!("{}: {error}", manifest.path))
 }
@@ -185,7 +185,7 @@ pub fn offences(crates: &[Crate]) -> Vec<String> {
 }
 
 /// Why `from` may not use `to`.
-fn forbidden(from: &Place, to: &Place) -> Option<String> {
+fn forbidden(from: &CratePlacement, to: &CratePlacement) -> Option<String> {
     if let Some(few) = from.only_uses.filter(|few| !few.contains(&to.name)) {
         let may = if few.is_empty() {
             "nothing".to_owned()

@@ -1,30 +1,30 @@
 //! Lines of Rust, with and without tests.
 
 use crate::repository::Repository;
-use crate::source::Source;
+use crate::source::SourceFile;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::AddAssign;
 
 /// Lines of a crate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Lines {
+pub struct LineCount {
     /// Code that is not a test, with its comments and empty lines.
     pub shipped: usize,
     /// Tests and their support.
     pub tests: usize,
 }
 
-impl AddAssign for Lines {
-    fn add_assign(&mut self, other: Lines) {
+impl AddAssign for LineCount {
+    fn add_assign(&mut self, other: LineCount) {
         self.shipped += other.shipped;
         self.tests += other.tests;
     }
 }
 
 /// Lines by crate (folder of two parts: `crates/ssd`, or less).
-pub fn by_crate(repository: &Repository) -> BTreeMap<String, Lines> {
+pub fn by_crate(repository: &Repository) -> BTreeMap<String, LineCount> {
     let tests = test_files(repository);
-    let mut found: BTreeMap<String, Lines> = BTreeMap::new();
+    let mut found: BTreeMap<String, LineCount> = BTreeMap::new();
     for source in repository.rust() {
         let parts: Vec<&str> = source.path.split('/').collect();
         let folder = parts[..parts.len().saturating_sub(1).min(2)].join("/");
@@ -35,7 +35,10 @@ pub fn by_crate(repository: &Repository) -> BTreeMap<String, Lines> {
 
 /// Test files, known by their names and by `#[cfg(test)] mod`.
 pub fn test_files(repository: &Repository) -> BTreeSet<String> {
-    let modules: BTreeSet<String> = repository.rust().flat_map(Source::test_modules).collect();
+    let modules: BTreeSet<String> = repository
+        .rust()
+        .flat_map(SourceFile::test_modules)
+        .collect();
     let is_below = |path: &str| {
         let module = path.trim_end_matches(".rs").trim_end_matches("/mod");
         let above = module.match_indices('/').map(|(at, _)| &module[..at]);
@@ -55,10 +58,10 @@ fn is_test_name(path: &str) -> bool {
         || name.starts_with("tests_")
 }
 
-fn lines(source: &Source, is_test: bool) -> Lines {
+fn lines(source: &SourceFile, is_test: bool) -> LineCount {
     let all = source.text.lines().count();
     if is_test {
-        return Lines {
+        return LineCount {
             shipped: 0,
             tests: all,
         };
@@ -74,7 +77,7 @@ fn lines(source: &Source, is_test: bool) -> Lines {
     let tests = modules
         .map(|range| source.code[range].lines().count())
         .sum();
-    Lines {
+    LineCount {
         shipped: all - tests,
         tests,
     }
@@ -103,17 +106,17 @@ mod tests {
         }
         let text =
             "fn a() {}\n#[cfg(test)]\nmod tests {\n    fn b() {}\n}\n#[cfg(test)]\nfn c() {}\n";
-        let counted = lines(&Source::new("a.rs", text), false);
+        let counted = lines(&SourceFile::new("a.rs", text), false);
         assert_eq!(
             counted,
-            Lines {
+            LineCount {
                 shipped: 3,
                 tests: 4
             }
         );
         assert_eq!(
-            lines(&Source::new("a.rs", text), true),
-            Lines {
+            lines(&SourceFile::new("a.rs", text), true),
+            LineCount {
                 shipped: 0,
                 tests: 7
             }
@@ -122,7 +125,7 @@ mod tests {
 
     #[test]
     fn files_of_a_test_module_are_tests() {
-        let file = |path: &str, text: &str| Source::new(path, text);
+        let file = |path: &str, text: &str| SourceFile::new(path, text);
         let repository = Repository {
             root: "unused".into(),
             sources: vec![
@@ -135,7 +138,7 @@ mod tests {
         let found = by_crate(&repository);
         assert_eq!(
             found["crates/a"],
-            Lines {
+            LineCount {
                 shipped: 4,
                 tests: 5
             }

@@ -1,8 +1,8 @@
 //! Prints the structure of the repository and every breach of its rules.
 
-use ssdlab_tidy::print::{self, Options};
+use ssdlab_tidy::print::{self, GraphOptions};
 use ssdlab_tidy::repository::Repository;
-use ssdlab_tidy::words::List;
+use ssdlab_tidy::words::AvoidedWords;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -64,7 +64,7 @@ fn nearest_root() -> Result<PathBuf, String> {
 }
 
 fn graph(repository: &Repository, arguments: &[String]) -> Result<bool, String> {
-    let mut options = Options::default();
+    let mut options = GraphOptions::default();
     let mut rest = arguments.iter().peekable();
     while let Some(argument) = rest.next() {
         match argument.as_str() {
@@ -85,7 +85,7 @@ fn graph(repository: &Repository, arguments: &[String]) -> Result<bool, String> 
 }
 
 fn words(repository: &Repository, paths: &[String]) -> Result<bool, String> {
-    let list = List::of_the_house();
+    let list = AvoidedWords::of_the_house();
     let paths: Vec<&str> = paths
         .iter()
         .map(|path| path.trim_start_matches("./"))

@@ -11,7 +11,7 @@ const COLUMNS: usize = 80;
 
 /// Optional parts of the output of `graph`.
 #[derive(Default)]
-pub struct Options {
+pub struct GraphOptions {
     /// Floors and arrows of this crate's modules, or with an empty name of every crate.
     pub modules: Option<String>,
     /// Paths that begin in a crate and were not found.
@@ -19,7 +19,10 @@ pub struct Options {
 }
 
 /// The crate graph and the module graphs as text, and the breaches of the rules in them.
-pub fn graph(repository: &Repository, options: &Options) -> Result<(String, Vec<String>), String> {
+pub fn graph(
+    repository: &Repository,
+    options: &GraphOptions,
+) -> Result<(String, Vec<String>), String> {
     let crates = crates::read(repository)?;
     let mut text = String::from("Crates, highest floor first\n");
     for one in crates::by_floor(&crates).values().flatten() {
@@ -168,10 +171,10 @@ fn wrapped(head: &str, text: &str) -> String {
 /// Lines of Rust by crate, and their sum.
 pub fn line_counts(repository: &Repository) -> String {
     let mut text = format!("{:<20}{:>10}{:>10}\n", "Lines of Rust", "shipped", "tests");
-    let mut row = |name: &str, lines: lines::Lines| {
+    let mut row = |name: &str, lines: lines::LineCount| {
         text += &format!("{name:<20}{:>10}{:>10}\n", lines.shipped, lines.tests);
     };
-    let (mut sum, mut own) = (lines::Lines::default(), lines::Lines::default());
+    let (mut sum, mut own) = (lines::LineCount::default(), lines::LineCount::default());
     for (name, lines) in lines::by_crate(repository) {
         row(&name, lines);
         sum += lines;

@@ -1,6 +1,6 @@
 //! The files of the repository that the rules look at.
 
-use crate::source::Source;
+use crate::source::SourceFile;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ pub struct Repository {
     /// Folder of the workspace's manifest.
     pub root: PathBuf,
     /// In order of path.
-    pub sources: Vec<Source>,
+    pub sources: Vec<SourceFile>,
 }
 
 impl Repository {
@@ -46,23 +46,23 @@ impl Repository {
     }
 
     /// The file at `path`, counted from the root.
-    pub fn source(&self, path: &str) -> Option<&Source> {
+    pub fn source(&self, path: &str) -> Option<&SourceFile> {
         self.sources.iter().find(|source| source.path == path)
     }
 
     /// The files of Rust.
-    pub fn rust(&self) -> impl Iterator<Item = &Source> {
+    pub fn rust(&self) -> impl Iterator<Item = &SourceFile> {
         self.sources.iter().filter(|source| source.is_rust())
     }
 
     /// The files whose path begins with `prefix`.
-    pub fn below<'a>(&'a self, prefix: &'a str) -> impl Iterator<Item = &'a Source> {
-        let inside = move |source: &&Source| source.path.starts_with(prefix);
+    pub fn below<'a>(&'a self, prefix: &'a str) -> impl Iterator<Item = &'a SourceFile> {
+        let inside = move |source: &&SourceFile| source.path.starts_with(prefix);
         self.sources.iter().filter(inside)
     }
 }
 
-fn collect(folder: &Path, path: &str, found: &mut Vec<Source>) -> io::Result<()> {
+fn collect(folder: &Path, path: &str, found: &mut Vec<SourceFile>) -> io::Result<()> {
     let mut names = Vec::new();
     for entry in fs::read_dir(folder)? {
         names.push(entry?.file_name().to_string_lossy().into_owned());
@@ -81,7 +81,7 @@ fn collect(folder: &Path, path: &str, found: &mut Vec<Source>) -> io::Result<()>
         } else if KINDS.iter().any(|kind| name.ends_with(&format!(".{kind}"))) {
             // A file that is not text has no lines to judge.
             let text = fs::read_to_string(&below).unwrap_or_default();
-            found.push(Source::new(&path, &text));
+            found.push(SourceFile::new(&path, &text));
         }
     }
     Ok(())

@@ -1,6 +1,6 @@
 //! Rules for single files: each returns its offences as `path:line: text`.
 
-use crate::source::{Source, line_of, words};
+use crate::source::{SourceFile, line_of, words};
 use std::collections::BTreeMap;
 
 /// Most columns of a line of Rust.
@@ -57,12 +57,12 @@ const PATHS: [&str; 10] = [
     "dev", "proc", "sys", "run", "etc", "usr", "srv", "data", "no", "path",
 ];
 
-fn at(source: &Source, byte: usize, what: &str) -> String {
+fn at(source: &SourceFile, byte: usize, what: &str) -> String {
     format!("{}:{}: {what}", source.path, line_of(&source.code, byte))
 }
 
 /// Names in the software SSD of anything outside it.
-pub fn outside_of_ssd(source: &Source) -> Vec<String> {
+pub fn outside_of_ssd(source: &SourceFile) -> Vec<String> {
     if !source.path.starts_with("crates/ssd/src/") {
         return Vec::new();
     }
@@ -78,7 +78,7 @@ pub fn outside_of_ssd(source: &Source) -> Vec<String> {
 }
 
 /// A manifest that must name no dependency to build.
-pub fn no_dependencies(manifest: &Source) -> Vec<String> {
+pub fn no_dependencies(manifest: &SourceFile) -> Vec<String> {
     let mut section = "";
     let mut found = Vec::new();
     for (number, line) in manifest.text.lines().enumerate() {
@@ -101,7 +101,7 @@ pub fn no_dependencies(manifest: &Source) -> Vec<String> {
 }
 
 /// Floating point where whole numbers decide.
-pub fn no_floats(source: &Source) -> Vec<String> {
+pub fn no_floats(source: &SourceFile) -> Vec<String> {
     if !WHOLE_NUMBERS.iter().any(|p| source.path.starts_with(p)) {
         return Vec::new();
     }
@@ -112,7 +112,7 @@ pub fn no_floats(source: &Source) -> Vec<String> {
 }
 
 /// `unsafe` in a file that is not named above.
-pub fn unsafe_where_allowed(source: &Source) -> Vec<String> {
+pub fn unsafe_where_allowed(source: &SourceFile) -> Vec<String> {
     if UNSAFE.contains(&source.path.as_str()) {
         return Vec::new();
     }
@@ -122,7 +122,7 @@ pub fn unsafe_where_allowed(source: &Source) -> Vec<String> {
 }
 
 /// Lines that are too long.
-pub fn columns(source: &Source) -> Vec<String> {
+pub fn columns(source: &SourceFile) -> Vec<String> {
     let lines = source.text.lines().enumerate();
     let long = lines.filter(|(_, line)| line.chars().count() > COLUMNS_MAX);
     long.map(|(n, _)| format!("{}:{}: over {COLUMNS_MAX} columns", source.path, n + 1))
@@ -130,7 +130,7 @@ pub fn columns(source: &Source) -> Vec<String> {
 }
 
 /// Functions and files that are too long.
-pub fn too_long(source: &Source) -> Vec<String> {
+pub fn too_long(source: &SourceFile) -> Vec<String> {
     let mut found = Vec::new();
     let lines = source.text.lines().count();
     let most = match source.path.starts_with(COMMANDS) {
@@ -154,7 +154,7 @@ pub fn too_long(source: &Source) -> Vec<String> {
 }
 
 /// `.unwrap()`, and `expect` without a reason, in code that ships.
-pub fn unwraps(source: &Source) -> Vec<String> {
+pub fn unwraps(source: &SourceFile) -> Vec<String> {
     let code = source.shipped_code();
     let bare = code.match_indices(".unwrap()");
     let silent = code.match_indices(".expect(\"\")");
@@ -170,7 +170,7 @@ pub fn unwraps(source: &Source) -> Vec<String> {
 }
 
 /// Work left over.
-pub fn unfinished(source: &Source) -> Vec<String> {
+pub fn unfinished(source: &SourceFile) -> Vec<String> {
     let mut found = Vec::new();
     for word in ["dbg", "todo", "unimplemented"] {
         let calls =
@@ -185,7 +185,7 @@ pub fn unfinished(source: &Source) -> Vec<String> {
 }
 
 /// Absolute paths that exist on somebody's machine only.
-pub fn machine_paths(source: &Source) -> Vec<String> {
+pub fn machine_paths(source: &SourceFile) -> Vec<String> {
     let mut found = Vec::new();
     for (number, line) in source.text.lines().enumerate() {
         for (byte, _) in line.match_indices('/') {
@@ -206,7 +206,7 @@ pub fn machine_paths(source: &Source) -> Vec<String> {
 }
 
 /// A decision record: its number in the title, and its three parts.
-pub fn decision(source: &Source) -> Vec<String> {
+pub fn decision(source: &SourceFile) -> Vec<String> {
     let file = source.path.rsplit('/').next().unwrap_or_default();
     let number = file.split('-').next().unwrap_or_default();
     let mut found = Vec::new();
@@ -230,7 +230,7 @@ pub fn decision(source: &Source) -> Vec<String> {
 }
 
 /// Terms explained twice.
-pub fn glossary(source: &Source) -> Vec<String> {
+pub fn glossary(source: &SourceFile) -> Vec<String> {
     let mut seen = BTreeMap::new();
     let mut found = Vec::new();
     for (number, line) in source.text.lines().enumerate() {
@@ -254,7 +254,7 @@ pub fn glossary(source: &Source) -> Vec<String> {
 }
 
 /// Links of a text to files of the repository that are not there.
-pub fn broken_links(source: &Source, exists: impl Fn(&str) -> bool) -> Vec<String> {
+pub fn broken_links(source: &SourceFile, exists: impl Fn(&str) -> bool) -> Vec<String> {
     let folder = source
         .path
         .rsplit_once('/')

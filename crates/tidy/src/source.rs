@@ -5,11 +5,11 @@
 
 use std::ops::Range;
 
-/// Stands in [`Source::strings`] for the quotation marks around a string.
+/// Stands in [`SourceFile::strings`] for the quotation marks around a string.
 pub const STRING_END: char = '\u{1}';
 
 /// One file of the repository.
-pub struct Source {
+pub struct SourceFile {
     /// Path from the repository's root, with `/`.
     pub path: String,
     /// As it is.
@@ -33,10 +33,10 @@ pub struct Function {
     pub length: usize,
 }
 
-impl Source {
+impl SourceFile {
     /// The file at `path`, counted from the root, with its content.
-    pub fn new(path: &str, text: &str) -> Source {
-        let mut source = Source {
+    pub fn new(path: &str, text: &str) -> SourceFile {
+        let mut source = SourceFile {
             path: path.to_owned(),
             text: text.to_owned(),
             code: text.to_owned(),
@@ -121,16 +121,17 @@ impl Source {
     /// Fills the views.
     fn split(&mut self) {
         let (mut code, mut comments, mut strings) = (String::new(), String::new(), String::new());
-        let mut kind = Kind::Code;
+        let mut kind = LexerState::Code;
         let mut rest = self.text.as_str();
         while let Some(first) = rest.chars().next() {
             let (next, taken) = step(kind, rest, first);
             let piece = &rest[..taken];
-            let comment = |k| matches!(k, Kind::LineComment | Kind::BlockComment(_));
+            let comment = |k| matches!(k, LexerState::LineComment | LexerState::BlockComment(_));
             let is_comment = comment(kind) || comment(next);
             let is_delimiter = kind != next && !is_comment;
-            let is_code = kind == Kind::Code && next == Kind::Code && !piece.starts_with('\'');
-            let is_string = kind != Kind::Code && !is_comment && !is_delimiter;
+            let is_code =
+                kind == LexerState::Code && next == LexerState::Code && !piece.starts_with('\'');
+            let is_string = kind != LexerState::Code && !is_comment && !is_delimiter;
             push(&mut code, piece, is_code || is_delimiter);
             push(&mut comments, piece, is_comment);
             match is_delimiter {
@@ -222,7 +223,7 @@ fn blanked(text: &str) -> String {
 
 /// Kind of the next characters.
 #[derive(Clone, Copy, PartialEq)]
-enum Kind {
+enum LexerState {
     Code,
     LineComment,
     /// Depth of nesting.
@@ -233,57 +234,61 @@ enum Kind {
 }
 
 /// The kind after the next piece, and the piece's length in bytes.
-fn step(kind: Kind, rest: &str, first: char) -> (Kind, usize) {
+fn step(kind: LexerState, rest: &str, first: char) -> (LexerState, usize) {
     let one = first.len_utf8();
     match kind {
-        Kind::Code => from_code(rest, first),
-        Kind::LineComment if first == '\n' => (Kind::Code, one),
-        Kind::LineComment => (kind, one),
-        Kind::BlockComment(depth) if rest.starts_with("/*") => (Kind::BlockComment(depth + 1), 2),
-        Kind::BlockComment(1) if rest.starts_with("*/") => (Kind::Code, 2),
-        Kind::BlockComment(depth) if rest.starts_with("*/") => (Kind::BlockComment(depth - 1), 2),
-        Kind::BlockComment(_) => (kind, one),
-        Kind::Text if first == '\\' => (
+        LexerState::Code => from_code(rest, first),
+        LexerState::LineComment if first == '\n' => (LexerState::Code, one),
+        LexerState::LineComment => (kind, one),
+        LexerState::BlockComment(depth) if rest.starts_with("/*") => {
+            (LexerState::BlockComment(depth + 1), 2)
+        }
+        LexerState::BlockComment(1) if rest.starts_with("*/") => (LexerState::Code, 2),
+        LexerState::BlockComment(depth) if rest.starts_with("*/") => {
+            (LexerState::BlockComment(depth - 1), 2)
+        }
+        LexerState::BlockComment(_) => (kind, one),
+        LexerState::Text if first == '\\' => (
             kind,
             one + rest[one..].chars().next().map_or(0, char::len_utf8),
         ),
-        Kind::Text if first == '"' => (Kind::Code, one),
-        Kind::Text => (kind, one),
-        Kind::RawText(hashes) => {
+        LexerState::Text if first == '"' => (LexerState::Code, one),
+        LexerState::Text => (kind, one),
+        LexerState::RawText(hashes) => {
             let end = format!("\"{}", "#".repeat(hashes));
             match rest.starts_with(&end) {
-                true => (Kind::Code, end.len()),
+                true => (LexerState::Code, end.len()),
                 false => (kind, one),
             }
         }
     }
 }
 
-fn from_code(rest: &str, first: char) -> (Kind, usize) {
+fn from_code(rest: &str, first: char) -> (LexerState, usize) {
     if rest.starts_with("//") {
-        return (Kind::LineComment, 2);
+        return (LexerState::LineComment, 2);
     }
     if rest.starts_with("/*") {
-        return (Kind::BlockComment(1), 2);
+        return (LexerState::BlockComment(1), 2);
     }
     if first == '"' {
-        return (Kind::Text, 1);
+        return (LexerState::Text, 1);
     }
     if let Some(raw) = rest.strip_prefix('r') {
         let hashes = raw.len() - raw.trim_start_matches('#').len();
         if raw[hashes..].starts_with('"') {
-            return (Kind::RawText(hashes), hashes + 2);
+            return (LexerState::RawText(hashes), hashes + 2);
         }
     }
     if first == '\'' {
-        return (Kind::Code, character(rest));
+        return (LexerState::Code, character(rest));
     }
     if first.is_alphanumeric() || first == '_' {
         // A whole word, so that the `r` of `for"` is no raw string.
         let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_');
-        return (Kind::Code, end.unwrap_or(rest.len()));
+        return (LexerState::Code, end.unwrap_or(rest.len()));
     }
-    (Kind::Code, first.len_utf8())
+    (LexerState::Code, first.len_utf8())
 }
 
 /// Length of the character literal that `rest` begins with; 1 for the quote of a lifetime.

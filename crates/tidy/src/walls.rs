@@ -4,13 +4,13 @@ use crate::modules::Modules;
 
 /// The parts of a crate, lowest first. A file that is in none of them is below all; `lib.rs`,
 /// which shows the parts to others, is above.
-struct Tower {
+struct CrateLayers {
     name: &'static str,
     parts: &'static [&'static str],
 }
 
 /// The media knows nothing of logical addresses, the translation layer nothing of hosts.
-const TOWERS: &[Tower] = &[Tower {
+const TOWERS: &[CrateLayers] = &[CrateLayers {
     name: "ssd",
     parts: &["config", "nand", "ftl", "drive"],
 }];

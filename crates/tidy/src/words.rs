@@ -3,11 +3,11 @@
 //! Quotations are free: text in quotation marks or backticks, block quotes and code blocks. The
 //! list is `words.toml`.
 
-use crate::source::{STRING_END, Source, line_of, words};
+use crate::source::{STRING_END, SourceFile, line_of, words};
 use toml::Table;
 
 /// A phrase to avoid.
-pub struct Phrase {
+pub struct AvoidedPhrase {
     /// Its words, each with its alternatives, in lower case.
     words: Vec<Vec<String>>,
     /// A sentence that contains it.
@@ -17,7 +17,7 @@ pub struct Phrase {
 }
 
 /// An identifier to avoid.
-pub struct Name {
+pub struct AvoidedName {
     /// The identifier.
     pub name: String,
     /// A better one.
@@ -25,15 +25,15 @@ pub struct Name {
 }
 
 /// All that is to be avoided.
-pub struct List {
+pub struct AvoidedWords {
     /// In prose.
-    pub phrases: Vec<Phrase>,
+    pub phrases: Vec<AvoidedPhrase>,
     /// In code.
-    pub names: Vec<Name>,
+    pub names: Vec<AvoidedName>,
 }
 
 /// A word of prose.
-struct Token {
+struct ProseWord {
     /// In lower case.
     word: String,
     /// Its line, from 1.
@@ -42,29 +42,29 @@ struct Token {
     follows: bool,
 }
 
-impl List {
+impl AvoidedWords {
     /// The list of this repository.
-    pub fn of_the_house() -> List {
+    pub fn of_the_house() -> AvoidedWords {
         let table: Table = include_str!("../words.toml").parse().expect("valid TOML");
         let rows = |kind: &str| table[kind].as_array().expect("rows").clone();
         let text = |row: &toml::Value, key: &str| row[key].as_str().expect("text").to_owned();
-        let phrase = |row: toml::Value| Phrase {
+        let phrase = |row: toml::Value| AvoidedPhrase {
             words: alternatives(&text(&row, "phrase")),
             sample: text(&row, "sample"),
             instead: text(&row, "instead"),
         };
-        let name = |row: toml::Value| Name {
+        let name = |row: toml::Value| AvoidedName {
             name: text(&row, "name"),
             instead: text(&row, "instead"),
         };
-        List {
+        AvoidedWords {
             phrases: rows("word").into_iter().map(phrase).collect(),
             names: rows("name").into_iter().map(name).collect(),
         }
     }
 
     /// Every offence of a file, in order of lines.
-    pub fn offences(&self, source: &Source) -> Vec<String> {
+    pub fn offences(&self, source: &SourceFile) -> Vec<String> {
         let mut found: Vec<(usize, String)> = Vec::new();
         for prose in prose(source) {
             let tokens = tokens(&prose);
@@ -97,8 +97,8 @@ fn alternatives(phrase: &str) -> Vec<Vec<String>> {
         .collect()
 }
 
-impl Phrase {
-    fn stands_at(&self, tokens: &[Token]) -> bool {
+impl AvoidedPhrase {
+    fn stands_at(&self, tokens: &[ProseWord]) -> bool {
         let mut pairs = self.words.iter().zip(tokens).enumerate();
         tokens.len() >= self.words.len()
             && pairs.all(|(n, (word, t))| word.contains(&t.word) && (n == 0 || t.follows))
@@ -106,7 +106,7 @@ impl Phrase {
 }
 
 /// The parts of a file that are prose, with the file's lines.
-fn prose(source: &Source) -> Vec<String> {
+fn prose(source: &SourceFile) -> Vec<String> {
     if source.is_rust() {
         let comments = source.comments.lines().map(without_marker);
         let comments = comments.collect::<Vec<_>>().join("\n");
@@ -172,8 +172,8 @@ fn blanked_between(text: &str, open: char, close: char) -> String {
     kept
 }
 
-fn tokens(prose: &str) -> Vec<Token> {
-    let mut found: Vec<Token> = Vec::new();
+fn tokens(prose: &str) -> Vec<ProseWord> {
+    let mut found: Vec<ProseWord> = Vec::new();
     let mut follows = false;
     for (number, line) in prose.split('\n').enumerate() {
         follows &= !line.trim().is_empty();
@@ -183,7 +183,7 @@ fn tokens(prose: &str) -> Vec<Token> {
         while let Some(start) = rest.find(part) {
             let end = rest[start..].find(|c| !part(c));
             let end = end.map_or(rest.len(), |end| start + end);
-            found.push(Token {
+            found.push(ProseWord {
                 word: rest[start..end].to_lowercase(),
                 line: number + 1,
                 follows: follows && is_space(&rest[..start]),
@@ -201,14 +201,14 @@ mod tests {
     use super::*;
 
     fn count(path: &str, text: &str) -> usize {
-        List::of_the_house()
-            .offences(&Source::new(path, text))
+        AvoidedWords::of_the_house()
+            .offences(&SourceFile::new(path, text))
             .len()
     }
 
     #[test]
     fn every_phrase_is_caught_and_its_replacement_is_not() {
-        let list = List::of_the_house();
+        let list = AvoidedWords::of_the_house();
         assert!(list.phrases.len() >= 10);
         for phrase in &list.phrases {
             assert_eq!(count("a.md", &phrase.sample), 1, "{}", phrase.sample);
@@ -225,7 +225,7 @@ mod tests {
 
     #[test]
     fn quotations_are_free() {
-        let list = List::of_the_house();
+        let list = AvoidedWords::of_the_house();
         let sample = &list.phrases[0].sample;
         let free = [
             format!("He said: \"{sample}\""),

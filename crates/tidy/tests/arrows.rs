@@ -1,11 +1,11 @@
 //! Does a path lead to the file that defines what it names? Small crates, written here.
 
 use ssdlab_tidy::modules::Modules;
-use ssdlab_tidy::source::Source;
+use ssdlab_tidy::source::SourceFile;
 
 /// Reads files given as (path below `src`, text).
 fn read(files: &[(&str, &str)]) -> Modules {
-    let text = |text: &str| Source::new("a.rs", text).shipped_text();
+    let text = |text: &str| SourceFile::new("a.rs", text).shipped_text();
     let texts = files.iter().map(|(path, t)| ((*path).to_owned(), text(t)));
     Modules::read("ssdlab-sample", &texts.collect()).expect("a crate")
 }

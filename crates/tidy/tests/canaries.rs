@@ -1,10 +1,10 @@
 //! Each rule sees a sample that breaks it, and one that does not.
 
 use ssdlab_tidy::rules::*;
-use ssdlab_tidy::source::Source;
+use ssdlab_tidy::source::SourceFile;
 
-fn rs(path: &str, text: &str) -> Source {
-    Source::new(path, text)
+fn rs(path: &str, text: &str) -> SourceFile {
+    SourceFile::new(path, text)
 }
 
 #[test]

@@ -6,11 +6,11 @@
 
 use ssdlab_tidy::crates;
 use ssdlab_tidy::lines::test_files;
-use ssdlab_tidy::print::{self, Options};
+use ssdlab_tidy::print::{self, GraphOptions};
 use ssdlab_tidy::repository::Repository;
 use ssdlab_tidy::rules;
-use ssdlab_tidy::source::Source;
-use ssdlab_tidy::words::List;
+use ssdlab_tidy::source::SourceFile;
+use ssdlab_tidy::words::AvoidedWords;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::LazyLock;
@@ -30,13 +30,13 @@ fn none(found: Vec<String>) {
 }
 
 /// Offences against a rule in all files of Rust.
-fn in_rust(rule: impl Fn(&Source) -> Vec<String>) -> Vec<String> {
+fn in_rust(rule: impl Fn(&SourceFile) -> Vec<String>) -> Vec<String> {
     repository().rust().flat_map(rule).collect()
 }
 
 #[test]
 fn crates_and_modules_have_floors_and_no_circles() {
-    let (text, wrong) = print::graph(repository(), &Options::default()).expect("a graph");
+    let (text, wrong) = print::graph(repository(), &GraphOptions::default()).expect("a graph");
     assert!(wrong.is_empty(), "\n{text}\n{}\n", wrong.join("\n"));
     for row in text.lines() {
         assert!(row.chars().count() <= 80, "{row}");
@@ -64,7 +64,7 @@ fn paths_lead_to_files() {
 
 #[test]
 fn words_to_avoid_are_avoided() {
-    let list = List::of_the_house();
+    let list = AvoidedWords::of_the_house();
     let repository = repository();
     none(
         repository
@@ -121,7 +121,7 @@ fn functions_are_at_most_70_lines_and_files_600() {
 fn shipped_code_gives_errors_and_reasons_not_unwraps() {
     let repository = repository();
     let tests = test_files(repository);
-    let ships = |source: &&Source| {
+    let ships = |source: &&SourceFile| {
         let parts: Vec<&str> = source.path.split('/').collect();
         parts.first() == Some(&"crates")
             && parts.get(2) == Some(&"src")
@@ -156,7 +156,7 @@ fn no_path_of_a_machine() {
 #[test]
 fn every_decision_says_context_choice_and_what_would_change_it() {
     let repository = repository();
-    let decisions: Vec<&Source> = repository.below("docs/decisions/").collect();
+    let decisions: Vec<&SourceFile> = repository.below("docs/decisions/").collect();
     assert!(!decisions.is_empty(), "no decisions");
     none(decisions.iter().flat_map(|d| rules::decision(d)).collect());
     let numbers: BTreeSet<&str> = decisions.iter().map(|d| &d.path[15..18]).collect();

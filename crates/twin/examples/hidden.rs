@@ -7,10 +7,10 @@ use ssdlab_base::{LabError, parallel};
 use ssdlab_bench::engine::devices::{Devices, new_drive};
 use ssdlab_drives::catalogue;
 use ssdlab_drives::scaling::scaled;
-use ssdlab_load::synthetic::{Commands, Load, Pattern};
+use ssdlab_load::synthetic::{SyntheticCommands, SyntheticLoad, SyntheticPattern};
 use ssdlab_ssd::{Command, DriveConfig, Nanos};
 use ssdlab_twin::measured::cliff;
-use ssdlab_twin::predict::{Question, predict};
+use ssdlab_twin::predict::{PredictionQuery, predict};
 use ssdlab_twin::surface::Simulator;
 use ssdlab_twin::{fit, table};
 use std::sync::atomic::AtomicBool;
@@ -45,14 +45,14 @@ fn measured(config: &DriveConfig, pattern: &str) -> Result<Vec<(f64, f64)>, LabE
     host.keep(32, Nanos::MAX, &mut || {
         Some(Command::write(places.next()?, large as u32))
     });
-    let load = Load {
-        pattern: Pattern::parse(pattern)?,
+    let load = SyntheticLoad {
+        pattern: SyntheticPattern::parse(pattern)?,
         block: 4096,
         read_pct: 0,
         trim_pct: 0,
         seed: 7,
     };
-    let mut commands = Commands::new(&load, user)?;
+    let mut commands = SyntheticCommands::new(&load, user)?;
     let sample = user / SAMPLES / 4096;
     let mut found = Vec::new();
     for _ in 0..SAMPLES * OVERWRITES {
@@ -107,7 +107,7 @@ fn stranger(name: &&str) -> Result<(String, Vec<f64>), LabError> {
     if let Some(why) = &twin.unknown {
         return Ok((format!("{said}; UNKNOWN: {why}"), Vec::new()));
     }
-    let question = Question {
+    let question = PredictionQuery {
         loads: PREDICTED.map(String::from).to_vec(),
         used: 1.0,
         overwrites: OVERWRITES as f64,

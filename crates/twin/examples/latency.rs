@@ -7,7 +7,9 @@
 //! "as at the lowest rate".
 
 use ssdlab_base::LabError;
-use ssdlab_twin::latency::{Busy, Kind, Measured, Quantile, Rate, SHARE_MAX, predict};
+use ssdlab_twin::latency::{
+    MeasuredBusyShare, MeasuredLatency, Quantile, ReadOrWrite, RequestedRate, SHARE_MAX, predict,
+};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -33,7 +35,7 @@ fn median(rows: &[&Row], key: &str) -> f64 {
 }
 
 /// The rates of a drive, lowest first, with their shares of the largest.
-fn rates(rows: &[&Row]) -> Vec<(Measured, f64)> {
+fn rates(rows: &[&Row]) -> Vec<(MeasuredLatency, f64)> {
     let mut by_rate: BTreeMap<u64, Vec<&Row>> = BTreeMap::new();
     for row in rows {
         let nominal = row["nominal_iops"].parse::<f64>().unwrap_or(0.0);
@@ -47,7 +49,7 @@ fn rates(rows: &[&Row]) -> Vec<(Measured, f64)> {
         each.collect()
     };
     let each = by_rate.values().map(|rows| {
-        let measured = Measured {
+        let measured = MeasuredLatency {
             line: 0,
             load: "uniform".into(),
             used: 1.0,
@@ -90,7 +92,7 @@ fn main() -> Result<(), LabError> {
         );
         for (drive, rows) in &drives {
             let rates = rates(rows);
-            for kind in [Kind::Read, Kind::Write] {
+            for kind in [ReadOrWrite::Read, ReadOrWrite::Write] {
                 for (percent, limit) in ASKED {
                     let score = score(&rates, all_but_one, kind, percent, limit);
                     let errors: Vec<_> = score.errors.iter().map(|e| format!("{e:+.2}")).collect();
@@ -111,14 +113,14 @@ fn main() -> Result<(), LabError> {
 }
 
 fn score(
-    rates: &[(Measured, f64)],
+    rates: &[(MeasuredLatency, f64)],
     all_but_one: bool,
-    kind: Kind,
+    kind: ReadOrWrite,
     percent: f64,
     limit: f64,
 ) -> Score {
-    let truth = |one: &Measured| {
-        let all = if kind == Kind::Read {
+    let truth = |one: &MeasuredLatency| {
+        let all = if kind == ReadOrWrite::Read {
             &one.reads
         } else {
             &one.writes
@@ -132,13 +134,13 @@ fn score(
             .iter()
             .enumerate()
             .filter(|(j, _)| if all_but_one { *j != i } else { *j == 0 });
-        let busy: Vec<Busy<'_>> = given
-            .map(|(_, (measured, share))| Busy {
+        let busy: Vec<MeasuredBusyShare<'_>> = given
+            .map(|(_, (measured, share))| MeasuredBusyShare {
                 measured,
                 share: *share,
             })
             .collect();
-        let found = predict(&busy, Rate::Share(*share), 1.0);
+        let found = predict(&busy, RequestedRate::Share(*share), 1.0);
         let figure = found
             .figures
             .iter()

@@ -6,9 +6,9 @@
 
 use ssdlab_base::{LabError, parallel};
 use ssdlab_twin::fit::{Twin, fit};
-use ssdlab_twin::predict::{Question, predict};
+use ssdlab_twin::predict::{PredictionQuery, predict};
 use ssdlab_twin::surface::Simulator;
-use ssdlab_twin::table::{self, Row, Table};
+use ssdlab_twin::table::{self, MeasurementRow, MeasurementTable};
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
@@ -39,21 +39,21 @@ impl Sum {
     }
 }
 
-fn mean(rows: &[&Row]) -> f64 {
+fn mean(rows: &[&MeasurementRow]) -> f64 {
     let sum: f64 = rows.iter().map(|row| row.rate.ln()).sum();
     (sum / rows.len() as f64).exp()
 }
 
 fn predicted(
-    table: &Table,
-    train: impl Fn(&Row) -> bool,
+    table: &MeasurementTable,
+    train: impl Fn(&MeasurementRow) -> bool,
     test: &[String],
     simulator: &Simulator<'_>,
     sum: &mut Sum,
 ) -> Result<(), LabError> {
     let began = Instant::now();
-    let rows: Vec<Row> = table.used().filter(|row| train(row)).cloned().collect();
-    let part = Table {
+    let rows: Vec<MeasurementRow> = table.used().filter(|row| train(row)).cloned().collect();
+    let part = MeasurementTable {
         rows,
         ..table.clone()
     };
@@ -71,18 +71,18 @@ fn predicted(
 
 /// One load: predicted, measured, and the nulls.
 fn compared(
-    table: &Table,
+    table: &MeasurementTable,
     twin: &Twin,
     load: &String,
     simulator: &Simulator<'_>,
     sum: &mut Sum,
 ) -> Result<(), LabError> {
-    let uniform: Vec<&Row> = table
+    let uniform: Vec<&MeasurementRow> = table
         .used()
         .filter(|r| r.load.pattern == "uniform" && r.load.used == 1.0)
         .collect();
-    let own: Vec<&Row> = table.used().filter(|r| r.load.pattern == *load).collect();
-    let question = Question {
+    let own: Vec<&MeasurementRow> = table.used().filter(|r| r.load.pattern == *load).collect();
+    let question = PredictionQuery {
         loads: vec![load.clone()],
         used: 1.0,
         overwrites: own[0].load.overwrites,
@@ -106,7 +106,7 @@ fn compared(
     sum.errors.push(error(found.rate[1]));
     sum.inside += usize::from(inside);
     sum.uniform.push(error(mean(&uniform)));
-    let others: Vec<&Row> = table
+    let others: Vec<&MeasurementRow> = table
         .used()
         .filter(|r| r.load.used == 1.0 && r.load.pattern != *load)
         .collect();

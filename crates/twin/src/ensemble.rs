@@ -28,7 +28,7 @@ pub const NOISE_SIGMA: f64 = 0.02;
 /// A model of the drive.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Member {
+pub struct EnsembleMember {
     /// Index in [`structure::ALL`]; files have its name.
     #[serde(with = "layout")]
     pub layout: usize,
@@ -55,7 +55,7 @@ mod layout {
     }
 }
 
-impl Member {
+impl EnsembleMember {
     /// Host time of a slot, in sequential slots, at a WAF: T0 / T.
     pub fn slowdown(&self, waf: f64) -> f64 {
         1.0 + self.scattered_cost + self.moved_cost * (waf - 1.0)
@@ -70,23 +70,23 @@ impl Member {
 /// Members with their weights, which add up to 1.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Weighted {
+pub struct WeightedMember {
     /// The model.
-    pub member: Member,
+    pub member: EnsembleMember,
     /// Its weight.
     pub weight: f64,
 }
 
 /// The design: all members with the logarithm of their prior weight.
-pub fn design(seed: u32) -> Vec<(Member, f64)> {
+pub fn design(seed: u32) -> Vec<(EnsembleMember, f64)> {
     let mut all = Vec::new();
     let between = |(low, high): (f64, f64), u: f64| (low.ln() + (high / low).ln() * u).exp();
     for layout in 0..structure::ALL.len() {
         let own = seed.wrapping_add(layout as u32);
         let at = |n, dimension| f64::from(sobol_burley::sample(n, dimension, own));
-        let members: Vec<(Member, f64)> = (0..POINTS)
+        let members: Vec<(EnsembleMember, f64)> = (0..POINTS)
             .map(|n| {
-                let member = Member {
+                let member = EnsembleMember {
                     layout,
                     spare: between(SPARE, at(n, 0)),
                     moved_cost: between(MOVED, at(n, 1)),
@@ -114,7 +114,7 @@ pub fn normalised(logs: &[f64]) -> Vec<f64> {
 
 /// `count` members drawn at equal steps of the cumulated weight; a member drawn several times
 /// weighs as much.
-pub fn drawn(members: &[Weighted], count: usize) -> Vec<Weighted> {
+pub fn drawn(members: &[WeightedMember], count: usize) -> Vec<WeightedMember> {
     let step = 1.0 / count as f64;
     let (mut next, mut sum, mut found) = (step / 2.0, 0.0, Vec::new());
     for one in members {
@@ -126,7 +126,7 @@ pub fn drawn(members: &[Weighted], count: usize) -> Vec<Weighted> {
         }
         if times > 0 {
             let weight = times as f64 * step;
-            found.push(Weighted {
+            found.push(WeightedMember {
                 weight,
                 ..one.clone()
             });
@@ -183,7 +183,7 @@ mod tests {
     fn drawn_members_keep_their_weights() {
         let member = design(1)[0].0;
         let weights = [0.5, 0.25, 0.125, 0.125];
-        let all = weights.map(|weight| Weighted { member, weight });
+        let all = weights.map(|weight| WeightedMember { member, weight });
         let drawn = drawn(&all, 400);
         let found: Vec<f64> = drawn.iter().map(|one| one.weight).collect();
         let near = found

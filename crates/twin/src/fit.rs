@@ -1,13 +1,14 @@
 //! The ensemble for a table: what it decides, and which row decides it.
 
 use crate::ensemble::{
-    MODEL_SIGMA, Member, NOISE_SIGMA, SPARE, Weighted, design, drawn, normalised, quantiles,
+    EnsembleMember, MODEL_SIGMA, NOISE_SIGMA, SPARE, WeightedMember, design, drawn, normalised,
+    quantiles,
 };
 use crate::latency;
 use crate::spread::interval;
 use crate::structure;
-use crate::surface::{Curve, Load, SPARES, Simulator, Wanted, enclosing};
-use crate::table::Table;
+use crate::surface::{SPARES, SimulatedLoad, Simulator, SurfaceRequest, WafCurve, enclosing};
+use crate::table::MeasurementTable;
 use serde::{Deserialize, Serialize};
 use ssdlab_base::LabError;
 use std::collections::BTreeMap;
@@ -37,7 +38,7 @@ const CLIFF_SIGMA: f64 = 0.05;
 /// How well a value is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Grade {
+pub enum ValueGrade {
     /// The interval is within 10 % of the median.
     Value,
     /// Narrower than before, but no value.
@@ -59,7 +60,7 @@ pub struct Knob {
     /// 5 and 95 % before any row.
     pub prior: [f64; 2],
     /// How well it is known.
-    pub grade: Grade,
+    pub grade: ValueGrade,
     /// The row without which it is known least.
     pub decided_by: Option<String>,
 }
@@ -67,13 +68,13 @@ pub struct Knob {
 /// The drive's layout.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Layout {
+pub struct LayoutEstimate {
     /// Most probable victim policy and frontiers.
     pub text: String,
     /// Its probability, all layouts being as likely before.
     pub probability: f64,
     /// How well it is known.
-    pub grade: Grade,
+    pub grade: ValueGrade,
     /// The row without which it is known least.
     pub decided_by: Option<String>,
 }
@@ -81,9 +82,9 @@ pub struct Layout {
 /// Measurements of one load, and what the ensemble has for it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Figure {
+pub struct LoadFit {
     /// The load.
-    pub load: Load,
+    pub load: SimulatedLoad,
     /// Lines of the table.
     pub lines: Vec<usize>,
     /// Geometric mean of the measured rates, B/s.
@@ -112,7 +113,7 @@ pub struct Twin {
     /// Seed.
     pub seed: u64,
     /// What was measured.
-    pub table: Table,
+    pub table: MeasurementTable,
     /// Why nothing is known, where that is so.
     pub unknown: Option<String>,
     /// By how many times the rows miss the best model more than the models' error explains; 1 where
@@ -120,18 +121,18 @@ pub struct Twin {
     #[serde(default = "one")]
     pub inflation: f64,
     /// The loads measured.
-    pub figures: Vec<Figure>,
+    pub figures: Vec<LoadFit>,
     /// Numbers.
     pub knobs: Vec<Knob>,
     /// Layout.
-    pub layout: Option<Layout>,
+    pub layout: Option<LayoutEstimate>,
     /// The model of the greatest weight.
-    pub best: Option<Member>,
+    pub best: Option<EnsembleMember>,
     /// The ensemble.
-    pub members: Vec<Weighted>,
+    pub members: Vec<WeightedMember>,
     /// Latency that was measured.
     #[serde(default)]
-    pub latency: Vec<latency::Measured>,
+    pub latency: Vec<latency::MeasuredLatency>,
 }
 
 fn one() -> f64 {
@@ -139,13 +140,13 @@ fn one() -> f64 {
 }
 
 /// Agreement of every member with every figure.
-struct Agreement {
-    members: Vec<(Member, f64)>,
+struct MemberLikelihoods {
+    members: Vec<(EnsembleMember, f64)>,
     /// By figure: logarithm of the likelihood of each member.
     logs: Vec<Vec<f64>>,
 }
 
-impl Agreement {
+impl MemberLikelihoods {
     /// Makes every sigma `inflation` times as large.
     fn soften(&mut self, inflation: f64) {
         for log in self.logs.iter_mut().flatten() {
@@ -172,7 +173,11 @@ impl Agreement {
 ///
 /// # Errors
 /// When a load cannot be simulated, or the work was stopped.
-pub fn fit(table: &Table, from: &str, simulator: &Simulator<'_>) -> Result<Twin, LabError> {
+pub fn fit(
+    table: &MeasurementTable,
+    from: &str,
+    simulator: &Simulator<'_>,
+) -> Result<Twin, LabError> {
     let mut twin = Twin {
         format: "ssdlab-twin".into(),
         version: 1,
@@ -209,11 +214,11 @@ pub fn fit(table: &Table, from: &str, simulator: &Simulator<'_>) -> Result<Twin,
     let weights = agreement.weights(None);
     twin.knobs = knobs(&twin.figures, &agreement, &weights);
     twin.layout = Some(layout(&twin.figures, &agreement, &weights));
-    let all: Vec<Weighted> = agreement
+    let all: Vec<WeightedMember> = agreement
         .members
         .iter()
         .zip(&weights)
-        .map(|((member, _), &weight)| Weighted {
+        .map(|((member, _), &weight)| WeightedMember {
             member: *member,
             weight,
         })
@@ -231,17 +236,17 @@ pub fn fit(table: &Table, from: &str, simulator: &Simulator<'_>) -> Result<Twin,
 
 /// WAF of a member under a load that was simulated for its layout.
 pub(crate) fn waf_of(
-    curves: &BTreeMap<(usize, usize), Curve>,
+    curves: &BTreeMap<(usize, usize), WafCurve>,
     load: usize,
-    member: &Member,
+    member: &EnsembleMember,
 ) -> f64 {
     let curve = curves.get(&(load, member.layout));
     curve.map_or(f64::NAN, |curve| curve.at(member.spare))
 }
 
 /// Rows of one load together.
-fn figures(table: &Table) -> Vec<Figure> {
-    let mut found: Vec<(Figure, f64)> = Vec::new();
+fn figures(table: &MeasurementTable) -> Vec<LoadFit> {
+    let mut found: Vec<(LoadFit, f64)> = Vec::new();
     for row in table.used() {
         let base = table.sequential_waf.unwrap_or(1.0);
         let waf = row.waf.map(|waf| (waf / base).max(1.0));
@@ -259,7 +264,7 @@ fn figures(table: &Table) -> Vec<Figure> {
                 };
             }
             None => found.push((
-                Figure {
+                LoadFit {
                     load: row.load.clone(),
                     lines: vec![row.line],
                     rate: row.rate,
@@ -278,11 +283,11 @@ fn figures(table: &Table) -> Vec<Figure> {
 /// every spare area for one layout, then only where that leaves weight.
 fn simulated(
     twin: &Twin,
-    members: &[(Member, f64)],
+    members: &[(EnsembleMember, f64)],
     simulator: &Simulator<'_>,
-) -> Result<BTreeMap<(usize, usize), Curve>, LabError> {
-    let loads: Vec<Load> = twin.figures.iter().map(|f| f.load.clone()).collect();
-    let rank = |load: &Load| (load.pattern == "uniform", (load.used * 1e4) as u64);
+) -> Result<BTreeMap<(usize, usize), WafCurve>, LabError> {
+    let loads: Vec<SimulatedLoad> = twin.figures.iter().map(|f| f.load.clone()).collect();
+    let rank = |load: &SimulatedLoad| (load.pattern == "uniform", (load.used * 1e4) as u64);
     let first = (0..loads.len()).max_by_key(|&i| (rank(&loads[i]), loads.len() - i));
     let first = first.unwrap_or(0);
     let everywhere = enclosing(SPARE.0, SPARE.1);
@@ -291,7 +296,7 @@ fn simulated(
     // Another layout may need a step more or less for the same rate.
     let around = around.start().saturating_sub(1)..=(around.end() + 1).min(SPARES.len() - 1);
     let layouts = 0..structure::ALL.len();
-    let wanted: Vec<Wanted> = layouts
+    let wanted: Vec<SurfaceRequest> = layouts
         .clone()
         .map(|s| (first, s, around.clone()))
         .collect();
@@ -309,10 +314,10 @@ fn simulated(
 /// Spare areas that a figure leaves some weight, for one layout.
 fn likely(
     twin: &Twin,
-    members: &[(Member, f64)],
+    members: &[(EnsembleMember, f64)],
     figure: usize,
     layout: usize,
-    curves: &BTreeMap<(usize, usize), Curve>,
+    curves: &BTreeMap<(usize, usize), WafCurve>,
 ) -> std::ops::RangeInclusive<usize> {
     let own: Vec<(f64, f64)> = members
         .iter()
@@ -329,7 +334,12 @@ fn likely(
 }
 
 /// Logarithm of the likelihood of a figure.
-fn agrees(twin: &Twin, i: usize, member: &Member, curves: &BTreeMap<(usize, usize), Curve>) -> f64 {
+fn agrees(
+    twin: &Twin,
+    i: usize,
+    member: &EnsembleMember,
+    curves: &BTreeMap<(usize, usize), WafCurve>,
+) -> f64 {
     let figure = &twin.figures[i];
     let waf = waf_of(curves, i, member);
     let ours = twin.table.sequential / member.slowdown(waf);
@@ -350,27 +360,27 @@ fn agrees(twin: &Twin, i: usize, member: &Member, curves: &BTreeMap<(usize, usiz
 }
 
 /// Sigma of ln T of a figure: the model's error, and that of as many measurements as there are.
-fn sigma(figure: &Figure) -> f64 {
+fn sigma(figure: &LoadFit) -> f64 {
     let noise = NOISE_SIGMA * NOISE_SIGMA / figure.lines.len() as f64;
     (MODEL_SIGMA * MODEL_SIGMA + noise).sqrt()
 }
 
 fn agreement(
     twin: &Twin,
-    members: Vec<(Member, f64)>,
-    curves: &BTreeMap<(usize, usize), Curve>,
-) -> Agreement {
+    members: Vec<(EnsembleMember, f64)>,
+    curves: &BTreeMap<(usize, usize), WafCurve>,
+) -> MemberLikelihoods {
     let of = |i| {
         let each = members.iter();
         each.map(|(member, _)| agrees(twin, i, member, curves))
             .collect()
     };
     let logs = (0..twin.figures.len()).map(of).collect();
-    Agreement { members, logs }
+    MemberLikelihoods { members, logs }
 }
 
 /// By how many sigma the best member misses the figures, root mean square.
-fn missed(agreement: &Agreement, figures: usize) -> f64 {
+fn missed(agreement: &MemberLikelihoods, figures: usize) -> f64 {
     let sum = |m: usize| agreement.logs.iter().map(|logs| logs[m]).sum::<f64>();
     let best = (0..agreement.members.len())
         .map(sum)
@@ -379,9 +389,9 @@ fn missed(agreement: &Agreement, figures: usize) -> f64 {
 }
 
 /// Name, value of a member.
-type OfMember = (&'static str, fn(&Member) -> f64);
+type MemberKnob = (&'static str, fn(&EnsembleMember) -> f64);
 
-const KNOBS: [OfMember; 3] = [
+const KNOBS: [MemberKnob; 3] = [
     ("spare area (effective over-provisioning)", |m| m.spare),
     ("cost of a moved slot, in host slots", |m| m.moved_cost),
     ("clean random rate / sequential rate", |m| {
@@ -389,12 +399,12 @@ const KNOBS: [OfMember; 3] = [
     }),
 ];
 
-fn knobs(figures: &[Figure], agreement: &Agreement, weights: &[f64]) -> Vec<Knob> {
+fn knobs(figures: &[LoadFit], agreement: &MemberLikelihoods, weights: &[f64]) -> Vec<Knob> {
     let priors: Vec<f64> = agreement.members.iter().map(|(_, log)| log.exp()).collect();
     let without: Vec<Vec<f64>> = (0..figures.len())
         .map(|i| agreement.weights(Some(i)))
         .collect();
-    let three = |of: fn(&Member) -> f64, weights: &[f64]| {
+    let three = |of: fn(&EnsembleMember) -> f64, weights: &[f64]| {
         let members = agreement.members.iter();
         let mut values: Vec<(f64, f64)> = members
             .zip(weights)
@@ -411,20 +421,20 @@ fn knobs(figures: &[Figure], agreement: &Agreement, weights: &[f64]) -> Vec<Knob
             let share = width([low, middle, high]) / width(prior);
             let near = (high / middle).max(middle / low) <= STATED;
             let grade = match share > UNDECIDED {
-                true => Grade::Unknown,
-                false if near => Grade::Value,
-                false => Grade::Range,
+                true => ValueGrade::Unknown,
+                false if near => ValueGrade::Value,
+                false => ValueGrade::Range,
             };
             let wider = |i: usize| width(three(of, &without[i]));
             let most = (0..figures.len()).max_by(|&a, &b| wider(a).total_cmp(&wider(b)));
             Knob {
                 name: name.into(),
                 interval: [low, high],
-                value: (grade == Grade::Value).then_some(middle),
+                value: (grade == ValueGrade::Value).then_some(middle),
                 prior: [prior[0], prior[2]],
                 grade,
                 decided_by: most
-                    .filter(|_| grade != Grade::Unknown)
+                    .filter(|_| grade != ValueGrade::Unknown)
                     .map(|i| figures[i].load.label()),
             }
         })
@@ -432,7 +442,7 @@ fn knobs(figures: &[Figure], agreement: &Agreement, weights: &[f64]) -> Vec<Knob
 }
 
 /// Probabilities of victim policy and frontiers, each being as likely before.
-fn layouts(agreement: &Agreement, weights: &[f64]) -> BTreeMap<String, f64> {
+fn layouts(agreement: &MemberLikelihoods, weights: &[f64]) -> BTreeMap<String, f64> {
     let mut evidence: BTreeMap<String, (f64, f64)> = BTreeMap::new();
     for ((member, prior), weight) in agreement.members.iter().zip(weights) {
         let text = structure::ALL[member.layout].text();
@@ -447,25 +457,25 @@ fn layouts(agreement: &Agreement, weights: &[f64]) -> BTreeMap<String, f64> {
     evidence.into_iter().map(share).collect()
 }
 
-fn layout(figures: &[Figure], agreement: &Agreement, weights: &[f64]) -> Layout {
+fn layout(figures: &[LoadFit], agreement: &MemberLikelihoods, weights: &[f64]) -> LayoutEstimate {
     let all = layouts(agreement, weights);
     let best = all.iter().max_by(|a, b| a.1.total_cmp(b.1));
     let (text, probability) = best.map_or((String::new(), 0.0), |(t, p)| (t.clone(), *p));
     let grade = match probability {
-        p if p >= LAYOUT_STATED => Grade::Value,
-        p if p >= LAYOUT_LIKELY => Grade::Range,
-        _ => Grade::Unknown,
+        p if p >= LAYOUT_STATED => ValueGrade::Value,
+        p if p >= LAYOUT_LIKELY => ValueGrade::Range,
+        _ => ValueGrade::Unknown,
     };
     let left = |i: usize| {
         let all = layouts(agreement, &agreement.weights(Some(i)));
         all.get(&text).copied().unwrap_or(0.0)
     };
     let least = (0..figures.len()).min_by(|&a, &b| left(a).total_cmp(&left(b)));
-    Layout {
+    LayoutEstimate {
         probability,
         grade,
         decided_by: least
-            .filter(|_| grade != Grade::Unknown)
+            .filter(|_| grade != ValueGrade::Unknown)
             .map(|i| figures[i].load.label()),
         text,
     }

@@ -1,11 +1,11 @@
 //! A twin in its directory: `twin.json`, and its best model as a drive file.
 
-use crate::ensemble::Member;
-use crate::fit::{Grade, Knob, Twin};
+use crate::ensemble::EnsembleMember;
+use crate::fit::{Knob, Twin, ValueGrade};
 use crate::structure::{self, SLOT};
 use ssdlab_base::LabError;
-use ssdlab_base::error::Place;
-use ssdlab_drives::catalogue::{self, CatalogueDrive, DriveFile, Kind, Sourced};
+use ssdlab_base::error::InputLocation;
+use ssdlab_drives::catalogue::{self, CatalogueDrive, DriveFile, Provenance, SourcedValue};
 use ssdlab_ssd::DriveConfig;
 use std::path::Path;
 
@@ -27,7 +27,7 @@ pub fn load(dir: &Path) -> Result<Twin, LabError> {
     let bad = |what: String| LabError::BadEntry {
         key: "twin".into(),
         what,
-        place: Place {
+        place: InputLocation {
             source: path.display().to_string(),
             line: None,
         },
@@ -45,24 +45,24 @@ pub fn load(dir: &Path) -> Result<Twin, LabError> {
 }
 
 /// Where a value comes from: its source, and the rows that it was fitted to.
-struct Why {
-    grade: Grade,
+struct ValueProvenance {
+    grade: ValueGrade,
     source: String,
     rows: Vec<String>,
 }
 
-fn sourced<T>(value: T, why: &Why) -> Sourced<T> {
+fn sourced<T>(value: T, why: &ValueProvenance) -> SourcedValue<T> {
     let source = &why.source;
     match why.grade {
-        Grade::Value | Grade::Range => Sourced {
+        ValueGrade::Value | ValueGrade::Range => SourcedValue {
             value,
-            kind: Kind::Calibrated,
+            kind: Provenance::Calibrated,
             source: source.clone(),
             fitted_to: why.rows.clone(),
         },
-        Grade::Unknown => Sourced {
+        ValueGrade::Unknown => SourcedValue {
             value,
-            kind: Kind::Assumed,
+            kind: Provenance::Assumed,
             source: format!("the best model of the twin; no row decides it ({source})"),
             fitted_to: Vec::new(),
         },
@@ -77,9 +77,9 @@ fn rows(twin: &Twin) -> Vec<String> {
     used.map(|row| format!("{name}:{}", row.line)).collect()
 }
 
-fn why(twin: &Twin, knob: &Knob) -> Why {
+fn why(twin: &Twin, knob: &Knob) -> ValueProvenance {
     let [low, high] = knob.interval;
-    Why {
+    ValueProvenance {
         grade: knob.grade,
         source: format!("twin; {}: 90 % {low:.3} to {high:.3}", knob.name),
         rows: rows(twin),
@@ -100,9 +100,9 @@ pub fn drive_file(twin: &Twin, from: &CatalogueDrive) -> Result<Option<String>, 
     file.name = format!("{}-twin", from.file.name);
     file.title = format!("twin of a measured drive, from {}", from.file.name);
     (file.base, file.family) = (None, None);
-    file.capacity.user = Sourced {
+    file.capacity.user = SourcedValue {
         value: format!("{} B", twin.capacity),
-        kind: Kind::Assumed,
+        kind: Provenance::Assumed,
         source: "as given to `ssdlab twin fit`".into(),
         fitted_to: Vec::new(),
     };
@@ -111,7 +111,7 @@ pub fn drive_file(twin: &Twin, from: &CatalogueDrive) -> Result<Option<String>, 
         "twin: {}, probability {:.2}",
         layout.text, layout.probability
     );
-    let of_layout = Why {
+    let of_layout = ValueProvenance {
         grade: layout.grade,
         source: layout_source,
         rows: rows(twin),
@@ -149,9 +149,9 @@ pub fn drive_file(twin: &Twin, from: &CatalogueDrive) -> Result<Option<String>, 
 fn shape(
     file: &mut DriveFile,
     from: &CatalogueDrive,
-    best: &Member,
+    best: &EnsembleMember,
     capacity: u64,
-    why: &Why,
+    why: &ValueProvenance,
 ) -> Result<(), LabError> {
     let own = &structure::ALL[best.layout];
     let mut config: DriveConfig = from.config.clone();

@@ -47,7 +47,7 @@ impl Quantile {
 /// Latency that was measured beside writes of a steady rate.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Measured {
+pub struct MeasuredLatency {
     /// Line of its file, or number of its argument.
     pub line: usize,
     /// Load of the writes.
@@ -65,27 +65,27 @@ pub struct Measured {
 /// Which commands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Kind {
+pub enum ReadOrWrite {
     /// Reads of 4 KiB.
     Read,
     /// Writes of 4 KiB.
     Write,
 }
 
-impl Measured {
-    fn of(&self, kind: Kind) -> &[Quantile] {
+impl MeasuredLatency {
+    fn of(&self, kind: ReadOrWrite) -> &[Quantile] {
         match kind {
-            Kind::Read => &self.reads,
-            Kind::Write => &self.writes,
+            ReadOrWrite::Read => &self.reads,
+            ReadOrWrite::Write => &self.writes,
         }
     }
 }
 
 /// A predicted percentile.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Figure {
+pub struct PredictedPercentile {
     /// Reads or writes.
-    pub kind: Kind,
+    pub kind: ReadOrWrite,
     /// Per cent of the commands that are as fast.
     pub percent: f64,
     /// 5, 50 and 95 %, us.
@@ -94,7 +94,7 @@ pub struct Figure {
 
 /// Latency at a rate that was not measured.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct AtRate {
+pub struct LatencyAtRate {
     /// Rate of writes, 4 KiB a second.
     pub write_iops: f64,
     /// Of what the drive sustains under that load.
@@ -102,12 +102,12 @@ pub struct AtRate {
     /// Why nothing is predicted, where that is so.
     pub unknown: Option<String>,
     /// Percentiles; one that no measurement reaches is left out.
-    pub figures: Vec<Figure>,
+    pub figures: Vec<PredictedPercentile>,
 }
 
 /// A rate that was asked for.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Rate {
+pub enum RequestedRate {
     /// 4 KiB a second.
     Iops(f64),
     /// Part of what the drive sustains under the load.
@@ -117,9 +117,9 @@ pub enum Rate {
 /// What was measured, with the share of time that a die was busy, up to a factor that all have in
 /// common.
 #[derive(Clone, Copy, Debug)]
-pub struct Busy<'a> {
+pub struct MeasuredBusyShare<'a> {
     /// What was measured.
-    pub measured: &'a Measured,
+    pub measured: &'a MeasuredLatency,
     /// Its rate of writes over the rate sustained under that load.
     pub share: f64,
 }
@@ -140,23 +140,35 @@ fn at(quantiles: &[Quantile], above: f64) -> Option<[f64; 3]> {
     Some([fast.us, value, slow.us])
 }
 
-fn from_one(one: &Busy<'_>, kind: Kind, percent: f64, share: f64) -> Option<[f64; 3]> {
+fn from_one(
+    one: &MeasuredBusyShare<'_>,
+    kind: ReadOrWrite,
+    percent: f64,
+    share: f64,
+) -> Option<[f64; 3]> {
     let quantiles = one.measured.of(kind);
     let above = 1.0 - percent / 100.0;
     match kind {
-        Kind::Read => at(quantiles, (above * one.share / share).min(1.0)),
-        Kind::Write => at(quantiles, above),
+        ReadOrWrite::Read => at(quantiles, (above * one.share / share).min(1.0)),
+        ReadOrWrite::Write => at(quantiles, above),
     }
 }
 
 /// A percentile at a busy share, from the measurements next to it.
-fn figure(all: &[Busy<'_>], kind: Kind, percent: f64, share: f64) -> Option<Figure> {
-    let known = |one: &&Busy<'_>| !one.measured.of(kind).is_empty();
+fn figure(
+    all: &[MeasuredBusyShare<'_>],
+    kind: ReadOrWrite,
+    percent: f64,
+    share: f64,
+) -> Option<PredictedPercentile> {
+    let known = |one: &&MeasuredBusyShare<'_>| !one.measured.of(kind).is_empty();
     let below = all.iter().filter(known).filter(|one| one.share <= share);
     let below = below.max_by(|a, b| a.share.total_cmp(&b.share));
     let over = all.iter().filter(known).filter(|one| one.share > share);
     let over = over.min_by(|a, b| a.share.total_cmp(&b.share));
-    let from = |one: Option<&Busy<'_>>| one.and_then(|one| from_one(one, kind, percent, share));
+    let from = |one: Option<&MeasuredBusyShare<'_>>| {
+        one.and_then(|one| from_one(one, kind, percent, share))
+    };
     let us = match (from(below), from(over)) {
         (Some([a_low, a_us, a_high]), Some([b_low, b_us, b_high])) => {
             let (a, b) = (below?.share, over?.share);
@@ -168,22 +180,26 @@ fn figure(all: &[Busy<'_>], kind: Kind, percent: f64, share: f64) -> Option<Figu
         (None, None) => return None,
     };
     let us = [us[0] / OWN_ERROR, us[1], us[2] * OWN_ERROR];
-    Some(Figure { kind, percent, us })
+    Some(PredictedPercentile { kind, percent, us })
 }
 
 /// Latency beside writes at `rate`, where the drive sustains `sustained` B/s of that load.
-pub fn predict(all: &[Busy<'_>], rate: Rate, sustained: f64) -> AtRate {
+pub fn predict(
+    all: &[MeasuredBusyShare<'_>],
+    rate: RequestedRate,
+    sustained: f64,
+) -> LatencyAtRate {
     let share = match rate {
-        Rate::Iops(iops) => iops * SLOT as f64 / sustained,
-        Rate::Share(share) => share,
+        RequestedRate::Iops(iops) => iops * SLOT as f64 / sustained,
+        RequestedRate::Share(share) => share,
     };
-    let mut found = AtRate {
+    let mut found = LatencyAtRate {
         write_iops: share * sustained / SLOT as f64,
         share,
         unknown: None,
         figures: Vec::new(),
     };
-    let all: Vec<Busy<'_>> = all
+    let all: Vec<MeasuredBusyShare<'_>> = all
         .iter()
         .filter(|one| one.share <= SATURATED)
         .copied()
@@ -208,7 +224,7 @@ pub fn predict(all: &[Busy<'_>], rate: Rate, sustained: f64) -> AtRate {
             lowest * 100.0
         ));
     } else {
-        let kinds = [Kind::Read, Kind::Write].into_iter();
+        let kinds = [ReadOrWrite::Read, ReadOrWrite::Write].into_iter();
         found.figures = kinds
             .flat_map(|kind| {
                 let each = PERCENTILES.into_iter();
@@ -234,7 +250,7 @@ mod tests {
         50.0 + 100.0 * (busy / above).ln().max(0.0)
     }
 
-    fn measured(busy: f64, percents: &[f64]) -> Measured {
+    fn measured(busy: f64, percents: &[f64]) -> MeasuredLatency {
         let of = |us: &dyn Fn(f64) -> f64| {
             let each = percents.iter().map(|&percent| Quantile {
                 percent,
@@ -242,7 +258,7 @@ mod tests {
             });
             each.collect()
         };
-        Measured {
+        MeasuredLatency {
             line: 1,
             load: "uniform".into(),
             used: 1.0,
@@ -252,8 +268,8 @@ mod tests {
         }
     }
 
-    fn busy(measured: &Measured) -> Busy<'_> {
-        Busy {
+    fn busy(measured: &MeasuredLatency) -> MeasuredBusyShare<'_> {
+        MeasuredBusyShare {
             measured,
             share: measured.rate / 1e9,
         }
@@ -264,27 +280,27 @@ mod tests {
         let fio = [50.0, 70.0, 90.0, 95.0, 99.0, 99.5, 99.9, 99.95, 99.99];
         let low = measured(0.1, &fio);
         for share in [0.2, 0.4, 0.7] {
-            let found = predict(&[busy(&low)], Rate::Share(share), 1e9);
+            let found = predict(&[busy(&low)], RequestedRate::Share(share), 1e9);
             assert_eq!(found.unknown, None);
             for figure in &found.figures {
                 let [low, us, high] = figure.us;
                 assert!(low <= us && us <= high);
                 match figure.kind {
-                    Kind::Write => assert_eq!(us, 10.0 + figure.percent / 100.0),
+                    ReadOrWrite::Write => assert_eq!(us, 10.0 + figure.percent / 100.0),
                     // Above the percentile at which waits begin at the measured rate, the law is
                     // exact: an exponential is linear in the logarithm.
-                    Kind::Read if 0.1 * (1.0 - figure.percent / 100.0) / share <= 0.1 => {
+                    ReadOrWrite::Read if 0.1 * (1.0 - figure.percent / 100.0) / share <= 0.1 => {
                         let true_us = exact(share, figure.percent);
                         assert!(
                             (us / true_us - 1.0).abs() < 0.03,
                             "{share} {figure:?} {true_us}"
                         );
                     }
-                    Kind::Read => {}
+                    ReadOrWrite::Read => {}
                 }
             }
             // The percentile that would need more than was measured is left out.
-            let reads = found.figures.iter().filter(|f| f.kind == Kind::Read);
+            let reads = found.figures.iter().filter(|f| f.kind == ReadOrWrite::Read);
             assert_eq!(reads.map(|f| f.percent).fold(0.0, f64::max), 99.9);
         }
     }
@@ -294,7 +310,7 @@ mod tests {
         let (low, high) = (measured(0.1, &PERCENTILES), measured(0.7, &PERCENTILES));
         let both = [busy(&high), busy(&low)];
         for percent in [50.0, 90.0, 99.0] {
-            let at = |share| figure(&both, Kind::Read, percent, share).unwrap().us[1];
+            let at = |share| figure(&both, ReadOrWrite::Read, percent, share).unwrap().us[1];
             assert!((at(0.1) - exact(0.1, percent)).abs() < 1e-6);
             assert!((at(0.7) - exact(0.7, percent)).abs() < 1e-6);
             assert!(
@@ -309,16 +325,16 @@ mod tests {
         let low = measured(0.1, &PERCENTILES);
         let ask = |rate| predict(&[busy(&low)], rate, 1e9);
         for (rate, why) in [
-            (Rate::Share(0.81), "queues decide"),
-            (Rate::Share(0.05), "lower one"),
-            (Rate::Iops(1e9 / 4096.0), "queues decide"),
+            (RequestedRate::Share(0.81), "queues decide"),
+            (RequestedRate::Share(0.05), "lower one"),
+            (RequestedRate::Iops(1e9 / 4096.0), "queues decide"),
         ] {
             let found = ask(rate);
             assert!(found.unknown.unwrap().contains(why) && found.figures.is_empty());
         }
-        assert!(ask(Rate::Iops(0.5e9 / 4096.0)).unknown.is_none());
+        assert!(ask(RequestedRate::Iops(0.5e9 / 4096.0)).unknown.is_none());
         let saturated = measured(0.95, &PERCENTILES);
-        let found = predict(&[busy(&saturated)], Rate::Share(0.5), 1e9);
+        let found = predict(&[busy(&saturated)], RequestedRate::Share(0.5), 1e9);
         assert!(found.unknown.unwrap().contains("measure lower ones"));
     }
 }

@@ -38,4 +38,4 @@ pub mod table;
 pub mod trace;
 
 pub use fit::{Twin, fit};
-pub use predict::{Prediction, predict};
+pub use predict::{LoadPrediction, predict};

@@ -8,7 +8,7 @@
 //! overwritten. fio's JSON alone holds a mean over the whole run, which cannot show that; it counts
 //! as evidence of the sequential rate only.
 
-use crate::table::{self, Raw, Table};
+use crate::table::{self, MeasurementTable, RawMeasurementRow};
 use serde_json::Value;
 use ssdlab_base::LabError;
 use ssdlab_bench::run_dir::RunDir;
@@ -32,7 +32,7 @@ const CACHE: f64 = 1.15;
 
 /// Some time of a run.
 #[derive(Clone, Copy, Debug, Default)]
-struct Sample {
+struct RateSample {
     seconds: f64,
     written: f64,
     read: f64,
@@ -40,8 +40,8 @@ struct Sample {
 }
 
 /// The course of one run.
-struct Course {
-    samples: Vec<Sample>,
+struct RateCourse {
+    samples: Vec<RateSample>,
     /// Bytes written by the host in all.
     written: f64,
     /// The samples are no course: there is only a mean.
@@ -86,7 +86,7 @@ pub fn is_run(argument: &str) -> bool {
 ///
 /// # Errors
 /// When a run cannot be read, its load is unknown, or runs contradict each other.
-pub fn runs(arguments: &[String], capacity: u64) -> Result<Table, LabError> {
+pub fn runs(arguments: &[String], capacity: u64) -> Result<MeasurementTable, LabError> {
     let mut courses = Vec::new();
     for (argument, line) in arguments.iter().zip(1..) {
         let hint = "such as sequential=RUN_DIR uniform=RUN_DIR uniform@50%=fio.json";
@@ -102,7 +102,7 @@ pub fn runs(arguments: &[String], capacity: u64) -> Result<Table, LabError> {
         };
         courses.push((line, load, used, course));
     }
-    let raw = |(line, load, used, course): &(usize, &str, f64, Course), cliff| {
+    let raw = |(line, load, used, course): &(usize, &str, f64, RateCourse), cliff| {
         row(*line, load, *used, course, cliff, capacity)
     };
     let sequential = courses.iter().find(|(_, load, ..)| *load == "sequential");
@@ -135,14 +135,14 @@ fn row(
     line: usize,
     load: &str,
     used: f64,
-    course: &Course,
+    course: &RateCourse,
     cliff: Option<Cliff>,
     capacity: u64,
-) -> Raw {
+) -> RawMeasurementRow {
     let samples = &course.samples;
     let quarter = (samples.len() / 4).max(1);
-    let sum = |part: &[Sample], of: fn(&Sample) -> f64| part.iter().map(of).sum::<f64>();
-    let rate = |part: &[Sample]| sum(part, |s| s.written) / sum(part, |s| s.seconds).max(1e-9);
+    let sum = |part: &[RateSample], of: fn(&RateSample) -> f64| part.iter().map(of).sum::<f64>();
+    let rate = |part: &[RateSample]| sum(part, |s| s.written) / sum(part, |s| s.seconds).max(1e-9);
     let last = &samples[samples.len().saturating_sub(quarter)..];
     let before = &samples[samples.len().saturating_sub(2 * quarter)..samples.len() - last.len()];
     let drift = match before.is_empty() || rate(before) <= 0.0 {
@@ -164,7 +164,7 @@ fn row(
     };
     let programmed = last.iter().map(|s| s.programmed).sum::<Option<f64>>();
     let waf = programmed.map(|bytes| bytes / sum(last, |s| s.written).max(1.0));
-    Raw {
+    RawMeasurementRow {
         line,
         load: load.to_owned(),
         used,
@@ -177,7 +177,7 @@ fn row(
 }
 
 /// The last phase of a run directory that wrote.
-fn run_dir(path: &Path) -> Result<Course, LabError> {
+fn run_dir(path: &Path) -> Result<RateCourse, LabError> {
     let run = RunDir::open(path)?;
     let written = |s: &ssdlab_bench::record::Second| s.ops[Op::Write as usize].bytes;
     let Some(phase) = run
@@ -191,13 +191,13 @@ fn run_dir(path: &Path) -> Result<Course, LabError> {
         return Err(LabError::refused(what, "name a run of writes"));
     };
     let of_phase = || run.seconds.iter().filter(|s| s.phase == phase);
-    let samples = of_phase().filter(|s| s.t_s >= 0).map(|s| Sample {
+    let samples = of_phase().filter(|s| s.t_s >= 0).map(|s| RateSample {
         seconds: s.length_s,
         written: written(s) as f64,
         read: s.ops[Op::Read as usize].bytes as f64,
         programmed: s.nand_bytes_written.map(|bytes| bytes as f64),
     });
-    Ok(Course {
+    Ok(RateCourse {
         samples: samples.collect(),
         written: of_phase().map(written).sum::<u64>() as f64,
         mean_only: false,
@@ -205,7 +205,7 @@ fn run_dir(path: &Path) -> Result<Course, LabError> {
 }
 
 /// fio's JSON, and the bandwidth logs that its jobs name, beside it.
-fn fio(path: &Path) -> Result<Course, LabError> {
+fn fio(path: &Path) -> Result<RateCourse, LabError> {
     let wrong = |what: &str| {
         let what = format!("{}: {what}", path.display());
         LabError::refused(
@@ -221,7 +221,7 @@ fn fio(path: &Path) -> Result<Course, LabError> {
         serde_json::from_str(&text[start..]).map_err(|error| wrong(&error.to_string()))?;
     let jobs = found["jobs"].as_array().ok_or_else(|| wrong("no `jobs`"))?;
     let of = |job: &Value, op: &str, key: &str| job[op][key].as_f64().unwrap_or(0.0);
-    let mut mean = Sample::default();
+    let mut mean = RateSample::default();
     for job in jobs {
         mean.written += of(job, "write", "io_bytes");
         mean.read += of(job, "read", "io_bytes");
@@ -234,7 +234,7 @@ fn fio(path: &Path) -> Result<Course, LabError> {
     let log = options.iter().find_map(|o| o["write_bw_log"].as_str());
     let logs = log.map(|prefix| logs(path, prefix)).transpose()?;
     let Some(samples) = logs.filter(|samples| !samples.is_empty()) else {
-        return Ok(Course {
+        return Ok(RateCourse {
             samples: vec![mean],
             written: mean.written,
             mean_only: true,
@@ -248,7 +248,7 @@ fn fio(path: &Path) -> Result<Course, LabError> {
             logged / 1e9
         )));
     }
-    Ok(Course {
+    Ok(RateCourse {
         samples,
         written: mean.written,
         mean_only: false,
@@ -256,7 +256,7 @@ fn fio(path: &Path) -> Result<Course, LabError> {
 }
 
 /// The logs `PREFIX_bw.N.log` beside the JSON, summed over the jobs.
-fn logs(json: &Path, prefix: &str) -> Result<Vec<Sample>, LabError> {
+fn logs(json: &Path, prefix: &str) -> Result<Vec<RateSample>, LabError> {
     let dir = json.parent().unwrap_or(Path::new(""));
     let prefix = Path::new(prefix)
         .file_name()
@@ -290,9 +290,9 @@ fn logs(json: &Path, prefix: &str) -> Result<Vec<Sample>, LabError> {
     }
     let end = entries.iter().map(|&(ms, ..)| ms).max().unwrap_or(0);
     let bin = (end / BINS).max(1000);
-    let empty = Sample {
+    let empty = RateSample {
         seconds: bin as f64 / 1000.0,
-        ..Sample::default()
+        ..RateSample::default()
     };
     let mut samples = vec![empty; (end / bin) as usize];
     for (ms, length, kib) in entries {
@@ -333,7 +333,11 @@ mod tests {
         (1..=100).map(line).collect()
     }
 
-    fn fitted(name: &str, dir: &tempfile::TempDir, sequential: &str) -> Result<Table, LabError> {
+    fn fitted(
+        name: &str,
+        dir: &tempfile::TempDir,
+        sequential: &str,
+    ) -> Result<MeasurementTable, LabError> {
         let at = |load: &str, name: &str| format!("{load}={}", dir.path().join(name).display());
         runs(
             &[at("sequential", sequential), at("uniform", name)],

@@ -1,6 +1,6 @@
 //! The page of a twin.
 
-use crate::fit::{Figure, Twin};
+use crate::fit::{LoadFit, Twin};
 use crate::show::{known, mib};
 use maud::{Markup, PreEscaped, html};
 use ssdlab_view::page::plain_page;
@@ -65,7 +65,7 @@ fn numbers(twin: &Twin) -> Markup {
 }
 
 /// Measured rates over the ensemble's intervals.
-fn chart(figures: &[Figure]) -> Markup {
+fn chart(figures: &[LoadFit]) -> Markup {
     let top = figures
         .iter()
         .map(|f| f.rate.max(f.model[2]))
@@ -119,7 +119,7 @@ fn figures(twin: &Twin) -> Markup {
 }
 
 fn left_out(twin: &Twin) -> Markup {
-    let line = |row: &crate::table::Row| {
+    let line = |row: &crate::table::MeasurementRow| {
         let why = row.left_out.as_ref()?;
         Some(format!("line {}, {}: {why}", row.line, row.load.label()))
     };

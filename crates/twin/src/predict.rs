@@ -1,15 +1,15 @@
 //! Loads that were not measured: rate and WAF with 90 % intervals, and which of them would tell
 //! the models of the ensemble apart.
 
-use crate::ensemble::{MODEL_SIGMA, Member, NOISE_SIGMA, Weighted, quantiles};
+use crate::ensemble::{EnsembleMember, MODEL_SIGMA, NOISE_SIGMA, WeightedMember, quantiles};
 use crate::fit::{Twin, waf_of};
-use crate::latency::{self, AtRate, Busy, Rate};
+use crate::latency::{self, LatencyAtRate, MeasuredBusyShare, RequestedRate};
 use crate::spread::{cases, interval};
-use crate::surface::{Load, Simulator, Wanted, enclosing};
+use crate::surface::{SimulatedLoad, Simulator, SurfaceRequest, enclosing};
 use crate::trace;
 use serde::Serialize;
 use ssdlab_base::LabError;
-use ssdlab_load::synthetic::Pattern;
+use ssdlab_load::synthetic::SyntheticPattern;
 
 /// Loads that are tried when none is named: what separates drives, from easy to hard to measure.
 pub const CANDIDATES: [&str; 8] = [
@@ -25,7 +25,7 @@ pub const CANDIDATES: [&str; 8] = [
 
 /// A question to an ensemble.
 #[derive(Clone, Debug)]
-pub struct Question {
+pub struct PredictionQuery {
     /// Loads, as `--load` has them, or [`trace::NAME`] for that of the simulator's trace.
     pub loads: Vec<String>,
     /// Part of the user capacity that is filled and written.
@@ -35,12 +35,12 @@ pub struct Question {
     /// Effective over-provisioning added to that of every model.
     pub more_spare: f64,
     /// Rates of writes at which latency is asked for.
-    pub rates: Vec<Rate>,
+    pub rates: Vec<RequestedRate>,
     /// Host bytes that the drive is rated for under uniform writes, if its life is asked for.
     pub rated: Option<f64>,
 }
 
-impl Question {
+impl PredictionQuery {
     /// The loads that are given and that of a trace; or the usual ones.
     pub fn loads(given: &[String], has_trace: bool) -> Vec<String> {
         let trace = has_trace.then(|| trace::NAME.to_owned());
@@ -51,8 +51,8 @@ impl Question {
     }
 
     /// The load that ratings are taken to be of, on the whole drive as it is.
-    fn uniform(other: &Question) -> Question {
-        Question {
+    fn uniform(other: &PredictionQuery) -> PredictionQuery {
+        PredictionQuery {
             loads: vec!["uniform".to_owned()],
             used: 1.0,
             more_spare: 0.0,
@@ -65,9 +65,9 @@ impl Question {
 
 /// A prediction.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Prediction {
+pub struct LoadPrediction {
     /// The load.
-    pub load: Load,
+    pub load: SimulatedLoad,
     /// `prediction`, or `measured` when the table has the load.
     pub kind: &'static str,
     /// 5, 50 and 95 % of the rate, B/s.
@@ -81,7 +81,7 @@ pub struct Prediction {
     pub life: Option<[f64; 3]>,
     /// Latency at the rates that were asked for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub latency: Vec<AtRate>,
+    pub latency: Vec<LatencyAtRate>,
 }
 
 /// Predicts.
@@ -90,15 +90,15 @@ pub struct Prediction {
 /// When a load is unknown or cannot be predicted, or nothing was decided by the fit.
 pub fn predict(
     twin: &Twin,
-    question: &Question,
+    question: &PredictionQuery,
     simulator: &Simulator<'_>,
-) -> Result<Vec<Prediction>, LabError> {
+) -> Result<Vec<LoadPrediction>, LabError> {
     if let Some(why) = &twin.unknown {
         let what = format!("this twin knows nothing of its drive: {why}");
         return Err(LabError::refused(what, "fit it to other rows"));
     }
     let loads = loads(question, simulator)?;
-    let mut wanted: Vec<Wanted> = Vec::new();
+    let mut wanted: Vec<SurfaceRequest> = Vec::new();
     let mut layouts: Vec<usize> = twin.members.iter().map(|one| one.member.layout).collect();
     layouts.dedup();
     for layout in layouts {
@@ -112,16 +112,16 @@ pub fn predict(
     }
     let curves = simulator.curves(&loads, &wanted)?;
     let each = loads.iter().enumerate().map(|(i, load)| {
-        let waf = |member: &Member| {
+        let waf = |member: &EnsembleMember| {
             let spare = member.spare + question.more_spare;
-            waf_of(&curves, i, &Member { spare, ..*member })
+            waf_of(&curves, i, &EnsembleMember { spare, ..*member })
         };
         let mut wafs = cases(&twin.members, twin.inflation, &waf, |member, slowdown| {
             member.waf_at(slowdown)
         });
         let known = measured(twin, &load.pattern, load.used);
         let known = known.filter(|_| question.more_spare == 0.0);
-        Prediction {
+        LoadPrediction {
             load: load.clone(),
             kind: known.map_or("prediction", |_| "measured"),
             rate: interval(&twin.members, twin.inflation, twin.table.sequential, waf),
@@ -131,9 +131,9 @@ pub fn predict(
             latency: Vec::new(),
         }
     });
-    let mut found: Vec<Prediction> = each.collect();
+    let mut found: Vec<LoadPrediction> = each.collect();
     if let Some(rated) = question.rated {
-        let uniform = &predict(twin, &Question::uniform(question), simulator)?[0];
+        let uniform = &predict(twin, &PredictionQuery::uniform(question), simulator)?[0];
         // Both are of one drive, so the interval of the ratio is narrower than this one.
         for one in &mut found {
             one.life = Some([2, 1, 0].map(|at| rated * uniform.waf[1] / one.waf[at]));
@@ -147,16 +147,16 @@ pub fn predict(
 
 /// The rate that a load was measured at.
 fn measured(twin: &Twin, pattern: &str, used: f64) -> Option<f64> {
-    let same = |f: &&crate::fit::Figure| f.load.pattern == pattern && f.load.used == used;
+    let same = |f: &&crate::fit::LoadFit| f.load.pattern == pattern && f.load.used == used;
     twin.figures.iter().find(same).map(|figure| figure.rate)
 }
 
 /// Latency of every prediction at the rates that were asked for.
 fn latencies(
     twin: &Twin,
-    question: &Question,
+    question: &PredictionQuery,
     simulator: &Simulator<'_>,
-    found: &mut [Prediction],
+    found: &mut [LoadPrediction],
 ) -> Result<(), LabError> {
     if twin.latency.is_empty() {
         let hint = "give what was measured to `ssdlab twin fit --latency`";
@@ -167,7 +167,7 @@ fn latencies(
         let sustained = match measured(twin, &one.load, one.used) {
             Some(rate) => rate,
             None => {
-                let own = Question {
+                let own = PredictionQuery {
                     loads: vec![one.load.clone()],
                     used: one.used,
                     more_spare: 0.0,
@@ -179,7 +179,7 @@ fn latencies(
                 own.first().map_or(twin.table.sequential, |p| p.rate[1])
             }
         };
-        busy.push(Busy {
+        busy.push(MeasuredBusyShare {
             measured: one,
             share: one.rate / sustained,
         });
@@ -197,7 +197,7 @@ fn latencies(
 }
 
 /// Spread of ln T over the ensemble, in sigma of what a measurement would be off by.
-fn separation(members: &[Weighted], waf: impl Fn(&Member) -> f64) -> f64 {
+fn separation(members: &[WeightedMember], waf: impl Fn(&EnsembleMember) -> f64) -> f64 {
     let logs: Vec<(f64, f64)> = members
         .iter()
         .map(|one| (one.member.slowdown(waf(&one.member)).ln(), one.weight))
@@ -209,7 +209,10 @@ fn separation(members: &[Weighted], waf: impl Fn(&Member) -> f64) -> f64 {
 
 /// The prediction that separates the ensemble best, of several loads that were not measured. None
 /// of a drive with more spare area: it cannot be measured.
-pub fn next<'a>(predictions: &'a [Prediction], question: &Question) -> Option<&'a Prediction> {
+pub fn next<'a>(
+    predictions: &'a [LoadPrediction],
+    question: &PredictionQuery,
+) -> Option<&'a LoadPrediction> {
     if predictions.len() < 2 || question.more_spare > 0.0 {
         return None;
     }
@@ -217,14 +220,17 @@ pub fn next<'a>(predictions: &'a [Prediction], question: &Question) -> Option<&'
     open.max_by(|a, b| a.separation.total_cmp(&b.separation))
 }
 
-fn loads(question: &Question, simulator: &Simulator<'_>) -> Result<Vec<Load>, LabError> {
+fn loads(
+    question: &PredictionQuery,
+    simulator: &Simulator<'_>,
+) -> Result<Vec<SimulatedLoad>, LabError> {
     let mut loads = Vec::new();
     for text in &question.loads {
         let pattern = match simulator.is_trace(text) {
             true => text.clone(),
             false => pattern(text)?,
         };
-        loads.push(Load {
+        loads.push(SimulatedLoad {
             pattern,
             used: question.used,
             overwrites: question.overwrites,
@@ -234,8 +240,8 @@ fn loads(question: &Question, simulator: &Simulator<'_>) -> Result<Vec<Load>, La
 }
 
 fn pattern(text: &str) -> Result<String, LabError> {
-    let pattern = Pattern::parse(text)?;
-    if pattern == Pattern::Sequential {
+    let pattern = SyntheticPattern::parse(text)?;
+    if pattern == SyntheticPattern::Sequential {
         let hint = "it stands in the table: name a load of random writes";
         return Err(LabError::refused("the sequential rate is measured", hint));
     }

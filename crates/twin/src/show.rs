@@ -1,8 +1,8 @@
 //! A twin and its predictions in a terminal.
 
-use crate::fit::{Grade, Twin};
-use crate::latency::Kind;
-use crate::predict::{self, Prediction, Question};
+use crate::fit::{Twin, ValueGrade};
+use crate::latency::ReadOrWrite;
+use crate::predict::{self, LoadPrediction, PredictionQuery};
 use ssdlab_view::text::{self, PLAIN, finish, new_table, paragraph};
 
 /// MiB/s, as tables of rates have it.
@@ -11,11 +11,11 @@ pub(crate) fn mib(rate: f64) -> String {
 }
 
 /// How well something is known, in a word.
-pub(crate) fn word(grade: Grade) -> &'static str {
+pub(crate) fn word(grade: ValueGrade) -> &'static str {
     match grade {
-        Grade::Value => "decided",
-        Grade::Range => "narrowed",
-        Grade::Unknown => "UNKNOWN",
+        ValueGrade::Value => "decided",
+        ValueGrade::Range => "narrowed",
+        ValueGrade::Unknown => "UNKNOWN",
     }
 }
 
@@ -29,7 +29,7 @@ pub(crate) fn known(twin: &Twin) -> Vec<[String; 5]> {
             let value = knob.value.map_or("-".into(), |v| format!("{v:.3}"));
             let [low, high] = knob.interval;
             let interval = match knob.grade {
-                Grade::Unknown => "-".into(),
+                ValueGrade::Unknown => "-".into(),
                 _ => format!("{low:.3} to {high:.3}"),
             };
             let standing = word(knob.grade).into();
@@ -44,7 +44,7 @@ pub(crate) fn known(twin: &Twin) -> Vec<[String; 5]> {
         .collect();
     if let Some(layout) = &twin.layout {
         let value = match layout.grade {
-            Grade::Unknown => "-".into(),
+            ValueGrade::Unknown => "-".into(),
             _ => layout.text.clone(),
         };
         let probability = format!("probability {:.2}", layout.probability);
@@ -98,7 +98,11 @@ pub fn twin(twin: &Twin) -> String {
 }
 
 /// Predictions as text, with what to measure next; lives in years of `per_day` host bytes a day.
-pub fn predictions(all: &[Prediction], question: &Question, per_day: Option<u64>) -> String {
+pub fn predictions(
+    all: &[LoadPrediction],
+    question: &PredictionQuery,
+    per_day: Option<u64>,
+) -> String {
     let mut table = new_table(PLAIN);
     table.set_header(["Load", "MiB/s", "90 %", "WAF", "90 %", "", "Models apart"]);
     for one in all {
@@ -130,7 +134,7 @@ pub fn predictions(all: &[Prediction], question: &Question, per_day: Option<u64>
 }
 
 /// Host bytes until the rated cycles are used up.
-fn lives(all: &[Prediction], per_day: Option<u64>) -> String {
+fn lives(all: &[LoadPrediction], per_day: Option<u64>) -> String {
     let mut table = new_table(PLAIN);
     table.set_header(["Load", "Host TB until worn", "90 %", "Years", "90 %"]);
     for one in all {
@@ -160,7 +164,7 @@ fn time(us: f64) -> String {
 }
 
 /// Latency at every rate that was asked for, with what is not known.
-fn latencies(all: &[Prediction]) -> String {
+fn latencies(all: &[LoadPrediction]) -> String {
     let mut table = new_table(PLAIN);
     table.set_header(["Load", "Writes/s", "", "", "Latency", "90 %"]);
     let (mut rows, mut open) = (0, Vec::new());
@@ -173,8 +177,8 @@ fn latencies(all: &[Prediction]) -> String {
             }
             for figure in &at.figures {
                 let kind = match figure.kind {
-                    Kind::Read => "read",
-                    Kind::Write => "write",
+                    ReadOrWrite::Read => "read",
+                    ReadOrWrite::Write => "write",
                 };
                 let [low, middle, high] = figure.us.map(time);
                 table.add_row([

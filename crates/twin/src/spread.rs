@@ -1,13 +1,15 @@
 //! Intervals of an ensemble: its members, each with the model's own error.
 
-use crate::ensemble::{MODEL_SIGMA, Member, NOISE_SIGMA, Weighted, errors, quantiles};
+use crate::ensemble::{
+    EnsembleMember, MODEL_SIGMA, NOISE_SIGMA, WeightedMember, errors, quantiles,
+};
 
 /// 5, 50 and 95 % of the rate, B/s, the model's own error included.
 pub(crate) fn interval(
-    members: &[Weighted],
+    members: &[WeightedMember],
     inflation: f64,
     sequential: f64,
-    waf: impl Fn(&Member) -> f64,
+    waf: impl Fn(&EnsembleMember) -> f64,
 ) -> [f64; 3] {
     let mut values = cases(members, inflation, &waf, |_, slowdown| {
         sequential / slowdown
@@ -18,10 +20,10 @@ pub(crate) fn interval(
 /// `of` a member and its slowdown, in twenty cases of the model's error, `inflation` times the
 /// usual one. No slot is faster than a sequential one.
 pub(crate) fn cases(
-    members: &[Weighted],
+    members: &[WeightedMember],
     inflation: f64,
-    waf: &impl Fn(&Member) -> f64,
-    of: impl Fn(&Member, f64) -> f64,
+    waf: &impl Fn(&EnsembleMember) -> f64,
+    of: impl Fn(&EnsembleMember, f64) -> f64,
 ) -> Vec<(f64, f64)> {
     let sigma = inflation * MODEL_SIGMA.hypot(NOISE_SIGMA);
     let mut values = Vec::with_capacity(members.len() * 20);

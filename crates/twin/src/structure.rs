@@ -16,7 +16,7 @@ const USUAL: f64 = 0.9;
 
 /// A layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Structure {
+pub struct FtlLayout {
     /// Name in files.
     pub name: &'static str,
     /// Victim policy, as in drive files.
@@ -33,8 +33,8 @@ pub struct Structure {
     pub media_slots: u32,
 }
 
-const fn layout(name: &'static str, victim: &'static str, parameter: u64) -> Structure {
-    Structure {
+const fn layout(name: &'static str, victim: &'static str, parameter: u64) -> FtlLayout {
+    FtlLayout {
         name,
         victim,
         parameter,
@@ -45,15 +45,15 @@ const fn layout(name: &'static str, victim: &'static str, parameter: u64) -> Str
     }
 }
 
-const fn shared(name: &'static str, victim: &'static str, parameter: u64) -> Structure {
-    Structure {
+const fn shared(name: &'static str, victim: &'static str, parameter: u64) -> FtlLayout {
+    FtlLayout {
         shared: true,
         ..layout(name, victim, parameter)
     }
 }
 
-const fn greedy(name: &'static str, superblocks: u32) -> Structure {
-    Structure {
+const fn greedy(name: &'static str, superblocks: u32) -> FtlLayout {
+    FtlLayout {
         superblocks,
         media_slots: MEDIA_SLOTS.0,
         ..layout(name, "greedy", 0)
@@ -62,7 +62,7 @@ const fn greedy(name: &'static str, superblocks: u32) -> Structure {
 
 /// Every layout that is tried. The first ones are the usual: greedy, relocated data apart, and as
 /// many superblocks as 3D TLC of 128 to 176 layers has blocks in a plane, some 250 to 700.
-pub const ALL: [Structure; 12] = [
+pub const ALL: [FtlLayout; 12] = [
     greedy("greedy-apart-256", 256),
     greedy("greedy-apart-512", 512),
     shared("greedy-shared", "greedy", 0),
@@ -74,7 +74,7 @@ pub const ALL: [Structure; 12] = [
     shared("d-choices-10-shared", "d-choices", 10),
     layout("windowed-apart", "windowed", 256),
     layout("fifo-apart", "fifo", 0),
-    Structure {
+    FtlLayout {
         by_lifespan: true,
         ..layout("greedy-by-lifespan", "greedy", 0)
     },
@@ -96,7 +96,7 @@ pub fn prior(index: usize) -> f64 {
     }
 }
 
-impl Structure {
+impl FtlLayout {
     /// Victim policy and frontiers in words, without the number of superblocks.
     pub fn text(&self) -> String {
         let victim = match self.parameter {

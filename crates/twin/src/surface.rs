@@ -1,12 +1,12 @@
 //! Write amplification by spare area: simulations at a few spare areas, interpolated between.
 
-use crate::structure::{self, SLOT, Structure};
-use crate::trace::{self, Trace};
+use crate::structure::{self, FtlLayout, SLOT};
+use crate::trace::{self, TraceExcerpt};
 use serde::{Deserialize, Serialize};
 use ssdlab_base::{LabError, parallel};
 use ssdlab_load::distribution::Zipf;
 use ssdlab_load::permutation::Permutation;
-use ssdlab_load::synthetic::Pattern;
+use ssdlab_load::synthetic::SyntheticPattern;
 use ssdlab_ssd::rng::Rng;
 use ssdlab_ssd::{Command, CountingDrive, Op};
 use std::cell::RefCell;
@@ -23,7 +23,7 @@ const STRIDE: u64 = 65_536;
 /// A load as it is simulated.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Load {
+pub struct SimulatedLoad {
     /// Where it writes, as `--load` of `ssdlab simulate` has it, or [`trace::NAME`].
     pub pattern: String,
     /// Part of the user capacity that is filled and written, 0 to 1.
@@ -32,7 +32,7 @@ pub struct Load {
     pub overwrites: f64,
 }
 
-impl Load {
+impl SimulatedLoad {
     /// For tables: the pattern, and the used share where it is not all.
     pub fn label(&self) -> String {
         if self.used < 1.0 {
@@ -43,7 +43,7 @@ impl Load {
     }
 }
 
-enum Place {
+enum ScaledPattern {
     Uniform(u64),
     Hot {
         pct: u32,
@@ -61,27 +61,34 @@ enum Place {
     },
 }
 
-impl Place {
-    fn new(pattern: Pattern, slots: u64, real: u64, rng: &mut Rng) -> Result<Place, LabError> {
+impl ScaledPattern {
+    fn new(
+        pattern: SyntheticPattern,
+        slots: u64,
+        real: u64,
+        rng: &mut Rng,
+    ) -> Result<ScaledPattern, LabError> {
         Ok(match pattern {
-            Pattern::HotCold {
+            SyntheticPattern::HotCold {
                 commands_pct,
                 blocks_pct,
                 scattered,
-            } => Place::Hot {
+            } => ScaledPattern::Hot {
                 pct: commands_pct,
                 hot: (slots * u64::from(blocks_pct) / 100).clamp(1, slots - 1),
                 all: slots,
                 scatter: scattered.then(|| Permutation::new(slots, rng)),
             },
-            Pattern::Zipf(theta) => Place::Zipf {
+            SyntheticPattern::Zipf(theta) => ScaledPattern::Zipf {
                 ranks: Zipf::new(real.max(slots), theta, rng),
                 shrink: slots as f64 / real.max(slots) as f64,
                 last: slots - 1,
                 scatter: Permutation::new(slots, rng),
             },
-            Pattern::Uniform | Pattern::Sequential => Place::Uniform(slots),
-            Pattern::Cache { .. } => {
+            SyntheticPattern::Uniform | SyntheticPattern::Sequential => {
+                ScaledPattern::Uniform(slots)
+            }
+            SyntheticPattern::Cache { .. } => {
                 return Err(LabError::refused(
                     format!("the twin has no models of `{pattern}`"),
                     "`ssdlab simulate` runs it on a drive",
@@ -93,8 +100,8 @@ impl Place {
     #[inline]
     fn draw(&self, rng: &mut Rng) -> u64 {
         match self {
-            Place::Uniform(slots) => rng.below(*slots),
-            Place::Hot {
+            ScaledPattern::Uniform(slots) => rng.below(*slots),
+            ScaledPattern::Hot {
                 pct,
                 hot,
                 all,
@@ -107,7 +114,7 @@ impl Place {
                 };
                 scatter.as_ref().map_or(at, |scatter| scatter.at(at))
             }
-            Place::Zipf {
+            ScaledPattern::Zipf {
                 ranks,
                 shrink,
                 last,
@@ -123,10 +130,10 @@ impl Place {
 /// # Errors
 /// When the load is not one that can be simulated, or no such drive is possible.
 pub fn waf(
-    structure: &Structure,
+    structure: &FtlLayout,
     spare: f64,
-    load: &Load,
-    (capacity, trace): (u64, Option<&Trace>),
+    load: &SimulatedLoad,
+    (capacity, trace): (u64, Option<&TraceExcerpt>),
     seed: u64,
     stop: &AtomicBool,
 ) -> Result<Option<f64>, LabError> {
@@ -147,7 +154,12 @@ pub fn waf(
         None => {
             let real = (capacity as f64 * load.used) as u64 / SLOT;
             let mut rng = Rng::named(seed, "twin: load");
-            let place = Place::new(Pattern::parse(&load.pattern)?, slots, real, &mut rng)?;
+            let place = ScaledPattern::new(
+                SyntheticPattern::parse(&load.pattern)?,
+                slots,
+                real,
+                &mut rng,
+            )?;
             (0..slots).for_each(|slot| drive.apply(&write(slot)));
             let writes = std::iter::repeat_with(|| write(place.draw(&mut rng)));
             Ok(last_quarter(&mut drive, writes, all, stop))
@@ -184,11 +196,11 @@ fn last_quarter(
 
 /// ln(WAF - 1) by ln spare, at the spare areas that were simulated.
 #[derive(Clone, Debug)]
-pub struct Curve {
+pub struct WafCurve {
     points: Vec<(f64, f64)>,
 }
 
-impl Curve {
+impl WafCurve {
     /// WAF at a spare area: linear between the logarithms, level beyond the ends.
     pub fn at(&self, spare: f64) -> f64 {
         let x = spare.ln();
@@ -206,7 +218,7 @@ impl Curve {
 }
 
 /// What to simulate: a load, a layout and indices into [`SPARES`].
-pub type Wanted = (usize, usize, std::ops::RangeInclusive<usize>);
+pub type SurfaceRequest = (usize, usize, std::ops::RangeInclusive<usize>);
 
 /// Simulates on several threads, and nothing twice.
 pub struct Simulator<'a> {
@@ -216,7 +228,7 @@ pub struct Simulator<'a> {
     pub seed: u64,
     threads: usize,
     stop: &'a AtomicBool,
-    trace: Option<Trace>,
+    trace: Option<TraceExcerpt>,
     found: RefCell<BTreeMap<(String, usize, usize), f64>>,
 }
 
@@ -234,7 +246,7 @@ impl<'a> Simulator<'a> {
     }
 
     /// The same, with a trace as one of the loads.
-    pub fn with_trace(self, trace: Option<Trace>) -> Simulator<'a> {
+    pub fn with_trace(self, trace: Option<TraceExcerpt>) -> Simulator<'a> {
         Simulator { trace, ..self }
     }
 
@@ -249,12 +261,12 @@ impl<'a> Simulator<'a> {
     /// When a load cannot be simulated, or the work was stopped.
     pub fn curves(
         &self,
-        loads: &[Load],
-        wanted: &[Wanted],
-    ) -> Result<BTreeMap<(usize, usize), Curve>, LabError> {
+        loads: &[SimulatedLoad],
+        wanted: &[SurfaceRequest],
+    ) -> Result<BTreeMap<(usize, usize), WafCurve>, LabError> {
         let mut found = self.found.borrow_mut();
         let key = |load: usize, layout: usize, spare: usize| {
-            let Load {
+            let SimulatedLoad {
                 pattern,
                 used,
                 overwrites,
@@ -279,13 +291,13 @@ impl<'a> Simulator<'a> {
         for ((load, layout, spare), waf) in jobs.into_iter().zip(wafs) {
             found.insert(key(load, layout, spare), waf);
         }
-        let curve = |(load, layout, spares): &Wanted| {
+        let curve = |(load, layout, spares): &SurfaceRequest| {
             let point = |spare: usize| {
                 let waf = found.get(&key(*load, *layout, spare))?;
                 Some((SPARES[spare].ln(), (waf - 1.0).max(FLOOR).ln()))
             };
             let points = spares.clone().filter_map(point).collect();
-            ((*load, *layout), Curve { points })
+            ((*load, *layout), WafCurve { points })
         };
         Ok(wanted.iter().map(curve).collect())
     }
@@ -314,7 +326,7 @@ mod tests {
     #[test]
     fn a_curve_meets_its_points_and_is_level_beyond() {
         let points = vec![(0.1_f64.ln(), 4_f64.ln()), (0.4_f64.ln(), 1_f64.ln())];
-        let curve = Curve { points };
+        let curve = WafCurve { points };
         for (spare, waf) in [(0.1, 5.0), (0.2, 3.0), (0.4, 2.0), (0.01, 5.0), (2.0, 2.0)] {
             assert!((curve.at(spare) - waf).abs() < 1e-9, "{spare}");
         }
@@ -324,7 +336,7 @@ mod tests {
     /// W (P. Desnoyers 2012): 5.66 at a spare of 0.1, 1.97 at 0.4. Greedy is somewhat below.
     #[test]
     fn write_amplification_is_near_theory_and_falls_with_spare() {
-        let load = Load {
+        let load = SimulatedLoad {
             pattern: "uniform".into(),
             used: 1.0,
             overwrites: 4.0,

@@ -8,11 +8,11 @@
 //! ```
 
 use crate::structure::SLOT;
-use crate::surface::Load;
+use crate::surface::SimulatedLoad;
 use serde::{Deserialize, Serialize};
 use ssdlab_base::LabError;
-use ssdlab_base::error::Place;
-use ssdlab_load::synthetic::Pattern;
+use ssdlab_base::error::InputLocation;
+use ssdlab_load::synthetic::SyntheticPattern;
 
 /// The largest drift, in per cent, of a rate that counts as settled (SNIA's steady state allows
 /// 10 % over its window; the last quarter against the one before is asked for here).
@@ -39,11 +39,11 @@ const COLUMNS: &str = "load, overwrites, one of write_mibs, write_mbs and iops (
 /// A load and what was measured of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Row {
+pub struct MeasurementRow {
     /// Line in its file, from 1.
     pub line: usize,
     /// The load.
-    pub load: Load,
+    pub load: SimulatedLoad,
     /// Settled rate of writes by the host, B/s.
     pub rate: f64,
     /// Write amplification that the drive counted.
@@ -59,7 +59,7 @@ pub struct Row {
 /// What was measured of a drive.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Table {
+pub struct MeasurementTable {
     /// File.
     pub source: String,
     /// Rate of sequential writes, B/s.
@@ -67,11 +67,11 @@ pub struct Table {
     /// WAF that the drive counted under it: parity and metadata.
     pub sequential_waf: Option<f64>,
     /// Rows, in their order.
-    pub rows: Vec<Row>,
+    pub rows: Vec<MeasurementRow>,
 }
 
 /// A row before it is known whether it is the sequential one.
-pub(crate) struct Raw {
+pub(crate) struct RawMeasurementRow {
     pub line: usize,
     pub load: String,
     pub used: f64,
@@ -87,7 +87,7 @@ pub(crate) fn bad(source: &str, line: usize, key: &str, what: String, hint: &str
     LabError::BadEntry {
         key: key.into(),
         what,
-        place: Place {
+        place: InputLocation {
             source: source.into(),
             line: (line > 0).then_some(line),
         },
@@ -97,7 +97,7 @@ pub(crate) fn bad(source: &str, line: usize, key: &str, what: String, hint: &str
 
 /// What the cells of a column are.
 #[derive(Clone, Copy, PartialEq)]
-enum Column {
+enum MeasurementColumn {
     Load,
     UsedPct,
     UsedShare,
@@ -110,24 +110,28 @@ enum Column {
     Drift,
 }
 
-fn column(name: &str) -> Option<Column> {
+fn column(name: &str) -> Option<MeasurementColumn> {
     Some(match name {
-        "load" => Column::Load,
-        "used_pct" => Column::UsedPct,
-        "used_share" => Column::UsedShare,
-        "overwrites" => Column::Overwrites,
-        "write_mibs" => Column::Rate(1_048_576.0),
-        "write_mbs" => Column::Rate(1e6),
-        "iops" => Column::Rate(SLOT as f64),
-        "waf" => Column::Waf,
-        "cliff" => Column::Cliff,
-        "settled" => Column::Settled,
-        "drift_pct" => Column::Drift,
+        "load" => MeasurementColumn::Load,
+        "used_pct" => MeasurementColumn::UsedPct,
+        "used_share" => MeasurementColumn::UsedShare,
+        "overwrites" => MeasurementColumn::Overwrites,
+        "write_mibs" => MeasurementColumn::Rate(1_048_576.0),
+        "write_mbs" => MeasurementColumn::Rate(1e6),
+        "iops" => MeasurementColumn::Rate(SLOT as f64),
+        "waf" => MeasurementColumn::Waf,
+        "cliff" => MeasurementColumn::Cliff,
+        "settled" => MeasurementColumn::Settled,
+        "drift_pct" => MeasurementColumn::Drift,
         _ => return None,
     })
 }
 
-fn header(names: &csv::StringRecord, line: usize, source: &str) -> Result<Vec<Column>, LabError> {
+fn header(
+    names: &csv::StringRecord,
+    line: usize,
+    source: &str,
+) -> Result<Vec<MeasurementColumn>, LabError> {
     let hint = format!("columns are {COLUMNS}");
     let mut columns = Vec::new();
     for name in names {
@@ -146,10 +150,12 @@ fn header(names: &csv::StringRecord, line: usize, source: &str) -> Result<Vec<Co
         }
         columns.push(found);
     }
-    let rates = columns.iter().filter(|c| matches!(c, Column::Rate(_)));
+    let rates = columns
+        .iter()
+        .filter(|c| matches!(c, MeasurementColumn::Rate(_)));
     let missing = match rates.count() {
-        _ if !columns.contains(&Column::Load) => Some("`load` is missing"),
-        _ if !columns.contains(&Column::Overwrites) => Some("`overwrites` is missing"),
+        _ if !columns.contains(&MeasurementColumn::Load) => Some("`load` is missing"),
+        _ if !columns.contains(&MeasurementColumn::Overwrites) => Some("`overwrites` is missing"),
         0 => Some("a rate is missing: write_mibs, write_mbs or iops"),
         1 => None,
         _ => Some("more than one column is a rate: one unit for all rows is allowed"),
@@ -171,31 +177,37 @@ pub(crate) fn drift(percent: f64) -> Option<String> {
 }
 
 /// Puts one cell into its row.
-fn put(raw: &mut Raw, column: Column, cell: &str) -> Result<(), &'static str> {
+fn put(
+    raw: &mut RawMeasurementRow,
+    column: MeasurementColumn,
+    cell: &str,
+) -> Result<(), &'static str> {
     let within = |low: f64, high: f64, allowed| {
         let value = number(cell).filter(|v| (low..=high).contains(v));
         value.ok_or(allowed)
     };
     match column {
-        Column::Load => raw.load = cell.to_owned(),
-        Column::UsedPct => raw.used = within(1.0, 100.0, "1 to 100 is allowed")? / 100.0,
-        Column::UsedShare => raw.used = within(0.01, 1.0, "0.01 to 1 is allowed")?,
-        Column::Overwrites => {
+        MeasurementColumn::Load => raw.load = cell.to_owned(),
+        MeasurementColumn::UsedPct => raw.used = within(1.0, 100.0, "1 to 100 is allowed")? / 100.0,
+        MeasurementColumn::UsedShare => raw.used = within(0.01, 1.0, "0.01 to 1 is allowed")?,
+        MeasurementColumn::Overwrites => {
             let allowed = "up to 100 user capacities written after the fill are allowed";
             raw.overwrites = Some(within(0.0, OVERWRITES_MAX, allowed)?);
         }
-        Column::Rate(unit) => raw.rate = within(1e-6, 1e12, "a rate above 0 is allowed")? * unit,
-        Column::Waf => raw.waf = Some(within(1.0, 1000.0, "1 or more is allowed")?),
-        Column::Cliff => {
+        MeasurementColumn::Rate(unit) => {
+            raw.rate = within(1e-6, 1e12, "a rate above 0 is allowed")? * unit
+        }
+        MeasurementColumn::Waf => raw.waf = Some(within(1.0, 1000.0, "1 or more is allowed")?),
+        MeasurementColumn::Cliff => {
             let allowed = "0.001 to 3 user capacities written after the fill are allowed";
             raw.cliff = Some(within(0.001, 3.0, allowed)?);
         }
-        Column::Settled => match cell {
+        MeasurementColumn::Settled => match cell {
             "1" | "yes" | "true" => {}
             "0" | "no" | "false" => raw.left_out = Some("not settled, as the table says".into()),
             _ => return Err("1, yes, 0 or no is allowed"),
         },
-        Column::Drift => {
+        MeasurementColumn::Drift => {
             let drift = within(-1e4, 1e4, "per cent are allowed")?;
             if let Some(why) = self::drift(drift) {
                 raw.left_out = Some(why);
@@ -228,7 +240,7 @@ fn cells(text: &str, line: usize, source: &str) -> Result<csv::StringRecord, Lab
 ///
 /// # Errors
 /// With file and line: unknown columns and loads, impossible values, contradictions.
-pub fn parse(text: &str, source: &str) -> Result<Table, LabError> {
+pub fn parse(text: &str, source: &str) -> Result<MeasurementTable, LabError> {
     let text = text.trim_start_matches('\u{feff}');
     let lines = text
         .lines()
@@ -250,7 +262,7 @@ pub fn parse(text: &str, source: &str) -> Result<Table, LabError> {
                 "leave unknown cells empty",
             ));
         }
-        let mut raw = Raw {
+        let mut raw = RawMeasurementRow {
             line,
             load: String::new(),
             used: 1.0,
@@ -279,17 +291,17 @@ pub fn parse(text: &str, source: &str) -> Result<Table, LabError> {
     table(raws, source)
 }
 
-fn name_of(column: Column) -> &'static str {
+fn name_of(column: MeasurementColumn) -> &'static str {
     match column {
-        Column::Load => "load",
-        Column::UsedPct => "used_pct",
-        Column::UsedShare => "used_share",
-        Column::Overwrites => "overwrites",
-        Column::Rate(_) => "rate",
-        Column::Waf => "waf",
-        Column::Cliff => "cliff",
-        Column::Settled => "settled",
-        Column::Drift => "drift_pct",
+        MeasurementColumn::Load => "load",
+        MeasurementColumn::UsedPct => "used_pct",
+        MeasurementColumn::UsedShare => "used_share",
+        MeasurementColumn::Overwrites => "overwrites",
+        MeasurementColumn::Rate(_) => "rate",
+        MeasurementColumn::Waf => "waf",
+        MeasurementColumn::Cliff => "cliff",
+        MeasurementColumn::Settled => "settled",
+        MeasurementColumn::Drift => "drift_pct",
     }
 }
 
@@ -297,7 +309,10 @@ fn name_of(column: Column) -> &'static str {
 ///
 /// # Errors
 /// As [`parse`].
-pub(crate) fn table(raws: Vec<Raw>, source: &str) -> Result<Table, LabError> {
+pub(crate) fn table(
+    raws: Vec<RawMeasurementRow>,
+    source: &str,
+) -> Result<MeasurementTable, LabError> {
     if raws.len() > ROWS_MAX {
         let what = format!("{} rows: up to {ROWS_MAX} are allowed", raws.len());
         return Err(bad(source, 0, "table", what, "one row a load"));
@@ -315,7 +330,7 @@ pub(crate) fn table(raws: Vec<Raw>, source: &str) -> Result<Table, LabError> {
                 hint,
             ));
         }
-        let pattern = Pattern::parse(&raw.load).map_err(|error| {
+        let pattern = SyntheticPattern::parse(&raw.load).map_err(|error| {
             let what = format!("`{}` is not a load that is known", raw.load);
             bad(
                 source,
@@ -325,7 +340,7 @@ pub(crate) fn table(raws: Vec<Raw>, source: &str) -> Result<Table, LabError> {
                 &format!("{} {}", allowed(&error), error.hint()),
             )
         })?;
-        if pattern != Pattern::Sequential {
+        if pattern != SyntheticPattern::Sequential {
             rows.push(row(raw, pattern, source)?);
         } else if sequential.replace((raw.rate, raw.waf)).is_some() {
             let what = "a second row `sequential`".into();
@@ -343,7 +358,7 @@ pub(crate) fn table(raws: Vec<Raw>, source: &str) -> Result<Table, LabError> {
         let hint = "add the rate of sequential writes over the whole drive: sequential,,,RATE";
         return Err(bad(source, 0, "table", what, hint));
     };
-    let table = Table {
+    let table = MeasurementTable {
         source: source.into(),
         sequential,
         sequential_waf,
@@ -360,7 +375,11 @@ fn allowed(error: &LabError) -> &str {
     }
 }
 
-fn row(raw: Raw, pattern: Pattern, source: &str) -> Result<Row, LabError> {
+fn row(
+    raw: RawMeasurementRow,
+    pattern: SyntheticPattern,
+    source: &str,
+) -> Result<MeasurementRow, LabError> {
     let Some(overwrites) = raw.overwrites else {
         let what = "how often the drive was overwritten is not given".into();
         let hint = "bytes written by the host after the fill / user capacity: what a drive has \
@@ -369,9 +388,9 @@ fn row(raw: Raw, pattern: Pattern, source: &str) -> Result<Row, LabError> {
     };
     let few = overwrites < OVERWRITES_MIN * raw.used;
     let few = few.then(|| format!("not settled: {overwrites} overwrites, {OVERWRITES_MIN} needed"));
-    Ok(Row {
+    Ok(MeasurementRow {
         line: raw.line,
-        load: Load {
+        load: SimulatedLoad {
             pattern: pattern.to_string(),
             used: raw.used,
             overwrites: (overwrites / OVERWRITES_STEP).round() * OVERWRITES_STEP,
@@ -384,7 +403,7 @@ fn row(raw: Raw, pattern: Pattern, source: &str) -> Result<Row, LabError> {
 }
 
 /// Rates that cannot all be true.
-fn agree(table: &Table) -> Result<(), LabError> {
+fn agree(table: &MeasurementTable) -> Result<(), LabError> {
     let source = &table.source;
     let mib = |rate: f64| format!("{:.1} MiB/s", rate / 1_048_576.0);
     for (i, row) in table.rows.iter().enumerate() {
@@ -401,7 +420,7 @@ fn agree(table: &Table) -> Result<(), LabError> {
             let hint = "the unit in the column's name is probably not that of this row";
             return Err(bad(source, row.line, "rate", what, hint));
         }
-        let same = |other: &&Row| other.load == row.load && other.left_out.is_none();
+        let same = |other: &&MeasurementRow| other.load == row.load && other.left_out.is_none();
         let earlier = table.rows[..i].iter().filter(same);
         for other in earlier.filter(|_| row.left_out.is_none()) {
             let apart = (row.rate / other.rate).ln().abs();
@@ -417,7 +436,7 @@ fn agree(table: &Table) -> Result<(), LabError> {
     Ok(())
 }
 
-impl Table {
+impl MeasurementTable {
     /// Refuses a table that a drive with this link cannot have given.
     ///
     /// # Errors
@@ -433,7 +452,7 @@ impl Table {
     }
 
     /// Rows that are evidence.
-    pub fn used(&self) -> impl Iterator<Item = &Row> {
+    pub fn used(&self) -> impl Iterator<Item = &MeasurementRow> {
         self.rows.iter().filter(|row| row.left_out.is_none())
     }
 }
@@ -444,7 +463,7 @@ mod tests {
 
     const HEAD: &str = "load,used_pct,overwrites,write_mibs,waf,drift_pct\nsequential,,,1000,,\n";
 
-    fn read(rows: &str) -> Result<Table, LabError> {
+    fn read(rows: &str) -> Result<MeasurementTable, LabError> {
         parse(&format!("{HEAD}{rows}"), "t.csv")
     }
 

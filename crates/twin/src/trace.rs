@@ -11,7 +11,7 @@
 
 use crate::structure::{MEDIA_SLOTS, SLOT};
 use ssdlab_base::LabError;
-use ssdlab_load::trace::{ReadOptions, Reader};
+use ssdlab_load::trace::{ReadOptions, TraceReader};
 use ssdlab_ssd::{Command, Op};
 use std::collections::HashMap;
 use std::path::Path;
@@ -29,7 +29,7 @@ const TRIMMED: u64 = 1 << 63;
 
 /// The part of a trace that the largest of the small drives gets.
 #[derive(Clone, Debug)]
-pub struct Trace {
+pub struct TraceExcerpt {
     /// Blocks in the order in which they are written or [`TRIMMED`].
     steps: Vec<u64>,
     /// Blocks of the real drive.
@@ -39,7 +39,7 @@ pub struct Trace {
 }
 
 /// What a drive of some size gets of it.
-pub(crate) struct Sample {
+pub(crate) struct ScaledTrace {
     /// Numbers of blocks in the order in which they are written or [`TRIMMED`].
     steps: Vec<u64>,
 }
@@ -57,14 +57,18 @@ fn threshold(share: f64) -> u64 {
     (share * u64::MAX as f64) as u64
 }
 
-impl Trace {
+impl TraceExcerpt {
     /// Reads the trace of a drive of `capacity` bytes.
     ///
     /// # Errors
     /// When it cannot be read, is of a larger drive, or writes nothing.
-    pub fn read(path: &Path, options: &ReadOptions, capacity: u64) -> Result<Trace, LabError> {
-        let mut reader = Reader::open(path, options)?;
-        let mut trace = Trace {
+    pub fn read(
+        path: &Path,
+        options: &ReadOptions,
+        capacity: u64,
+    ) -> Result<TraceExcerpt, LabError> {
+        let mut reader = TraceReader::open(path, options)?;
+        let mut trace = TraceExcerpt {
             steps: Vec::new(),
             real: capacity / SLOT,
             writes: 0,
@@ -111,7 +115,7 @@ impl Trace {
     ///
     /// # Errors
     /// When that is too little of the trace to stand for it, or more blocks than there are.
-    pub(crate) fn sample(&self, all: u64, filled: u64) -> Result<Sample, LabError> {
+    pub(crate) fn sample(&self, all: u64, filled: u64) -> Result<ScaledTrace, LabError> {
         let share = (all as f64 / self.real as f64).min(1.0);
         let mut blocks: Vec<u64> = self.below(threshold(share)).map(|s| s & !TRIMMED).collect();
         blocks.sort_unstable();
@@ -151,7 +155,7 @@ impl Trace {
             );
             return Err(LabError::refused(what, hint));
         }
-        Ok(Sample { steps })
+        Ok(ScaledTrace { steps })
     }
 
     /// Steps of blocks whose hash is at most this.
@@ -177,7 +181,7 @@ impl Trace {
     }
 }
 
-impl Sample {
+impl ScaledTrace {
     /// The drive's commands, over and over.
     pub(crate) fn commands(&self) -> impl Iterator<Item = Command> {
         self.steps.iter().cycle().map(|step| {
@@ -194,15 +198,15 @@ impl Sample {
 mod tests {
     use super::*;
     use crate::structure;
-    use crate::surface::{Load, waf};
+    use crate::surface::{SimulatedLoad, waf};
     use ssdlab_ssd::rng::Rng;
     use std::sync::atomic::AtomicBool;
 
     /// Blocks of the real drive: 4 GiB, of which the small drive has a twelfth.
     const REAL: u64 = 1 << 20;
 
-    fn empty() -> Trace {
-        Trace {
+    fn empty() -> TraceExcerpt {
+        TraceExcerpt {
             steps: Vec::new(),
             real: REAL,
             writes: 0,
@@ -210,8 +214,8 @@ mod tests {
     }
 
     /// WAF under a load, which may be the trace.
-    fn found(pattern: &str, trace: Option<&Trace>) -> Result<f64, LabError> {
-        let load = Load {
+    fn found(pattern: &str, trace: Option<&TraceExcerpt>) -> Result<f64, LabError> {
+        let load = SimulatedLoad {
             pattern: pattern.into(),
             used: 1.0,
             overwrites: 4.0,

@@ -9,7 +9,7 @@ use maud::{Markup, html};
 const LINEAR_MAX: f64 = 100.0;
 
 /// One bar: the median, with a tick at the 99th percentile.
-pub struct Bar {
+pub struct LatencyBar {
     /// Name beside the bar.
     pub label: String,
     /// Index of the colour.
@@ -21,17 +21,17 @@ pub struct Bar {
 }
 
 /// Length of a bar as a share of the longest: linear from zero, or logarithmic from a power of ten.
-struct Scale {
+struct BarScale {
     from: Option<f64>,
     top: f64,
 }
 
-impl Scale {
-    fn of(values: &[u64]) -> Option<Scale> {
+impl BarScale {
+    fn of(values: &[u64]) -> Option<BarScale> {
         let seen = || values.iter().copied().filter(|ns| *ns > 0);
         let (low, top) = (seen().min()? as f64, seen().max()? as f64);
         let from = (top > LINEAR_MAX * low).then(|| 10f64.powf((low * 0.999).log10().floor()));
-        Some(Scale { from, top })
+        Some(BarScale { from, top })
     }
 
     fn share(&self, ns: u64) -> String {
@@ -54,10 +54,10 @@ impl Scale {
 }
 
 /// Bars under common headings, all to one scale.
-pub fn grouped(title: &str, groups: &[(String, Vec<Bar>)]) -> Markup {
+pub fn grouped(title: &str, groups: &[(String, Vec<LatencyBar>)]) -> Markup {
     let bars = groups.iter().flat_map(|(_, bars)| bars);
     let values: Vec<u64> = bars.flat_map(|bar| [bar.p50_ns, bar.p99_ns]).collect();
-    let Some(scale) = Scale::of(&values) else {
+    let Some(scale) = BarScale::of(&values) else {
         return html! {};
     };
     html! {

@@ -1,6 +1,6 @@
 //! Charts as data: what uPlot draws, as JSON small enough to keep pages small.
 
-use crate::line::{self, Line};
+use crate::line::{self, ChartPoints};
 use maud::{Markup, html};
 use serde_json::{Map, Value, json};
 
@@ -17,7 +17,7 @@ const PLACES: usize = 4;
 
 /// What the y axis counts, from zero.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Unit {
+pub enum ChartUnit {
     /// Per second; also counts and ratios.
     Rate,
     /// Nanoseconds.
@@ -32,7 +32,7 @@ pub enum Unit {
 
 /// What the x axis is.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Axis {
+pub enum ChartAxis {
     /// Seconds.
     Time,
     /// Writers at the same time, linear.
@@ -66,11 +66,11 @@ pub struct ChartLine {
     /// Drawn only when the reader asks for it.
     pub hidden: bool,
     /// Its points.
-    pub line: Line,
+    pub line: ChartPoints,
 }
 
 /// Something to point out on the time axis.
-pub enum Note {
+pub enum ChartMark {
     /// A span of steady state.
     Steady {
         /// Start, in the unit of the axis.
@@ -101,13 +101,13 @@ pub struct Chart {
     /// Caption.
     pub title: String,
     /// What the y axis counts.
-    pub unit: Unit,
+    pub unit: ChartUnit,
     /// What the x axis is.
-    pub axis: Axis,
+    pub axis: ChartAxis,
     /// Its lines; a line without a value is left out.
     pub lines: Vec<ChartLine>,
     /// Marks on the x axis.
-    pub notes: Vec<Note>,
+    pub notes: Vec<ChartMark>,
     /// Charts of one group share the cursor, and those of one unit the top of the y axis.
     pub group: String,
     /// The group's charts are drawn to the same scale.
@@ -184,23 +184,23 @@ impl Charts {
 impl Chart {
     fn json(&self, points_max: usize) -> Value {
         let unit = match self.unit {
-            Unit::Rate => "rate",
-            Unit::Time => "time",
-            Unit::Throughput => "throughput",
-            Unit::Power => "power",
-            Unit::Percent => "percent",
+            ChartUnit::Rate => "rate",
+            ChartUnit::Time => "time",
+            ChartUnit::Throughput => "throughput",
+            ChartUnit::Power => "power",
+            ChartUnit::Percent => "percent",
         };
         let axis = match self.axis {
-            Axis::Time => "time",
-            Axis::Writers => "writers",
-            Axis::Size => "size",
-            Axis::Writes => "writes",
-            Axis::Percent => "percent",
-            Axis::Months => "months",
-            Axis::Depth => "depth",
-            Axis::Rounds => "rounds",
-            Axis::Block => "block",
-            Axis::Rate => "rate",
+            ChartAxis::Time => "time",
+            ChartAxis::Writers => "writers",
+            ChartAxis::Size => "size",
+            ChartAxis::Writes => "writes",
+            ChartAxis::Percent => "percent",
+            ChartAxis::Months => "months",
+            ChartAxis::Depth => "depth",
+            ChartAxis::Rounds => "rounds",
+            ChartAxis::Block => "block",
+            ChartAxis::Rate => "rate",
         };
         let lines = self.lines.iter().map(|l| self.line_json(l, points_max));
         json!({
@@ -210,7 +210,7 @@ impl Chart {
             "group": self.group,
             "same_scale": self.same_scale,
             "lines": lines.collect::<Vec<_>>(),
-            "notes": self.notes.iter().map(Note::json).collect::<Vec<_>>(),
+            "notes": self.notes.iter().map(ChartMark::json).collect::<Vec<_>>(),
         })
     }
 
@@ -233,16 +233,16 @@ impl Chart {
     }
 }
 
-impl Note {
+impl ChartMark {
     fn json(&self) -> Value {
         match self {
-            Note::Steady { from, to, colour } => {
+            ChartMark::Steady { from, to, colour } => {
                 json!({"kind": "steady", "from": from, "to": to, "colour": colour})
             }
-            Note::Cliff { at, text, colour } => {
+            ChartMark::Cliff { at, text, colour } => {
                 json!({"kind": "cliff", "at": at, "text": text, "colour": colour})
             }
-            Note::Phase { at } => json!({"kind": "phase", "at": at}),
+            ChartMark::Phase { at } => json!({"kind": "phase", "at": at}),
         }
     }
 }
@@ -270,14 +270,14 @@ mod tests {
     fn chart(label: &str, points: usize) -> Chart {
         Chart {
             title: "t".into(),
-            unit: Unit::Rate,
-            axis: Axis::Time,
+            unit: ChartUnit::Rate,
+            axis: ChartAxis::Time,
             lines: vec![ChartLine {
                 label: label.into(),
                 colour: 0,
                 dash: 0,
                 hidden: false,
-                line: Line {
+                line: ChartPoints {
                     x: (0..points).map(|i| i as f64).collect(),
                     y: (0..points).map(|i| Some(12_345.678 + i as f64)).collect(),
                 },

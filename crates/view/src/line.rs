@@ -2,7 +2,7 @@
 
 /// Points of a chart, in order of x. `None` is a gap.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Line {
+pub struct ChartPoints {
     /// In the unit of the axis.
     pub x: Vec<f64>,
     /// One value, or a gap, for each x.
@@ -11,12 +11,12 @@ pub struct Line {
 
 /// Thins a line to about `points_max` points: each span of the axis keeps its lowest and its
 /// highest value, in order of time. A line that is short enough is returned as it is.
-pub fn thin(line: &Line, points_max: usize) -> Line {
+pub fn thin(line: &ChartPoints, points_max: usize) -> ChartPoints {
     if line.x.len() <= points_max {
         return line.clone();
     }
     let span = line.x.len().div_ceil((points_max / 2).max(1));
-    let mut thinned = Line::default();
+    let mut thinned = ChartPoints::default();
     for from in (0..line.x.len()).step_by(span) {
         let to = (from + span).min(line.x.len());
         for at in extremes(&line.y[from..to]) {
@@ -46,7 +46,7 @@ mod tests {
     #[test]
     fn thinning_keeps_every_peak() {
         let y = |i: usize| Some(if i == 4_321 { 900.0 } else { (i % 7) as f64 });
-        let line = Line {
+        let line = ChartPoints {
             x: (0..10_000).map(|i| i as f64).collect(),
             y: (0..10_000).map(y).collect(),
         };

@@ -5,16 +5,16 @@
 //! been acknowledged and is not found is lost. The oracle of the drive checks every sector besides.
 //! Then a new host begins on the same device, until the next cut.
 
-use crate::keys::{Key, keys};
+use crate::keys::{ExperimentKey, keys};
 use crate::number::number;
-use crate::outcome::{About, Experiment, Outcome, Setup, stopped};
+use crate::outcome::{Experiment, ExperimentInfo, ExperimentOutcome, ExperimentSetup, stopped};
 use ssdlab_base::LabError;
 use ssdlab_drives::catalogue;
 use ssdlab_drives::scaling::sized;
-use ssdlab_hosts::zil::chain::Block;
+use ssdlab_hosts::zil::chain::LogBlock;
 use ssdlab_hosts::zil::host::HostModel;
 use ssdlab_hosts::zil::replay::replay;
-use ssdlab_hosts::zil::{LogHost, Preset};
+use ssdlab_hosts::zil::{LogHost, ZfsPreset};
 use ssdlab_ssd::drive::power::{Fault, FaultKind, Oracle, Power, PowerDrive};
 use ssdlab_ssd::rng::Rng;
 use ssdlab_ssd::{Nanos, Op};
@@ -34,7 +34,7 @@ const WRITERS: usize = 3;
 keys! {
     /// A drive of the article (the X25-M and X25-E without, the 320 with capacitors, the X1), or a
     /// fault that makes one break its promise.
-    pub(crate) enum Who {
+    pub(crate) enum LogDeviceCase {
         X25m = "intel-x25m-g2-80gb",
         X25e = "intel-x25e-32gb",
         I320 = "intel-320-40gb",
@@ -43,22 +43,22 @@ keys! {
         CapacitorFailed = "capacitor-failed",
     }
 
-    pub(crate) enum Count {
+    pub(crate) enum LogLossCount {
         Lost = "lost",
         BadCuts = "bad_cuts",
         Unpromised = "unpromised",
     }
 
-    pub(crate) enum Measure {
+    pub(crate) enum ContractMeasure {
         HonestLost = "honest_lost",
         HonestBroken = "honest_broken",
         ;
-        Of((Who, Count)) = "{}",
+        Of((LogDeviceCase, LogLossCount)) = "{}",
     }
 }
 
-pub(crate) static CONTRACT: Experiment<Measure> = Experiment {
-    about: About {
+pub(crate) static CONTRACT: Experiment<ContractMeasure> = Experiment {
+    about: ExperimentInfo {
         name: "zil.contract",
         what: "three synchronous writers on log devices of 64 MiB whose power is cut at random; \
                after each recovery every log is replayed",
@@ -67,12 +67,16 @@ pub(crate) static CONTRACT: Experiment<Measure> = Experiment {
     run,
 };
 
-impl Who {
+impl LogDeviceCase {
     /// The drive, and its fault.
     fn case(self) -> (String, Option<FaultKind>) {
         match self {
-            Who::IgnoresFlush => (Who::X25m.name(), Some(FaultKind::IgnoresFlush)),
-            Who::CapacitorFailed => (Who::I320.name(), Some(FaultKind::CapacitorFailed)),
+            LogDeviceCase::IgnoresFlush => {
+                (LogDeviceCase::X25m.name(), Some(FaultKind::IgnoresFlush))
+            }
+            LogDeviceCase::CapacitorFailed => {
+                (LogDeviceCase::I320.name(), Some(FaultKind::CapacitorFailed))
+            }
             honest => (honest.name(), None),
         }
     }
@@ -80,7 +84,7 @@ impl Who {
 
 /// Losses in the cuts of some drives.
 #[derive(Clone, Copy, Debug, Default)]
-struct Tally {
+struct LogLossTally {
     cuts: u64,
     /// Synchronous writes acknowledged.
     acknowledged: u64,
@@ -96,8 +100,8 @@ struct Tally {
     unexplained: u64,
 }
 
-impl Tally {
-    fn add(&mut self, other: Tally) {
+impl LogLossTally {
+    fn add(&mut self, other: LogLossTally) {
         self.cuts += other.cuts;
         self.acknowledged += other.acknowledged;
         self.lost += other.lost;
@@ -119,14 +123,14 @@ impl Tally {
 }
 
 /// A log device, its oracle, and which write each block was last written by.
-struct Device {
+struct LogDeviceUnderTest {
     drive: PowerDrive,
     oracle: Oracle,
     written: BTreeMap<u64, (u64, u64)>,
 }
 
-impl Device {
-    fn new(who: Who, seed: u64) -> Result<Device, LabError> {
+impl LogDeviceUnderTest {
+    fn new(who: LogDeviceCase, seed: u64) -> Result<LogDeviceUnderTest, LabError> {
         let (name, fault) = who.case();
         let faults = fault.map(|kind| Fault {
             kind,
@@ -140,7 +144,7 @@ impl Device {
         let drive = small_drive(&name, SIZE, power)?;
         let config = drive.config();
         let oracle = Oracle::new(config.shape.slot_bytes, config.buffer.completes_durably());
-        Ok(Device {
+        Ok(LogDeviceUnderTest {
             drive,
             oracle,
             written: BTreeMap::new(),
@@ -177,7 +181,7 @@ impl Device {
     }
 
     /// Whether the device holds what was last written to a block.
-    fn kept(&self, block: &Block) -> bool {
+    fn kept(&self, block: &LogBlock) -> bool {
         let first = block.extent.offset;
         self.written.get(&first).is_some_and(|&(len, number)| {
             let mut sectors = first / 512..(first + len) / 512;
@@ -186,15 +190,15 @@ impl Device {
     }
 
     /// Cuts the power, brings it back, and checks every log and sector.
-    fn cut(&mut self, host: &LogHost) -> Result<Tally, String> {
+    fn cut(&mut self, host: &LogHost) -> Result<LogLossTally, String> {
         let cut = self.drive.cut(self.drive.now());
         let recovery = self.drive.power_on(cut.at + cut.held_up + OFF);
         self.drive.check()?;
         while self.drive.pop_completion(recovery.ready).is_some() {}
-        let mut tally = Tally {
+        let mut tally = LogLossTally {
             cuts: 1,
             acknowledged: host.counts().writes,
-            ..Tally::default()
+            ..LogLossTally::default()
         };
         for chain in host.chains() {
             tally.lost += replay(chain, |block| self.kept(block)).acknowledged_lost;
@@ -224,21 +228,21 @@ pub(super) fn small_drive(name: &str, bytes: u64, power: Power) -> Result<PowerD
 }
 
 fn campaign(
-    who: Who,
+    who: LogDeviceCase,
     cuts: u64,
-    setup: &Setup<'_>,
-) -> Result<(Tally, Result<(), String>), LabError> {
-    let mut device = Device::new(who, setup.seed)?;
+    setup: &ExperimentSetup<'_>,
+) -> Result<(LogLossTally, Result<(), String>), LabError> {
+    let mut device = LogDeviceUnderTest::new(who, setup.seed)?;
     let mut rng = Rng::named(setup.seed, "zil contract");
-    let mut sum = Tally::default();
+    let mut sum = LogLossTally::default();
     for cut in 0..cuts {
         if setup.stop.load(Ordering::Relaxed) {
             return Err(stopped());
         }
         let preset = if cut.is_multiple_of(2) {
-            Preset::V2010
+            ZfsPreset::V2010
         } else {
-            Preset::V2_1
+            ZfsPreset::V2_1
         };
         let spec = preset.host(WRITERS, WRITERS, SIZE, setup.seed ^ cut)?;
         let mut host = LogHost::new(spec);
@@ -252,19 +256,19 @@ fn campaign(
 }
 
 /// Cuts the power of every drive many times.
-fn run(setup: &Setup<'_>) -> Result<Outcome<Measure>, LabError> {
-    let mut outcome = Outcome::new();
-    let (mut honest, mut unexplained) = (Tally::default(), 0);
-    for who in Who::all() {
+fn run(setup: &ExperimentSetup<'_>) -> Result<ExperimentOutcome<ContractMeasure>, LabError> {
+    let mut outcome = ExperimentOutcome::new();
+    let (mut honest, mut unexplained) = (LogLossTally::default(), 0);
+    for who in LogDeviceCase::all() {
         let (tally, check) = campaign(who, CUTS, setup)?;
         outcome.check(format!("{} after each recovery", who.name()), check);
-        outcome.text(Measure::Of((who, Count::Lost)), tally.text());
+        outcome.text(ContractMeasure::Of((who, LogLossCount::Lost)), tally.text());
         for (count, value) in [
-            (Count::Lost, tally.lost),
-            (Count::BadCuts, tally.bad_cuts),
-            (Count::Unpromised, tally.unpromised),
+            (LogLossCount::Lost, tally.lost),
+            (LogLossCount::BadCuts, tally.bad_cuts),
+            (LogLossCount::Unpromised, tally.unpromised),
         ] {
-            outcome.value(Measure::Of((who, count)), value as f64);
+            outcome.value(ContractMeasure::Of((who, count)), value as f64);
         }
         unexplained += tally.unexplained;
         if who.case().1.is_none() {
@@ -282,9 +286,9 @@ fn run(setup: &Setup<'_>) -> Result<Outcome<Measure>, LabError> {
         "the log lost what the drive's oracle did not miss",
     );
     outcome.check("the oracle explains every loss", agreed);
-    outcome.value(Measure::HonestLost, honest.lost as f64);
-    outcome.text(Measure::HonestLost, honest.text());
-    outcome.value(Measure::HonestBroken, honest.broken as f64);
+    outcome.value(ContractMeasure::HonestLost, honest.lost as f64);
+    outcome.text(ContractMeasure::HonestLost, honest.text());
+    outcome.value(ContractMeasure::HonestBroken, honest.broken as f64);
     Ok(outcome)
 }
 
@@ -293,8 +297,8 @@ mod tests {
     use super::*;
     use std::sync::atomic::AtomicBool;
 
-    fn tally(who: Who, cuts: u64) -> Tally {
-        let setup = Setup {
+    fn tally(who: LogDeviceCase, cuts: u64) -> LogLossTally {
+        let setup = ExperimentSetup {
             seed: 3,
             stop: &AtomicBool::new(false),
             aged: None,
@@ -306,31 +310,34 @@ mod tests {
 
     #[test]
     fn an_honest_drive_loses_only_what_was_not_acknowledged() {
-        let found = tally(Who::X25m, 4);
+        let found = tally(LogDeviceCase::X25m, 4);
         assert!(found.acknowledged > 20 && found.unpromised > 0, "{found:?}");
         assert_eq!((found.lost, found.bad_cuts, found.broken), (0, 0, 0));
     }
 
     #[test]
     fn a_drive_that_ignores_flush_loses_what_was_acknowledged() {
-        let found = tally(Who::IgnoresFlush, 4);
+        let found = tally(LogDeviceCase::IgnoresFlush, 4);
         assert!(found.lost > 0 && found.bad_cuts > 0, "{found:?}");
         assert!(found.broken > 0, "the oracle sees it too: {found:?}");
     }
 
     #[test]
     fn the_article_is_right_about_every_drive() {
-        let setup = Setup {
+        let setup = ExperimentSetup {
             seed: 1,
             stop: &AtomicBool::new(false),
             aged: None,
         };
         let found = run(&setup).unwrap();
         let of = |measure| found.get(measure).unwrap();
-        assert_eq!(of(Measure::HonestLost), 0.0);
-        assert_eq!(of(Measure::HonestBroken), 0.0);
-        for fault in [Who::IgnoresFlush, Who::CapacitorFailed] {
-            assert!(of(Measure::Of((fault, Count::Lost))) > 0.0, "{fault:?}");
+        assert_eq!(of(ContractMeasure::HonestLost), 0.0);
+        assert_eq!(of(ContractMeasure::HonestBroken), 0.0);
+        for fault in [LogDeviceCase::IgnoresFlush, LogDeviceCase::CapacitorFailed] {
+            assert!(
+                of(ContractMeasure::Of((fault, LogLossCount::Lost))) > 0.0,
+                "{fault:?}"
+            );
             let kind = fault.case().1.unwrap();
             assert_eq!(kind.info().name, fault.name());
         }

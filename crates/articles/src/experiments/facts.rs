@@ -1,9 +1,9 @@
 //! Figures that follow from published numbers, or that the catalogue carries. Nothing is run.
 
 use crate::keys::keys;
-use crate::outcome::{About, Experiment, Outcome};
+use crate::outcome::{Experiment, ExperimentInfo, ExperimentOutcome};
 use crate::plot;
-use crate::story::Section;
+use crate::story::ArticleSection;
 use ssdlab_base::LabError;
 use ssdlab_drives::catalogue;
 use ssdlab_drives::catalogue::CatalogueDrive;
@@ -31,7 +31,7 @@ keys! {
 }
 
 pub(crate) static FACTS: Experiment<Fact> = Experiment {
-    about: About {
+    about: ExperimentInfo {
         name: "facts",
         what: "arithmetic on published numbers and on the catalogue's; nothing is run",
         weight: 0,
@@ -39,7 +39,7 @@ pub(crate) static FACTS: Experiment<Fact> = Experiment {
     run: |_| facts(),
 };
 
-pub(crate) static PROMISE: Section = Section {
+pub(crate) static PROMISE: ArticleSection = ArticleSection {
     anchor: "plp",
     title: "Flash, and the promise of a log device",
     text: &["What the slides say of cells, and which families survive a power cut."],
@@ -77,8 +77,8 @@ fn rated(drive: &CatalogueDrive) -> f64 {
         .map_or(f64::NAN, |bytes| bytes as f64)
 }
 
-fn facts() -> Result<Outcome<Fact>, LabError> {
-    let mut outcome = Outcome::new();
+fn facts() -> Result<ExperimentOutcome<Fact>, LabError> {
+    let mut outcome = ExperimentOutcome::new();
     let consumer = catalogue::drive("consumer-sata-1tb")?;
     let per_day = rated_per_day(&consumer);
     outcome.value(Fact::S2dGbDay, per_day.map(|bytes| bytes / 1e9));

@@ -1,17 +1,17 @@
 //! The host of the experiments: keeps a drive at a queue depth, in virtual time.
 
-use crate::keys::Key;
-use crate::outcome::Outcome;
+use crate::keys::ExperimentKey;
+use crate::outcome::ExperimentOutcome;
 use hdrhistogram::Histogram;
 use ssdlab_base::{LabError, check};
-use ssdlab_bench::engine::devices::{Devices, Done, Source};
+use ssdlab_bench::engine::devices::{CommandSource, DeviceCompletion, Devices};
 use ssdlab_ssd::nand::Purpose;
 use ssdlab_ssd::{Command, Drive, DriveConfig, DriveCounters, Nanos, Op};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What a drive did between two times.
 #[derive(Clone, Debug)]
-pub(super) struct Span {
+pub(super) struct IntervalStats {
     /// Commands completed, by kind; indexed by [`Op`].
     pub commands: [u64; Op::COUNT],
     /// Bytes read by the host.
@@ -30,7 +30,7 @@ pub(super) struct Span {
     pub write_latency: Histogram<u64>,
 }
 
-impl Span {
+impl IntervalStats {
     fn rate(&self, amount: u64) -> f64 {
         amount as f64 / (self.time.0.max(1) as f64 / 1e9)
     }
@@ -63,7 +63,7 @@ impl Span {
 
 /// Self-checks of an experiment's drives.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Health {
+pub(super) struct DriveSelfChecks {
     /// Drives checked.
     pub drives: u32,
     /// Commands given to them.
@@ -71,8 +71,8 @@ pub(super) struct Health {
     faults: Vec<String>,
 }
 
-impl Health {
-    pub fn add(&mut self, name: &str, host: &Host<'_>) {
+impl DriveSelfChecks {
+    pub fn add(&mut self, name: &str, host: &ExperimentHost<'_>) {
         self.drives += 1;
         self.commands += host.devices.given();
         if let Err(what) = host.check() {
@@ -86,7 +86,7 @@ impl Health {
     }
 
     /// Keeps the checks of all drives as one.
-    pub fn keep<M: Key, L: Key>(&self, outcome: &mut Outcome<M, L>) {
+    pub fn keep<M: ExperimentKey, L: ExperimentKey>(&self, outcome: &mut ExperimentOutcome<M, L>) {
         let name = format!("{} drives, {} commands", self.drives, self.commands);
         let faults = self.faults.join("; ");
         outcome.check(name, if self.passed() { Ok(()) } else { Err(faults) });
@@ -95,7 +95,7 @@ impl Health {
 
 /// A drive and what has been asked of it. Cloning it forks the drive.
 #[derive(Clone, Debug)]
-pub(super) struct Host<'a> {
+pub(super) struct ExperimentHost<'a> {
     /// When it is set, no more commands are given: what was measured then is worth nothing.
     stop: Option<&'a AtomicBool>,
     devices: Devices,
@@ -110,8 +110,8 @@ fn latencies() -> Histogram<u64> {
 /// Commands given between two looks at whether to stop.
 const CHUNK: u64 = 1024;
 
-impl<'a> Host<'a> {
-    pub fn new(config: DriveConfig) -> Result<Host<'a>, LabError> {
+impl<'a> ExperimentHost<'a> {
+    pub fn new(config: DriveConfig) -> Result<ExperimentHost<'a>, LabError> {
         let name = config.name.clone();
         let drive = Drive::new(config).map_err(|error| {
             LabError::refused(
@@ -119,20 +119,20 @@ impl<'a> Host<'a> {
                 "choose a scale that leaves it more blocks",
             )
         })?;
-        Ok(Host::around(drive))
+        Ok(ExperimentHost::around(drive))
     }
 
     /// Of a drive that has not been given a command yet.
-    pub fn around(drive: Drive) -> Host<'a> {
-        Host {
+    pub fn around(drive: Drive) -> ExperimentHost<'a> {
+        ExperimentHost {
             stop: None,
             devices: Devices::one(drive),
         }
     }
 
     /// Looks at `stop` from now on, as do its forks.
-    pub fn watching(self, stop: &'a AtomicBool) -> Host<'a> {
-        Host {
+    pub fn watching(self, stop: &'a AtomicBool) -> ExperimentHost<'a> {
+        ExperimentHost {
             stop: Some(stop),
             ..self
         }
@@ -193,13 +193,17 @@ impl<'a> Host<'a> {
     }
 
     /// Gives `commands`, always `depth` of them outstanding, and waits for all.
-    pub fn run(&mut self, depth: u32, commands: impl IntoIterator<Item = Command>) -> Span {
+    pub fn run(
+        &mut self,
+        depth: u32,
+        commands: impl IntoIterator<Item = Command>,
+    ) -> IntervalStats {
         let begin = (
             self.devices.now(),
             self.counters().clone(),
             self.drive().busy_by_purpose(),
         );
-        let mut load = Counted {
+        let mut load = CountedCommands {
             commands: commands.into_iter(),
             given: self.devices.given(),
             stop: self.stop,
@@ -218,7 +222,7 @@ impl<'a> Host<'a> {
         commands: [u64; Op::COUNT],
         read_latency: Histogram<u64>,
         write_latency: Histogram<u64>,
-    ) -> Span {
+    ) -> IntervalStats {
         let now = self.counters();
         let mut die_share = [0.0; Purpose::COUNT];
         let busy_now = self.drive().busy_by_purpose();
@@ -230,7 +234,7 @@ impl<'a> Host<'a> {
         for (share, (now, then)) in die_share.iter_mut().zip(busy_now.iter().zip(busy)) {
             *share = (now - then) as f64 / total.max(1) as f64;
         }
-        Span {
+        IntervalStats {
             commands,
             bytes_read: now.host_bytes_read - before.host_bytes_read,
             bytes_written: now.host_bytes_written - before.host_bytes_written,
@@ -258,7 +262,7 @@ impl<'a> Host<'a> {
 }
 
 /// Commands on their way to the drive, counted as they complete.
-struct Counted<'a, I> {
+struct CountedCommands<'a, I> {
     commands: I,
     given: u64,
     stop: Option<&'a AtomicBool>,
@@ -267,8 +271,8 @@ struct Counted<'a, I> {
     latency: [Histogram<u64>; 2],
 }
 
-impl<I> Counted<'_, I> {
-    fn count(&mut self, done: &Done) {
+impl<I> CountedCommands<'_, I> {
+    fn count(&mut self, done: &DeviceCompletion) {
         self.done[done.op as usize] += 1;
         if let Some(table) = self.latency.get_mut(done.op as usize) {
             table.saturating_record(done.done.0 - done.submitted.0);
@@ -276,7 +280,7 @@ impl<I> Counted<'_, I> {
     }
 }
 
-impl<I: Iterator<Item = Command>> Source for Counted<'_, I> {
+impl<I: Iterator<Item = Command>> CommandSource for CountedCommands<'_, I> {
     fn next(&mut self, _: &Drive) -> Option<Command> {
         let stopped = |stop: &AtomicBool| stop.load(Ordering::Relaxed);
         if self.given.is_multiple_of(CHUNK) && self.stop.is_some_and(stopped) {
@@ -286,7 +290,7 @@ impl<I: Iterator<Item = Command>> Source for Counted<'_, I> {
         self.commands.next()
     }
 
-    fn done(&mut self, _: &Drive, done: &Done) {
+    fn done(&mut self, _: &Drive, done: &DeviceCompletion) {
         self.count(done);
     }
 }

@@ -1,46 +1,48 @@
 //! Articles s2d and myth in whole hosts: a cache tier, and a file system over months.
 
-use crate::keys::{Key, keys};
-use crate::outcome::{About, Experiment, Outcome, Points, Setup, stopped};
+use crate::keys::{ExperimentKey, keys};
+use crate::outcome::{
+    CurvePoints, Experiment, ExperimentInfo, ExperimentOutcome, ExperimentSetup, stopped,
+};
 use ssdlab_base::LabError;
-use ssdlab_base::check::Check;
-use ssdlab_hosts::months::{Months, MonthsSpec, Trim};
-use ssdlab_hosts::tier::{Durable, TierSpec};
+use ssdlab_base::check::SelfCheck;
+use ssdlab_hosts::months::{Months, MonthsSpec, TrimSchedule};
+use ssdlab_hosts::tier::{DurabilityMode, TierSpec};
 use ssdlab_hosts::{HostDrive, months, tier};
 use ssdlab_ssd::Nanos;
 
 keys! {
     /// The cache devices: the consumer drive, and its twin with a protected buffer.
-    pub(crate) enum Cache {
+    pub(crate) enum CacheDevice {
         Consumer = "consumer",
         Twin = "twin",
     }
 
     /// Every write durable (FUA), or buffered.
-    pub(crate) enum Mode {
+    pub(crate) enum TierWriteMode {
         Through = "through",
         Buffered = "buffered",
     }
 
-    pub(crate) enum Rate {
+    pub(crate) enum TierRate {
         Iops = "iops",
         NandPerHostByte = "nand_per_host_byte",
     }
 
-    pub(crate) enum Over {
+    pub(crate) enum TierRatio {
         Iops = "through_over_buffered",
         Nand = "nand_through_over_buffered",
     }
 
     pub(crate) enum TierMeasure {
         ;
-        Of((Cache, Mode, Rate)) = "{}",
-        Over((Cache, Over)) = "{}",
+        Of((CacheDevice, TierWriteMode, TierRate)) = "{}",
+        Over((CacheDevice, TierRatio)) = "{}",
     }
 }
 
 pub(crate) static TIER: Experiment<TierMeasure> = Experiment {
-    about: About {
+    about: ExperimentInfo {
         name: "s2d.tier",
         what: "a cache tier of two copies on the drive and on its twin, each write durable on both \
                cache devices (FUA), and buffered; drives scaled to 4 GiB, 20 s of the article's \
@@ -51,12 +53,12 @@ pub(crate) static TIER: Experiment<TierMeasure> = Experiment {
 };
 
 keys! {
-    pub(crate) enum Trimmed {
+    pub(crate) enum MonthsTrim {
         Never = "never",
         AtOnce = "trimmed",
     }
 
-    pub(crate) enum Late {
+    pub(crate) enum MonthsMetric {
         ReadMbS = "read_mb_s",
         WriteMbS = "write_mb_s",
         MappedPct = "mapped_pct",
@@ -68,17 +70,17 @@ keys! {
         TrimReadGain = "trim_read_gain",
         TrimWriteGain = "trim_write_gain",
         ;
-        Of((Trimmed, Late)) = "{}",
+        Of((MonthsTrim, MonthsMetric)) = "{}",
     }
 
-    pub(crate) enum Direction {
+    pub(crate) enum MonthsDirection {
         Reads = "reads",
         Writes = "writes",
     }
 }
 
-pub(crate) static MONTHS: Experiment<MonthsMeasure, (Trimmed, Direction)> = Experiment {
-    about: About {
+pub(crate) static MONTHS: Experiment<MonthsMeasure, (MonthsTrim, MonthsDirection)> = Experiment {
+    about: ExperimentInfo {
         name: "myth.months",
         what: "half a year of files, created, updated and deleted, 70 % used, on the X25-M scaled \
                to 2 GiB: never trimmed, and trimmed at once",
@@ -98,7 +100,11 @@ const BLOCK: u32 = 4096;
 /// Days of a month, for the plot.
 const MONTH: f64 = 30.4;
 
-fn keep<M: Key, L: Key>(outcome: &mut Outcome<M, L>, what: &str, checks: Vec<Check>) {
+fn keep<M: ExperimentKey, L: ExperimentKey>(
+    outcome: &mut ExperimentOutcome<M, L>,
+    what: &str,
+    checks: Vec<SelfCheck>,
+) {
     for check in checks {
         let result = check.failure.map_or(Ok(()), Err);
         outcome.check(format!("{what}: {}", check.name), result);
@@ -106,18 +112,18 @@ fn keep<M: Key, L: Key>(outcome: &mut Outcome<M, L>, what: &str, checks: Vec<Che
 }
 
 /// The consumer drive and its protected twin as cache devices of two copies each.
-fn tiers(setup: &Setup<'_>) -> Result<Outcome<TierMeasure>, LabError> {
-    let mut outcome = Outcome::new();
-    for (cache, mode) in <(Cache, Mode)>::all() {
+fn tiers(setup: &ExperimentSetup<'_>) -> Result<ExperimentOutcome<TierMeasure>, LabError> {
+    let mut outcome = ExperimentOutcome::new();
+    for (cache, mode) in <(CacheDevice, TierWriteMode)>::all() {
         let name = match cache {
-            Cache::Consumer => "consumer-sata-1tb",
-            Cache::Twin => "consumer-sata-1tb-plp",
+            CacheDevice::Consumer => "consumer-sata-1tb",
+            CacheDevice::Twin => "consumer-sata-1tb-plp",
         };
         let drive = HostDrive::open(name, &[], Some(CACHE))?;
         let spec = TierSpec {
             durable: match mode {
-                Mode::Through => Durable::Fua,
-                Mode::Buffered => Durable::Buffered,
+                TierWriteMode::Through => DurabilityMode::Fua,
+                TierWriteMode::Buffered => DurabilityMode::Buffered,
             },
             duration: TIER_TIME,
             seed: setup.seed,
@@ -129,32 +135,32 @@ fn tiers(setup: &Setup<'_>) -> Result<Outcome<TierMeasure>, LabError> {
             return Err(stopped());
         }
         let of = |rate| TierMeasure::Of((cache, mode, rate));
-        outcome.value(of(Rate::Iops), found.iops);
-        outcome.value(of(Rate::NandPerHostByte), found.nand_per_host_byte);
+        outcome.value(of(TierRate::Iops), found.iops);
+        outcome.value(of(TierRate::NandPerHostByte), found.nand_per_host_byte);
         keep(&mut outcome, &(cache, mode).name(), found.checks);
     }
-    for cache in Cache::all() {
+    for cache in CacheDevice::all() {
         for (over, rate) in [
-            (Over::Iops, Rate::Iops),
-            (Over::Nand, Rate::NandPerHostByte),
+            (TierRatio::Iops, TierRate::Iops),
+            (TierRatio::Nand, TierRate::NandPerHostByte),
         ] {
             let of = |mode| TierMeasure::Of((cache, mode, rate));
-            let ratio = outcome.ratio(of(Mode::Through), of(Mode::Buffered));
+            let ratio = outcome.ratio(of(TierWriteMode::Through), of(TierWriteMode::Buffered));
             outcome.value(TierMeasure::Over((cache, over)), ratio);
         }
     }
     Ok(outcome)
 }
 
-type Year = Outcome<MonthsMeasure, (Trimmed, Direction)>;
+type MonthsOutcome = ExperimentOutcome<MonthsMeasure, (MonthsTrim, MonthsDirection)>;
 
 /// Half a year of files on a client drive, never trimmed and trimmed at once.
-fn half_a_year(setup: &Setup<'_>) -> Result<Year, LabError> {
+fn half_a_year(setup: &ExperimentSetup<'_>) -> Result<MonthsOutcome, LabError> {
     let drive = HostDrive::open(CLIENT, &[], Some(DISK))?;
-    let mut outcome = Outcome::new();
+    let mut outcome = ExperimentOutcome::new();
     for (trimmed, trim) in [
-        (Trimmed::Never, Trim::Never),
-        (Trimmed::AtOnce, Trim::AtOnce),
+        (MonthsTrim::Never, TrimSchedule::Never),
+        (MonthsTrim::AtOnce, TrimSchedule::AtOnce),
     ] {
         let mut spec = MonthsSpec {
             trim,
@@ -170,20 +176,20 @@ fn half_a_year(setup: &Setup<'_>) -> Result<Year, LabError> {
         keep(&mut outcome, &trimmed.name(), found.checks);
     }
     for (gain, late) in [
-        (MonthsMeasure::TrimReadGain, Late::ReadMbS),
-        (MonthsMeasure::TrimWriteGain, Late::WriteMbS),
+        (MonthsMeasure::TrimReadGain, MonthsMetric::ReadMbS),
+        (MonthsMeasure::TrimWriteGain, MonthsMetric::WriteMbS),
     ] {
         let of = |trimmed| MonthsMeasure::Of((trimmed, late));
-        let ratio = outcome.ratio(of(Trimmed::AtOnce), of(Trimmed::Never));
+        let ratio = outcome.ratio(of(MonthsTrim::AtOnce), of(MonthsTrim::Never));
         outcome.value(gain, ratio);
     }
     Ok(outcome)
 }
 
 /// Keeps curves, and the means of their last quarter.
-fn year(outcome: &mut Year, trimmed: Trimmed, found: &Months) {
-    let over = |of: &dyn Fn(&months::Sample) -> f64| -> Points {
-        let point = |s: &months::Sample| (f64::from(s.day) / MONTH, of(s));
+fn year(outcome: &mut MonthsOutcome, trimmed: MonthsTrim, found: &Months) {
+    let over = |of: &dyn Fn(&months::DaySample) -> f64| -> CurvePoints {
+        let point = |s: &months::DaySample| (f64::from(s.day) / MONTH, of(s));
         found.samples.iter().map(point).collect()
     };
     let reads = over(&|s| s.probe.read_bytes_s / 1e6);
@@ -196,14 +202,20 @@ fn year(outcome: &mut Year, trimmed: Trimmed, found: &Months) {
     };
     let last = found.samples.last();
     for (measure, value) in [
-        (Late::ReadMbS, Some(late(&reads))),
-        (Late::WriteMbS, Some(late(&writes))),
-        (Late::MappedPct, last.map(|last| 100.0 * last.mapped_share)),
-        (Late::UsedPct, last.map(|last| 100.0 * last.used_share)),
-        (Late::Waf, found.waf),
+        (MonthsMetric::ReadMbS, Some(late(&reads))),
+        (MonthsMetric::WriteMbS, Some(late(&writes))),
+        (
+            MonthsMetric::MappedPct,
+            last.map(|last| 100.0 * last.mapped_share),
+        ),
+        (
+            MonthsMetric::UsedPct,
+            last.map(|last| 100.0 * last.used_share),
+        ),
+        (MonthsMetric::Waf, found.waf),
     ] {
         outcome.value(MonthsMeasure::Of((trimmed, measure)), value);
     }
-    outcome.curve((trimmed, Direction::Reads), reads);
-    outcome.curve((trimmed, Direction::Writes), writes);
+    outcome.curve((trimmed, MonthsDirection::Reads), reads);
+    outcome.curve((trimmed, MonthsDirection::Writes), writes);
 }

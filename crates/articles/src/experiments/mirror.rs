@@ -9,8 +9,8 @@
 //! bytes. A smaller drive has fewer blocks to average over: equal drives of full size should
 //! die closer together than here, which was not measured.
 
-use super::scale::Scale;
-use crate::outcome::Points;
+use super::scale::DriveScale;
+use crate::outcome::CurvePoints;
 use serde::Serialize;
 use ssdlab_base::LabError;
 use ssdlab_base::stop::go_on;
@@ -20,7 +20,7 @@ use ssdlab_drives::catalogue::CatalogueDrive;
 use ssdlab_drives::cycles::Cycles;
 use ssdlab_drives::media::Media;
 use ssdlab_drives::smart::sets::attributes;
-use ssdlab_drives::smart::{AttributeSet, Health, Wear};
+use ssdlab_drives::smart::{AttributeSet, SmartHealth, SmartWear};
 use ssdlab_ssd::geometry::Geometry;
 use ssdlab_ssd::rng::Rng;
 use ssdlab_ssd::{Command, CountingDrive, DriveConfig};
@@ -48,7 +48,7 @@ pub struct MirrorSettings {
 
 /// When a drive wore out, in bytes that the host wrote, of the full drive.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Death {
+pub struct WearOutPoint {
     /// Its rated cycles were used up on average (E9 at 1).
     pub rated_bytes: f64,
     /// Its reserve was used up.
@@ -57,18 +57,18 @@ pub struct Death {
 
 /// A mirror's pairs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Mirror {
+pub struct MirrorPairs {
     /// The two sides.
     pub sides: [String; 2],
     /// Deaths of each pair.
-    pub pairs: Vec<[Death; 2]>,
+    pub pairs: Vec<[WearOutPoint; 2]>,
     /// Full drive over the smaller one that was played: bytes, and rated cycles.
     pub smaller: [[f64; 2]; 2],
     /// Failed self-checks of the drives after their lives.
     pub faults: Vec<String>,
 }
 
-impl Mirror {
+impl MirrorPairs {
     /// Gap between the two deaths of each pair, in per cent of the shorter life, rising.
     pub fn gaps_pct(&self) -> Vec<f64> {
         self.gaps(|death| death.dead_bytes)
@@ -79,8 +79,8 @@ impl Mirror {
         self.gaps(|death| death.rated_bytes)
     }
 
-    fn gaps(&self, when: fn(&Death) -> f64) -> Vec<f64> {
-        let gap = |[a, b]: &[Death; 2]| {
+    fn gaps(&self, when: fn(&WearOutPoint) -> f64) -> Vec<f64> {
+        let gap = |[a, b]: &[WearOutPoint; 2]| {
             let (a, b) = (when(a), when(b));
             100.0 * (a.max(b) / a.min(b) - 1.0)
         };
@@ -112,15 +112,15 @@ pub fn percentile(sorted: &[f64], percent: usize) -> f64 {
 }
 
 /// A drive made smaller, with its wear.
-struct Small {
+struct ShrunkDrive {
     pub config: DriveConfig,
     media: Media,
     /// Bytes and cycles of the full drive over those of this one.
     smaller: [f64; 2],
 }
 
-impl Small {
-    pub fn of(drive: &CatalogueDrive) -> Result<Small, LabError> {
+impl ShrunkDrive {
+    pub fn of(drive: &CatalogueDrive) -> Result<ShrunkDrive, LabError> {
         let full = &drive.config;
         if full.ftl.mapping.kind.is_block_mapped() {
             return Err(LabError::refused(
@@ -133,7 +133,7 @@ impl Small {
         let (media, rated) = (whole.with_cycles(CYCLES)?, whole.cycles_rated);
         let pages = (full.shape.pages_per_block / (2 * full.shape.bits_per_cell)).max(1);
         let blocks = (full.shape.blocks_per_plane / SUPERBLOCKS).max(1);
-        let mut config = Scale { blocks, pages }.apply(full)?;
+        let mut config = DriveScale { blocks, pages }.apply(full)?;
         let least = config.free_superblocks_min(true);
         let low = &mut config.ftl.reclaim.free_superblocks_low;
         *low = (*low).max(least);
@@ -144,7 +144,7 @@ impl Small {
             raw(full) / raw(&config),
             f64::from(rated) / f64::from(CYCLES),
         ];
-        Ok(Small {
+        Ok(ShrunkDrive {
             config,
             media,
             smaller,
@@ -165,7 +165,7 @@ fn cycles_average(drive: &CountingDrive) -> f64 {
 }
 
 /// Random writes of 4 KiB, in the batches that a drive takes quickly.
-struct Writes {
+struct RandomWriteBatches {
     rng: Rng,
     blocks: u64,
     batch: Vec<Command>,
@@ -173,9 +173,9 @@ struct Writes {
 
 const BLOCK: u64 = 4096;
 
-impl Writes {
-    fn new(bytes: u64, seed: u64) -> Writes {
-        Writes {
+impl RandomWriteBatches {
+    fn new(bytes: u64, seed: u64) -> RandomWriteBatches {
+        RandomWriteBatches {
             rng: Rng::named(seed, "mirror: writes"),
             blocks: (bytes / BLOCK).max(1),
             batch: Vec::new(),
@@ -194,13 +194,13 @@ impl Writes {
 
 /// Plays one drive under writes to its first `bytes`; its death, and what it found wrong.
 fn live(
-    small: &Small,
+    small: &ShrunkDrive,
     bytes: u64,
     seeds: (u64, u64),
     stop: &AtomicBool,
-) -> Result<(Death, Option<String>), LabError> {
+) -> Result<(WearOutPoint, Option<String>), LabError> {
     let mut drive = small.drive(seeds.0)?;
-    let mut writes = Writes::new(bytes, seeds.1);
+    let mut writes = RandomWriteBatches::new(bytes, seeds.1);
     let mut rated_bytes = None;
     let full = small.smaller[0] * small.smaller[1];
     let written = |drive: &CountingDrive| drive.counters().host_bytes_written as f64 * full;
@@ -212,7 +212,7 @@ fn live(
         }
     }
     let dead_bytes = written(&drive);
-    let death = Death {
+    let death = WearOutPoint {
         rated_bytes: rated_bytes.unwrap_or(dead_bytes),
         dead_bytes,
     };
@@ -221,22 +221,25 @@ fn live(
 
 /// Lives that have been played, by drive, bytes written to, and seeds: a drive of the same kind
 /// under the same writes has the same life in another mirror.
-type Lives = BTreeMap<(String, u64, (u64, u64)), (Death, Option<String>)>;
+type LifeCache = BTreeMap<(String, u64, (u64, u64)), (WearOutPoint, Option<String>)>;
 
 /// Plays all pairs of a mirror.
 ///
 /// # Errors
 /// When a drive is unknown or cannot wear, or `stop` is set.
-pub fn mirror(settings: &MirrorSettings, stop: &AtomicBool) -> Result<Mirror, LabError> {
-    pairs_of(settings, &mut Lives::new(), stop)
+pub fn mirror(settings: &MirrorSettings, stop: &AtomicBool) -> Result<MirrorPairs, LabError> {
+    pairs_of(settings, &mut LifeCache::new(), stop)
 }
 
 /// Plays all pairs of several mirrors; a life that is the same in two of them is played once.
 ///
 /// # Errors
 /// As [`mirror`].
-pub(super) fn mirrors(all: &[MirrorSettings], stop: &AtomicBool) -> Result<Vec<Mirror>, LabError> {
-    let mut lives = Lives::new();
+pub(super) fn mirrors(
+    all: &[MirrorSettings],
+    stop: &AtomicBool,
+) -> Result<Vec<MirrorPairs>, LabError> {
+    let mut lives = LifeCache::new();
     let each = all.iter();
     each.map(|settings| pairs_of(settings, &mut lives, stop))
         .collect()
@@ -244,22 +247,22 @@ pub(super) fn mirrors(all: &[MirrorSettings], stop: &AtomicBool) -> Result<Vec<M
 
 fn pairs_of(
     settings: &MirrorSettings,
-    lives: &mut Lives,
+    lives: &mut LifeCache,
     stop: &AtomicBool,
-) -> Result<Mirror, LabError> {
+) -> Result<MirrorPairs, LabError> {
     let sides = settings
         .sides
         .each_ref()
-        .map(|name| -> Result<Small, LabError> { Small::of(&catalogue::open(name)?) });
+        .map(|name| -> Result<ShrunkDrive, LabError> { ShrunkDrive::of(&catalogue::open(name)?) });
     let [a, b] = sides;
     let (a, b) = (a?, b?);
     // A mirror is as large as its smaller side; each side's share of its own capacity.
-    let full = |small: &Small| small.config.user_bytes as f64 * small.smaller[0];
+    let full = |small: &ShrunkDrive| small.config.user_bytes as f64 * small.smaller[0];
     let common = full(&a).min(full(&b));
     let (mut pairs, mut faults) = (Vec::new(), Vec::new());
     for pair in 0..u64::from(settings.pairs) {
         // Every drive is one of its own; the writes are the pair's.
-        let mut death = |side: usize, small: &Small| -> Result<Death, LabError> {
+        let mut death = |side: usize, small: &ShrunkDrive| -> Result<WearOutPoint, LabError> {
             let drive = settings.seed.wrapping_add(2 * pair + side as u64);
             let seeds = (drive, settings.seed ^ pair);
             let bytes = (common / small.smaller[0]) as u64;
@@ -274,7 +277,7 @@ fn pairs_of(
         };
         pairs.push([death(0, &a)?, death(1, &b)?]);
     }
-    Ok(Mirror {
+    Ok(MirrorPairs {
         sides: settings.sides.clone(),
         pairs,
         smaller: [a.smaller, b.smaller],
@@ -288,10 +291,10 @@ fn pairs_of(
 ///
 /// # Errors
 /// As [`mirror`].
-pub(super) fn indicator(name: &str, seed: u64, stop: &AtomicBool) -> Result<Points, LabError> {
-    let small = Small::of(&catalogue::open(name)?)?;
+pub(super) fn indicator(name: &str, seed: u64, stop: &AtomicBool) -> Result<CurvePoints, LabError> {
+    let small = ShrunkDrive::of(&catalogue::open(name)?)?;
     let mut drive = small.drive(seed)?;
-    let mut writes = Writes::new(small.config.user_bytes, seed);
+    let mut writes = RandomWriteBatches::new(small.config.user_bytes, seed);
     let mut points = vec![(0.0, e9(&drive))];
     let mut rated = None;
     let bytes = |drive: &CountingDrive| drive.counters().host_bytes_written as f64;
@@ -316,13 +319,13 @@ pub(super) fn indicator(name: &str, seed: u64, stop: &AtomicBool) -> Result<Poin
 
 /// E9 as the drive's SMART shows it.
 fn e9(drive: &CountingDrive) -> f64 {
-    let health = Health {
-        wear: Wear {
+    let health = SmartHealth {
+        wear: SmartWear {
             cycles_average: cycles_average(drive),
             cycles_rated: CYCLES,
-            ..Wear::default()
+            ..SmartWear::default()
         },
-        ..Health::default()
+        ..SmartHealth::default()
     };
     let rows = attributes(AttributeSet::Intel, &health);
     let found = rows.iter().find(|row| row.id == E9);
@@ -333,7 +336,7 @@ fn e9(drive: &CountingDrive) -> f64 {
 mod tests {
     use super::*;
 
-    fn pairs(sides: [&str; 2], count: u32) -> Mirror {
+    fn pairs(sides: [&str; 2], count: u32) -> MirrorPairs {
         let settings = MirrorSettings {
             sides: sides.map(str::to_owned),
             pairs: count,

@@ -4,32 +4,34 @@
 //! forked; both commands begin on the same state.
 
 use super::facts;
-use crate::keys::{Key, keys};
+use crate::keys::{ExperimentKey, keys};
 use crate::number::number;
-use crate::outcome::{About, Experiment, Outcome, Outcomes, Setup, stopped};
+use crate::outcome::{
+    Experiment, ExperimentInfo, ExperimentOutcome, ExperimentRecords, ExperimentSetup, stopped,
+};
 use crate::plot::{chart, level, line};
-use crate::story::Section;
+use crate::story::ArticleSection;
 use maud::{Markup, html};
 use ssdlab_base::LabError;
 use ssdlab_bench::analysis::{series, stats, write_cliff};
 use ssdlab_bench::device::{ModelledTarget, Target};
 use ssdlab_bench::engine;
 use ssdlab_bench::engine::Unobserved;
-use ssdlab_bench::record::{Ending, RunRecord, Second};
+use ssdlab_bench::record::{RunEnding, RunRecord, Second};
 use ssdlab_drives::catalogue;
 use ssdlab_load::diskspd;
-use ssdlab_load::plan::Plan;
+use ssdlab_load::plan::WorkloadPlan;
 use ssdlab_ssd::{Nanos, Op};
-use ssdlab_view::chart::{Chart, Charts, Note};
+use ssdlab_view::chart::{Chart, ChartMark, Charts};
 
 keys! {
     /// How writes are given: the article's two commands, and the lines of their rates.
-    pub(crate) enum Mode {
+    pub(crate) enum DiskspdMode {
         Buffered = "buffered",
         Through = "through",
     }
 
-    pub(crate) enum Level {
+    pub(crate) enum CliffMetric {
         CliffS = "cliff_s",
         DropShare = "drop_share",
         Before = "before",
@@ -42,17 +44,17 @@ keys! {
         WafAfter = "waf_after",
     }
 
-    pub(crate) enum Measure {
+    pub(crate) enum S2dMeasure {
         ThroughOverBuffered = "through_over_buffered",
         ThroughWafOverBuffered = "through_waf_over_buffered",
         ThroughGbDay = "through_gb_day",
         ;
-        Of((Mode, Level)) = "{}",
+        Of((DiskspdMode, CliffMetric)) = "{}",
     }
 }
 
-pub(crate) static DRIVE: Experiment<Measure, Mode> = Experiment {
-    about: About {
+pub(crate) static DRIVE: Experiment<S2dMeasure, DiskspdMode> = Experiment {
+    about: ExperimentInfo {
         name: "s2d.drive",
         what: "1 TB consumer drive: 100 GiB written a little over twice, then the article's two \
                DISKSPD commands, buffered and written through, 30 minutes each",
@@ -61,8 +63,8 @@ pub(crate) static DRIVE: Experiment<Measure, Mode> = Experiment {
     run: |setup| run("consumer-sata-1tb", setup),
 };
 
-pub(crate) static TWIN: Experiment<Measure, Mode> = Experiment {
-    about: About {
+pub(crate) static TWIN: Experiment<S2dMeasure, DiskspdMode> = Experiment {
+    about: ExperimentInfo {
         name: "s2d.twin",
         what: "the same on the twin with a protected buffer",
         weight: 36,
@@ -79,19 +81,22 @@ const BEFORE: std::ops::Range<usize> = 5..100;
 const AFTER: std::ops::Range<usize> = 600..1795;
 
 /// Runs both commands on the named drive.
-fn run(drive: &str, setup: &Setup<'_>) -> Result<Outcome<Measure, Mode>, LabError> {
+fn run(
+    drive: &str,
+    setup: &ExperimentSetup<'_>,
+) -> Result<ExperimentOutcome<S2dMeasure, DiskspdMode>, LabError> {
     let entry = catalogue::drive(drive)?;
-    let mut outcome = Outcome::resting_on(entry.rests_on());
+    let mut outcome = ExperimentOutcome::resting_on(entry.rests_on());
     let mut fresh = ModelledTarget::new(&entry, Some(FILE))?;
-    let fill = Plan::fill(FILE * FILL_PCT / 100);
+    let fill = WorkloadPlan::fill(FILE * FILL_PCT / 100);
     let record = engine::run(&fill, &mut fresh, &mut Unobserved, setup.stop)?;
     keep_checks(&mut outcome, "fill", &record)?;
     let ready = fresh.now() + IDLE;
     fresh.reap(Some(ready), &mut Vec::new())?;
     let again = fresh.clone();
     for (mode, cache, mut target) in [
-        (Mode::Buffered, "-Su", again),
-        (Mode::Through, "-Suw", fresh),
+        (DiskspdMode::Buffered, "-Su", again),
+        (DiskspdMode::Through, "-Suw", fresh),
     ] {
         let plan = plan(cache, setup.seed)?;
         let record = engine::run(&plan, &mut target, &mut Unobserved, setup.stop)?;
@@ -103,7 +108,7 @@ fn run(drive: &str, setup: &Setup<'_>) -> Result<Outcome<Measure, Mode>, LabErro
 }
 
 /// The article's command line.
-fn plan(cache: &str, seed: u64) -> Result<Plan, LabError> {
+fn plan(cache: &str, seed: u64) -> Result<WorkloadPlan, LabError> {
     let line = format!("diskspd.exe -t8 -b4k -r4k -o1 -w30 {cache} -D -L -d1800 FILE");
     let words: Vec<String> = line.split(' ').map(String::from).collect();
     let mut plan = diskspd::parse(&words)?;
@@ -114,14 +119,14 @@ fn plan(cache: &str, seed: u64) -> Result<Plan, LabError> {
 }
 
 fn keep_checks(
-    outcome: &mut Outcome<Measure, Mode>,
+    outcome: &mut ExperimentOutcome<S2dMeasure, DiskspdMode>,
     name: &str,
     record: &RunRecord,
 ) -> Result<(), LabError> {
     match &record.ending {
-        Ending::Complete => {}
-        Ending::Interrupted => return Err(stopped()),
-        Ending::Failed(why) => return Err(LabError::refused(why.clone(), "")),
+        RunEnding::Complete => {}
+        RunEnding::Interrupted => return Err(stopped()),
+        RunEnding::Failed(why) => return Err(LabError::refused(why.clone(), "")),
     }
     for check in &record.checks {
         let result = check.failure.clone().map_or(Ok(()), Err);
@@ -141,25 +146,35 @@ fn unevenness(values: &[f64]) -> f64 {
     stats::population_deviation(values) / stats::mean(values)
 }
 
-fn measure(outcome: &mut Outcome<Measure, Mode>, mode: Mode, seconds: &[Second]) {
+fn measure(
+    outcome: &mut ExperimentOutcome<S2dMeasure, DiskspdMode>,
+    mode: DiskspdMode,
+    seconds: &[Second],
+) {
     let all = series::iops(seconds, 0, &Op::ALL);
     let writes = series::iops(seconds, 0, &[Op::Write]);
     let (before, after) = (part(&all, BEFORE), part(&all, AFTER));
     let cliff = write_cliff(seconds, 0);
     let dropped = cliff.as_ref().map(|cliff| 1.0 - cliff.after / cliff.before);
     for (level, value) in [
-        (Level::CliffS, cliff.as_ref().map(|cliff| cliff.at_s)),
-        (Level::DropShare, dropped),
-        (Level::Before, Some(stats::mean(before))),
-        (Level::After, Some(stats::mean(after))),
-        (Level::Drop, Some(stats::mean(before) - stats::mean(after))),
-        (Level::WritesAfter, Some(stats::mean(part(&writes, AFTER)))),
-        (Level::UnevennessBefore, Some(unevenness(before))),
-        (Level::UnevennessAfter, Some(unevenness(after))),
-        (Level::Mean, Some(stats::mean(&all))),
-        (Level::WafAfter, Some(waf(seconds))),
+        (CliffMetric::CliffS, cliff.as_ref().map(|cliff| cliff.at_s)),
+        (CliffMetric::DropShare, dropped),
+        (CliffMetric::Before, Some(stats::mean(before))),
+        (CliffMetric::After, Some(stats::mean(after))),
+        (
+            CliffMetric::Drop,
+            Some(stats::mean(before) - stats::mean(after)),
+        ),
+        (
+            CliffMetric::WritesAfter,
+            Some(stats::mean(part(&writes, AFTER))),
+        ),
+        (CliffMetric::UnevennessBefore, Some(unevenness(before))),
+        (CliffMetric::UnevennessAfter, Some(unevenness(after))),
+        (CliffMetric::Mean, Some(stats::mean(&all))),
+        (CliffMetric::WafAfter, Some(waf(seconds))),
     ] {
-        outcome.value(Measure::Of((mode, level)), value);
+        outcome.value(S2dMeasure::Of((mode, level)), value);
     }
     outcome.series(mode, 1.0, all);
 }
@@ -176,20 +191,26 @@ fn waf(seconds: &[Second]) -> f64 {
 }
 
 /// Written through over buffered.
-fn compare(outcome: &mut Outcome<Measure, Mode>, entry: &catalogue::CatalogueDrive) {
-    let over = |outcome: &Outcome<Measure, Mode>, level| {
-        let of = |mode| Measure::Of((mode, level));
-        outcome.ratio(of(Mode::Through), of(Mode::Buffered))
+fn compare(
+    outcome: &mut ExperimentOutcome<S2dMeasure, DiskspdMode>,
+    entry: &catalogue::CatalogueDrive,
+) {
+    let over = |outcome: &ExperimentOutcome<S2dMeasure, DiskspdMode>, level| {
+        let of = |mode| S2dMeasure::Of((mode, level));
+        outcome.ratio(of(DiskspdMode::Through), of(DiskspdMode::Buffered))
     };
-    let rates = over(outcome, Level::Mean);
-    let lost = over(outcome, Level::WafAfter);
-    outcome.value(Measure::ThroughOverBuffered, rates);
-    outcome.value(Measure::ThroughWafOverBuffered, lost);
+    let rates = over(outcome, CliffMetric::Mean);
+    let lost = over(outcome, CliffMetric::WafAfter);
+    outcome.value(S2dMeasure::ThroughOverBuffered, rates);
+    outcome.value(S2dMeasure::ThroughWafOverBuffered, lost);
     let rated = facts::rated_per_day(entry);
-    outcome.value(Measure::ThroughGbDay, rated.map(|rated| rated / lost / 1e9));
+    outcome.value(
+        S2dMeasure::ThroughGbDay,
+        rated.map(|rated| rated / lost / 1e9),
+    );
 }
 
-pub(crate) static BUFFERED: Section = Section {
+pub(crate) static BUFFERED: ArticleSection = ArticleSection {
     anchor: "buffered",
     title: "Buffered: fast, with a cliff",
     text: &[
@@ -201,7 +222,7 @@ pub(crate) static BUFFERED: Section = Section {
     plots: buffered,
 };
 
-pub(crate) static THROUGH: Section = Section {
+pub(crate) static THROUGH: ArticleSection = ArticleSection {
     anchor: "through",
     title: "Written through: a fast hard disk",
     text: &[
@@ -212,7 +233,7 @@ pub(crate) static THROUGH: Section = Section {
     plots: through,
 };
 
-pub(crate) static ENDURANCE: Section = Section {
+pub(crate) static ENDURANCE: ArticleSection = ArticleSection {
     anchor: "endurance",
     title: "What it costs in life",
     text: &[
@@ -223,7 +244,7 @@ pub(crate) static ENDURANCE: Section = Section {
     plots: cost,
 };
 
-pub(crate) static PROTECTED: Section = Section {
+pub(crate) static PROTECTED: ArticleSection = ArticleSection {
     anchor: "plp",
     title: "The same drive with a protected buffer",
     text: &[
@@ -234,44 +255,53 @@ pub(crate) static PROTECTED: Section = Section {
     plots: twin,
 };
 
-fn buffered(found: &Outcomes, charts: &mut Charts) -> Markup {
-    let cliff = Note::Cliff {
+fn buffered(found: &ExperimentRecords, charts: &mut Charts) -> Markup {
+    let cliff = ChartMark::Cliff {
         at: 120.0,
         text: "as published, by about 10,000".into(),
         colour: 1,
     };
-    let lines = vec![line("ours", 0, found.series(&DRIVE, Mode::Buffered, 0.0))];
+    let lines = vec![line(
+        "ours",
+        0,
+        found.series(&DRIVE, DiskspdMode::Buffered, 0.0),
+    )];
     charts.add(Chart {
         notes: vec![cliff],
         ..chart("Buffered (-Su): IOPS over 30 minutes", "s2d", lines)
     })
 }
 
-fn through(found: &Outcomes, charts: &mut Charts) -> Markup {
+fn through(found: &ExperimentRecords, charts: &mut Charts) -> Markup {
     let lines = vec![
-        line("ours", 0, found.series(&DRIVE, Mode::Through, 0.0)),
+        line("ours", 0, found.series(&DRIVE, DiskspdMode::Through, 0.0)),
         level("published: about 220", 1, 1800.0, 220.0),
     ];
     let title = "Written through (-Suw): IOPS over 30 minutes";
     charts.add(chart(title, "s2d", lines))
 }
 
-fn twin(found: &Outcomes, charts: &mut Charts) -> Markup {
+fn twin(found: &ExperimentRecords, charts: &mut Charts) -> Markup {
     let lines = vec![
-        line("buffered", 0, found.series(&TWIN, Mode::Buffered, 0.0)),
+        line(
+            "buffered",
+            0,
+            found.series(&TWIN, DiskspdMode::Buffered, 0.0),
+        ),
         line(
             "written through",
             1,
-            found.series(&TWIN, Mode::Through, 0.0),
+            found.series(&TWIN, DiskspdMode::Through, 0.0),
         ),
     ];
     let title = "Protected buffer: IOPS over 30 minutes";
     charts.add(chart(title, "s2d", lines))
 }
 
-fn cost(found: &Outcomes, _: &mut Charts) -> Markup {
-    let of = |mode| found.value(&DRIVE, Measure::Of((mode, Level::WafAfter)));
-    let (Some(buffered), Some(through)) = (of(Mode::Buffered), of(Mode::Through)) else {
+fn cost(found: &ExperimentRecords, _: &mut Charts) -> Markup {
+    let of = |mode| found.value(&DRIVE, S2dMeasure::Of((mode, CliffMetric::WafAfter)));
+    let (Some(buffered), Some(through)) = (of(DiskspdMode::Buffered), of(DiskspdMode::Through))
+    else {
         return html! {};
     };
     html! {

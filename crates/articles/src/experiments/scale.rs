@@ -4,19 +4,19 @@ use ssdlab_base::LabError;
 use ssdlab_drives::catalogue;
 use ssdlab_drives::catalogue::CatalogueDrive;
 use ssdlab_drives::scaling::scaled_to;
-use ssdlab_drives::settings::{Setting, apply};
+use ssdlab_drives::settings::{DriveSetting, apply};
 use ssdlab_ssd::DriveConfig;
 
 /// How much smaller than its catalogue entry a drive is, by the law of [`ssdlab_drives::scaling`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Scale {
+pub struct DriveScale {
     /// Superblocks are divided by this.
     pub blocks: u32,
     /// Pages of each block, and the time of an erase, are divided by this.
     pub pages: u32,
 }
 
-impl Scale {
+impl DriveScale {
     /// By how much capacity is smaller.
     pub fn factor(self) -> u64 {
         u64::from(self.blocks) * u64::from(self.pages)
@@ -35,8 +35,10 @@ impl Scale {
 /// A drive of the catalogue with some of its parameters changed (`key=value`, as `--set` of
 /// `ssdlab simulate` takes them).
 pub(super) fn with(name: &str, settings: &[&str]) -> Result<CatalogueDrive, LabError> {
-    let settings: Result<Vec<Setting>, LabError> =
-        settings.iter().map(|text| Setting::parse(text)).collect();
+    let settings: Result<Vec<DriveSetting>, LabError> = settings
+        .iter()
+        .map(|text| DriveSetting::parse(text))
+        .collect();
     apply(&catalogue::drive(name)?, &settings?)
 }
 
@@ -46,7 +48,7 @@ mod tests {
 
     #[test]
     fn a_smaller_drive_keeps_its_spare_area_and_its_share_of_erase_time() {
-        let scale = Scale {
+        let scale = DriveScale {
             blocks: 4,
             pages: 4,
         };

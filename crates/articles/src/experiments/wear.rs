@@ -1,27 +1,29 @@
 //! Article zil: mirrored log devices, the media wear indicator, and rated endurance.
 
-use super::mirror::{Mirror, MirrorSettings, indicator, mirrors, percentile};
+use super::mirror::{MirrorPairs, MirrorSettings, indicator, mirrors, percentile};
 use crate::keys::keys;
-use crate::outcome::{About, Experiment, Outcome, Outcomes, Setup};
+use crate::outcome::{
+    Experiment, ExperimentInfo, ExperimentOutcome, ExperimentRecords, ExperimentSetup,
+};
 use crate::plot::{chart, line};
-use crate::story::Section;
+use crate::story::ArticleSection;
 use maud::{Markup, html};
 use ssdlab_base::LabError;
 use ssdlab_bench::analysis::stats;
 use ssdlab_drives::catalogue;
-use ssdlab_life::endurance::work::Work;
-use ssdlab_life::endurance::{Asked, CAPACITY_USUAL, WARM_USUAL, worn_by};
-use ssdlab_view::chart::{Axis, Chart, Charts};
+use ssdlab_life::endurance::work::WearWorkload;
+use ssdlab_life::endurance::{CAPACITY_USUAL, EnduranceOptions, WARM_USUAL, worn_by};
+use ssdlab_view::chart::{Chart, ChartAxis, Charts};
 
 keys! {
     /// Mirrors of a 710 of 100 GB with another drive.
-    pub(crate) enum Sides {
+    pub(crate) enum MirrorSides {
         Equal = "equal",
         With200 = "with_200",
         With300 = "with_300",
     }
 
-    pub(crate) enum Gap {
+    pub(crate) enum MirrorGap {
         Least = "gap_pct_least",
         P10 = "gap_pct_p10",
         Median = "gap_pct_median",
@@ -32,23 +34,23 @@ keys! {
         LifeTb1 = "life_tb_1",
     }
 
-    pub(crate) enum Measure {
+    pub(crate) enum MirrorMeasure {
         E9New = "e9_new",
         E9AtRating = "e9_at_rating",
         E9Rises = "e9_rises",
         ;
-        Of((Sides, Gap)) = "{}",
+        Of((MirrorSides, MirrorGap)) = "{}",
     }
 
-    pub(crate) enum Line {
+    pub(crate) enum MirrorCurve {
         E9 = "e9",
         ;
-        Gaps(Sides) = "{}_gaps",
+        Gaps(MirrorSides) = "{}_gaps",
     }
 }
 
-pub(crate) static MIRROR: Experiment<Measure, Line> = Experiment {
-    about: About {
+pub(crate) static MIRROR: Experiment<MirrorMeasure, MirrorCurve> = Experiment {
+    about: ExperimentInfo {
         name: "mirror",
         what: "mirrors of two drives, made smaller in size and rated cycles, 4 KiB random writes \
                over the smaller side until both are dead, every page write played; each drive's \
@@ -59,7 +61,7 @@ pub(crate) static MIRROR: Experiment<Measure, Line> = Experiment {
 };
 
 keys! {
-    pub(crate) enum Rated {
+    pub(crate) enum RatedDrive {
         I710x100 = "710_100",
         I710x200 = "710_200",
         I710x300 = "710_300",
@@ -68,7 +70,7 @@ keys! {
         S3700 = "s3700",
     }
 
-    pub(crate) enum Lasts {
+    pub(crate) enum EnduranceMetric {
         Waf = "waf",
         Terabytes = "lasts_tb",
         OverRating = "over_rating",
@@ -77,7 +79,7 @@ keys! {
     }
 
     /// Terabytes of writes at random until the cycles of a 710 are used up.
-    pub(crate) enum Uniform {
+    pub(crate) enum UniformEndurance {
         Of100By4k = "710_100_uniform_4k_tb",
         Of100By8k = "710_100_uniform_8k_tb",
         Of200By4k = "710_200_uniform_4k_tb",
@@ -86,17 +88,17 @@ keys! {
         Of300By8k = "710_300_uniform_8k_tb",
     }
 
-    pub(crate) enum Endurance {
+    pub(crate) enum EnduranceMeasure {
         Least710 = "710_over_rating_least",
         S3700OverConsumer = "s3700_over_consumer",
         ;
-        Of((Rated, Lasts)) = "{}",
-        Uniform(Uniform) = "{}",
+        Of((RatedDrive, EnduranceMetric)) = "{}",
+        Uniform(UniformEndurance) = "{}",
     }
 }
 
-pub(crate) static ENDURANCE: Experiment<Endurance> = Experiment {
-    about: About {
+pub(crate) static ENDURANCE: Experiment<EnduranceMeasure> = Experiment {
+    about: ExperimentInfo {
         name: "endurance",
         what: "JESD219's enterprise writes on drives made smaller: filled, two drive writes, and \
                the write amplification of the third; life = rated cycles x raw capacity over that; \
@@ -108,18 +110,20 @@ pub(crate) static ENDURANCE: Experiment<Endurance> = Experiment {
 
 /// Pairs of equal drives.
 const PAIRS: u32 = 24;
-const MIRRORS: [(Sides, &str); 3] = [
-    (Sides::Equal, "intel-710-100gb"),
-    (Sides::With200, "intel-710-200gb"),
-    (Sides::With300, "intel-710-300gb"),
+const MIRRORS: [(MirrorSides, &str); 3] = [
+    (MirrorSides::Equal, "intel-710-100gb"),
+    (MirrorSides::With200, "intel-710-200gb"),
+    (MirrorSides::With300, "intel-710-300gb"),
 ];
 
-fn run(setup: &Setup<'_>) -> Result<Outcome<Measure, Line>, LabError> {
-    let mut outcome = Outcome::new();
+fn run(
+    setup: &ExperimentSetup<'_>,
+) -> Result<ExperimentOutcome<MirrorMeasure, MirrorCurve>, LabError> {
+    let mut outcome = ExperimentOutcome::new();
     let all = MIRRORS.map(|(sides, other)| MirrorSettings {
         sides: ["intel-710-100gb", other].map(str::to_owned),
         // A few unequal pairs are enough to see how little they vary.
-        pairs: if sides == Sides::Equal {
+        pairs: if sides == MirrorSides::Equal {
             PAIRS
         } else {
             PAIRS / 4
@@ -132,14 +136,18 @@ fn run(setup: &Setup<'_>) -> Result<Outcome<Measure, Line>, LabError> {
     let e9 = indicator("intel-710-100gb", setup.seed, setup.stop)?;
     let at_rating = e9.iter().find(|point| point.0 >= 1.0);
     let rises = e9.windows(2).filter(|two| two[1].1 > two[0].1).count();
-    outcome.value(Measure::E9New, e9.first().map(|point| point.1));
-    outcome.value(Measure::E9AtRating, at_rating.map(|point| point.1));
-    outcome.value(Measure::E9Rises, rises as f64);
-    outcome.curve(Line::E9, e9);
+    outcome.value(MirrorMeasure::E9New, e9.first().map(|point| point.1));
+    outcome.value(MirrorMeasure::E9AtRating, at_rating.map(|point| point.1));
+    outcome.value(MirrorMeasure::E9Rises, rises as f64);
+    outcome.curve(MirrorCurve::E9, e9);
     Ok(outcome)
 }
 
-fn measure(outcome: &mut Outcome<Measure, Line>, sides: Sides, found: &Mirror) {
+fn measure(
+    outcome: &mut ExperimentOutcome<MirrorMeasure, MirrorCurve>,
+    sides: MirrorSides,
+    found: &MirrorPairs,
+) {
     let faults = found.faults.join("; ");
     let whole = if faults.is_empty() {
         Ok(())
@@ -151,47 +159,47 @@ fn measure(outcome: &mut Outcome<Measure, Line>, sides: Sides, found: &Mirror) {
     let gaps = found.gaps_pct();
     let lives = found.mean_bytes();
     for (gap, value) in [
-        (Gap::Least, percentile(&gaps, 0)),
-        (Gap::P10, percentile(&gaps, 10)),
-        (Gap::Median, percentile(&gaps, 50)),
-        (Gap::P90, percentile(&gaps, 90)),
-        (Gap::Most, percentile(&gaps, 100)),
-        (Gap::Rated, stats::mean(&found.rated_gaps_pct())),
-        (Gap::LifeTb0, lives[0] / 1e12),
-        (Gap::LifeTb1, lives[1] / 1e12),
+        (MirrorGap::Least, percentile(&gaps, 0)),
+        (MirrorGap::P10, percentile(&gaps, 10)),
+        (MirrorGap::Median, percentile(&gaps, 50)),
+        (MirrorGap::P90, percentile(&gaps, 90)),
+        (MirrorGap::Most, percentile(&gaps, 100)),
+        (MirrorGap::Rated, stats::mean(&found.rated_gaps_pct())),
+        (MirrorGap::LifeTb0, lives[0] / 1e12),
+        (MirrorGap::LifeTb1, lives[1] / 1e12),
     ] {
-        outcome.value(Measure::Of((sides, gap)), value);
+        outcome.value(MirrorMeasure::Of((sides, gap)), value);
     }
     let count = gaps.len() as f64;
     let share = |n: usize| 100.0 * (n as f64 + 1.0) / count;
     let points = gaps.iter().enumerate().map(|(n, gap)| (*gap, share(n)));
-    outcome.curve(Line::Gaps(sides), points.collect());
+    outcome.curve(MirrorCurve::Gaps(sides), points.collect());
 }
 
 /// Drives whose cells are held against their ratings.
-const RATED: [(Rated, &str); 6] = [
-    (Rated::I710x100, "intel-710-100gb"),
-    (Rated::I710x200, "intel-710-200gb"),
-    (Rated::I710x300, "intel-710-300gb"),
-    (Rated::I320x300, "intel-320-300gb"),
-    (Rated::Consumer, "consumer-sata-1tb"),
-    (Rated::S3700, "intel-dc-s3700-200gb"),
+const RATED: [(RatedDrive, &str); 6] = [
+    (RatedDrive::I710x100, "intel-710-100gb"),
+    (RatedDrive::I710x200, "intel-710-200gb"),
+    (RatedDrive::I710x300, "intel-710-300gb"),
+    (RatedDrive::I320x300, "intel-320-300gb"),
+    (RatedDrive::Consumer, "consumer-sata-1tb"),
+    (RatedDrive::S3700, "intel-dc-s3700-200gb"),
 ];
 
 /// Ratings of writes at random over the whole drive, by their size in bytes.
-const UNIFORM: [(Uniform, &str, u32); 6] = [
-    (Uniform::Of100By4k, "intel-710-100gb", 4096),
-    (Uniform::Of100By8k, "intel-710-100gb", 8192),
-    (Uniform::Of200By4k, "intel-710-200gb", 4096),
-    (Uniform::Of200By8k, "intel-710-200gb", 8192),
-    (Uniform::Of300By4k, "intel-710-300gb", 4096),
-    (Uniform::Of300By8k, "intel-710-300gb", 8192),
+const UNIFORM: [(UniformEndurance, &str, u32); 6] = [
+    (UniformEndurance::Of100By4k, "intel-710-100gb", 4096),
+    (UniformEndurance::Of100By8k, "intel-710-100gb", 8192),
+    (UniformEndurance::Of200By4k, "intel-710-200gb", 4096),
+    (UniformEndurance::Of200By8k, "intel-710-200gb", 8192),
+    (UniformEndurance::Of300By4k, "intel-710-300gb", 4096),
+    (UniformEndurance::Of300By8k, "intel-710-300gb", 8192),
 ];
 
 /// Life of the cells under JESD219's enterprise writes, over the ratings.
-fn endurance(setup: &Setup<'_>) -> Result<Outcome<Endurance>, LabError> {
-    let mut outcome = Outcome::new();
-    let asked = Asked {
+fn endurance(setup: &ExperimentSetup<'_>) -> Result<ExperimentOutcome<EnduranceMeasure>, LabError> {
+    let mut outcome = ExperimentOutcome::new();
+    let asked = EnduranceOptions {
         capacity: Some(CAPACITY_USUAL),
         warm: WARM_USUAL,
         seed: setup.seed,
@@ -199,37 +207,37 @@ fn endurance(setup: &Setup<'_>) -> Result<Outcome<Endurance>, LabError> {
     let mut least = f64::MAX;
     for (rated, name) in RATED {
         let drive = catalogue::drive(name)?;
-        let found = worn_by(&drive, &Work::Enterprise, &asked, setup.stop)?;
+        let found = worn_by(&drive, &WearWorkload::Enterprise, &asked, setup.stop)?;
         outcome.found.rests_on.extend(found.rests_on.clone());
         let over_rating = found.rated_bytes.map(|rated| found.bytes / rated);
         let days = 5.0 * 365.0;
         let user = drive.config.user_bytes as f64;
         for (lasts, value) in [
-            (Lasts::Waf, Some(found.waf)),
-            (Lasts::Terabytes, Some(found.bytes / 1e12)),
-            (Lasts::OverRating, over_rating),
-            (Lasts::GbDay, Some(found.bytes / days / 1e9)),
-            (Lasts::Dwpd, Some(found.bytes / days / user)),
+            (EnduranceMetric::Waf, Some(found.waf)),
+            (EnduranceMetric::Terabytes, Some(found.bytes / 1e12)),
+            (EnduranceMetric::OverRating, over_rating),
+            (EnduranceMetric::GbDay, Some(found.bytes / days / 1e9)),
+            (EnduranceMetric::Dwpd, Some(found.bytes / days / user)),
         ] {
-            outcome.value(Endurance::Of((rated, lasts)), value);
+            outcome.value(EnduranceMeasure::Of((rated, lasts)), value);
         }
         if name.starts_with("intel-710") {
             least = least.min(over_rating.unwrap_or(f64::NAN));
         }
     }
-    outcome.value(Endurance::Least710, least);
+    outcome.value(EnduranceMeasure::Least710, least);
     for (uniform, name, block) in UNIFORM {
-        let work = Work::parse("uniform", block, setup.seed)?;
+        let work = WearWorkload::parse("uniform", block, setup.seed)?;
         let found = worn_by(&catalogue::drive(name)?, &work, &asked, setup.stop)?;
-        outcome.value(Endurance::Uniform(uniform), found.bytes / 1e12);
+        outcome.value(EnduranceMeasure::Uniform(uniform), found.bytes / 1e12);
     }
-    let dwpd = |rated| Endurance::Of((rated, Lasts::Dwpd));
-    let over = outcome.ratio(dwpd(Rated::S3700), dwpd(Rated::Consumer));
-    outcome.value(Endurance::S3700OverConsumer, over);
+    let dwpd = |rated| EnduranceMeasure::Of((rated, EnduranceMetric::Dwpd));
+    let over = outcome.ratio(dwpd(RatedDrive::S3700), dwpd(RatedDrive::Consumer));
+    outcome.value(EnduranceMeasure::S3700OverConsumer, over);
     Ok(outcome)
 }
 
-pub(crate) static WEAR: Section = Section {
+pub(crate) static WEAR: ArticleSection = ArticleSection {
     anchor: "mirror",
     title: "Mirrored log devices, and the wear indicator",
     text: &[
@@ -242,17 +250,17 @@ pub(crate) static WEAR: Section = Section {
 };
 
 /// The gaps between the deaths of mirrored drives, and E9 over a life.
-fn plots(found: &Outcomes, charts: &mut Charts) -> Markup {
+fn plots(found: &ExperimentRecords, charts: &mut Charts) -> Markup {
     if found.found(&MIRROR).is_none() {
         return html! {};
     }
     let labels = [
-        (Sides::Equal, "100 GB with 100 GB"),
-        (Sides::With200, "100 GB with 200 GB"),
-        (Sides::With300, "100 GB with 300 GB"),
+        (MirrorSides::Equal, "100 GB with 100 GB"),
+        (MirrorSides::With200, "100 GB with 200 GB"),
+        (MirrorSides::With300, "100 GB with 300 GB"),
     ];
     let lines = labels.iter().enumerate().map(|(i, (sides, label))| {
-        let mut points = found.curve(&MIRROR, Line::Gaps(*sides));
+        let mut points = found.curve(&MIRROR, MirrorCurve::Gaps(*sides));
         // A distribution begins at nothing.
         if let Some(&(least, _)) = points.first() {
             points.insert(0, (least, 0.0));
@@ -260,7 +268,7 @@ fn plots(found: &Outcomes, charts: &mut Charts) -> Markup {
         line(*label, i, points)
     });
     let of = |title, group, lines| Chart {
-        axis: Axis::Percent,
+        axis: ChartAxis::Percent,
         ..chart(title, group, lines)
     };
     let gaps = of(
@@ -268,7 +276,7 @@ fn plots(found: &Outcomes, charts: &mut Charts) -> Markup {
         "gaps",
         lines.collect(),
     );
-    let e9 = found.curve(&MIRROR, Line::E9).into_iter();
+    let e9 = found.curve(&MIRROR, MirrorCurve::E9).into_iter();
     let e9 = of(
         "Media wear indicator (E9) over host writes, % of what uses up the rated cycles",
         "e9",

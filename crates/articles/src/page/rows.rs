@@ -1,16 +1,16 @@
 //! Rows of figures as a table.
 
-use crate::figures::{Kind, Row, Verdict};
+use crate::figures::{FigureBasis, FigureVerdict, ReproductionRow};
 use crate::registry;
 use maud::{Markup, html};
 use ssdlab_view::parts;
 
-fn badge(verdict: Verdict) -> Markup {
+fn badge(verdict: FigureVerdict) -> Markup {
     let (class, symbol) = match verdict {
-        Verdict::Met => ("pass", "✓"),
-        Verdict::Missed => ("fail", "✗"),
-        Verdict::Pending => ("unknown", "…"),
-        Verdict::NotRun => ("unknown", "?"),
+        FigureVerdict::Met => ("pass", "✓"),
+        FigureVerdict::Missed => ("fail", "✗"),
+        FigureVerdict::Pending => ("unknown", "…"),
+        FigureVerdict::NotRun => ("unknown", "?"),
     };
     html! {
         span .badge .(class) {
@@ -21,29 +21,31 @@ fn badge(verdict: Verdict) -> Markup {
 
 /// Meanings of the kinds.
 pub(super) fn legend() -> Markup {
-    let mean = |kind: Kind| match kind {
-        Kind::Calibrated => "the modelled drive or host was fitted to it: it had to come out",
-        Kind::Predicted => "nothing was fitted to it",
-        Kind::Shape => "published without a number; ours is asked for the shape",
-        Kind::Arithmetic => "follows from other published numbers",
-        Kind::Documented => "a fact that the catalogue carries; nothing is run",
-        Kind::NotWear => {
+    let mean = |kind: FigureBasis| match kind {
+        FigureBasis::Calibrated => {
+            "the modelled drive or host was fitted to it: it had to come out"
+        }
+        FigureBasis::Predicted => "nothing was fitted to it",
+        FigureBasis::Shape => "published without a number; ours is asked for the shape",
+        FigureBasis::Arithmetic => "follows from other published numbers",
+        FigureBasis::Documented => "a fact that the catalogue carries; nothing is run",
+        FigureBasis::NotWear => {
             "a difference not explained by wear: the firmware was changed between the two \
              measurements, too"
         }
-        Kind::Hypothesis => {
+        FigureBasis::Hypothesis => {
             "of a mechanism that no source confirms and no drive has by default; counts as no \
              prediction"
         }
     };
     let kinds = [
-        Kind::Calibrated,
-        Kind::Predicted,
-        Kind::Shape,
-        Kind::Arithmetic,
-        Kind::Documented,
-        Kind::NotWear,
-        Kind::Hypothesis,
+        FigureBasis::Calibrated,
+        FigureBasis::Predicted,
+        FigureBasis::Shape,
+        FigureBasis::Arithmetic,
+        FigureBasis::Documented,
+        FigureBasis::NotWear,
+        FigureBasis::Hypothesis,
     ];
     html! {
         dl .facts {
@@ -55,7 +57,7 @@ pub(super) fn legend() -> Markup {
 }
 
 /// The rows; with `page`, ids lead to the section of that page where their plots are.
-pub(super) fn table(rows: &[&Row], page: Option<&str>) -> Markup {
+pub(super) fn table(rows: &[&ReproductionRow], page: Option<&str>) -> Markup {
     let head = [
         "Figure",
         "Published",
@@ -71,12 +73,12 @@ pub(super) fn table(rows: &[&Row], page: Option<&str>) -> Markup {
     html! { div .figures { (parts::table(&head, &cells)) } }
 }
 
-fn cells(row: &Row, page: Option<&str>) -> Vec<Markup> {
+fn cells(row: &ReproductionRow, page: Option<&str>) -> Vec<Markup> {
     let figure = &row.figure;
     let anchor = registry::section(&figure.id).map(|section| section.anchor);
     let link = page.zip(anchor);
     let why = [
-        (row.verdict == Verdict::Missed).then_some(figure.reason.as_str()),
+        (row.verdict == FigureVerdict::Missed).then_some(figure.reason.as_str()),
         page.is_none().then_some(figure.note.as_str()),
     ];
     vec![
@@ -89,7 +91,7 @@ fn cells(row: &Row, page: Option<&str>) -> Vec<Markup> {
         },
         html! { (figure.published_text()) },
         html! {
-            @if row.verdict == Verdict::Pending { span .quiet { (figure.pending) } }
+            @if row.verdict == FigureVerdict::Pending { span .quiet { (figure.pending) } }
             @else { span .number { (row.ours_text()) } }
             @for why in why.into_iter().flatten().filter(|why| !why.is_empty()) {
                 div .why { (why) }

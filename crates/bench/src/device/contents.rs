@@ -5,7 +5,7 @@
 //! write is with the given probability a repetition, of the last units with contents of their own
 //! or of units from a working set, which is the first ones, whether they were written yet or not.
 
-use super::needs::Repeated;
+use super::needs::RepeatedBlocks;
 use ssdlab_base::LabError;
 use ssdlab_ssd::rng::Rng;
 
@@ -25,7 +25,7 @@ impl Repeats {
     ///
     /// # Errors
     /// When the working set holds no unit.
-    pub fn new(repeated: &Repeated, capacity: u64) -> Result<Repeats, LabError> {
+    pub fn new(repeated: &RepeatedBlocks, capacity: u64) -> Result<Repeats, LabError> {
         let dedupe = repeated.dedupe;
         let percent_of = |bytes: u64, percent: u8| {
             (u128::from(bytes) * u128::from(percent) / 100).min(u64::MAX.into()) as u64
@@ -83,8 +83,8 @@ mod tests {
     use ssdlab_load::plan::Dedupe;
     use std::collections::HashSet;
 
-    fn of(dedupe: Dedupe) -> Repeated {
-        Repeated {
+    fn of(dedupe: Dedupe) -> RepeatedBlocks {
+        RepeatedBlocks {
             dedupe,
             region: None,
             share_pct: 100,

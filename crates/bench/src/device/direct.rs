@@ -6,7 +6,7 @@
 
 use super::OpenOptions;
 use super::open::{describe, failed, open_file, refuse_memory};
-use super::safety::{Permitted, check_write_allowed, still_permitted};
+use super::safety::{PermittedTarget, check_write_allowed, still_permitted};
 use super::slab::Slab;
 use super::{TargetFacts, TargetKind};
 use rustix::fs::{FileType, SeekFrom};
@@ -18,15 +18,15 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 /// Page-aligned memory for direct I/O.
-pub struct Buffer(Slab);
+pub struct DirectBuffer(Slab);
 
-impl Buffer {
+impl DirectBuffer {
     /// `len` bytes, zeroed.
     ///
     /// # Errors
     /// When there is no memory.
-    pub fn new(len: usize) -> io::Result<Buffer> {
-        Slab::new(len).map(Buffer)
+    pub fn new(len: usize) -> io::Result<DirectBuffer> {
+        Slab::new(len).map(DirectBuffer)
     }
 
     /// Its bytes.
@@ -64,7 +64,7 @@ impl DirectFile {
                 "somebody else is at work there: look again",
             ));
         }
-        if permission.what() == Permitted::NewFile {
+        if permission.what() == PermittedTarget::NewFile {
             let size = options.size.unwrap_or(0);
             let made = file.set_len(size).and_then(|()| file.sync_all());
             let folder = path.parent().unwrap_or(Path::new("."));
@@ -109,7 +109,7 @@ impl DirectFile {
     ///
     /// # Errors
     /// What the system says; also when the target ends before.
-    pub fn read(&self, at: u64, len: usize, buffer: &mut Buffer) -> io::Result<()> {
+    pub fn read(&self, at: u64, len: usize, buffer: &mut DirectBuffer) -> io::Result<()> {
         self.file.read_exact_at(&mut buffer.bytes()[..len], at)
     }
 
@@ -118,7 +118,13 @@ impl DirectFile {
     ///
     /// # Errors
     /// What the system says; a write that was cut short is an error too.
-    pub fn write(&self, at: u64, len: usize, buffer: &mut Buffer, fua: bool) -> io::Result<()> {
+    pub fn write(
+        &self,
+        at: u64,
+        len: usize,
+        buffer: &mut DirectBuffer,
+        fua: bool,
+    ) -> io::Result<()> {
         let flags = match fua {
             true => ReadWriteFlags::DSYNC,
             false => ReadWriteFlags::empty(),

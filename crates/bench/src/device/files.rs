@@ -9,7 +9,7 @@
 
 use super::system::DeviceCounters;
 use super::uring::UringTarget;
-use super::way::{FILE, Way};
+use super::way::{FILE, UringBackend};
 use super::{Counters, TargetKind};
 use io_uring::types::FsyncFlags;
 use io_uring::{cqueue, opcode, squeue};
@@ -18,10 +18,10 @@ use rustix::io::{Errno, ReadWriteFlags};
 use ssdlab_ssd::{Command, Op};
 
 /// A file or block device through io_uring.
-pub type FileTarget = UringTarget<Files>;
+pub type FileTarget = UringTarget<FileBackend>;
 
 /// The way to a file or block device.
-pub struct Files {
+pub struct FileBackend {
     kind: TargetKind,
     counters: Option<DeviceCounters>,
     /// Flush data only (fdatasync).
@@ -33,7 +33,7 @@ pub struct Files {
     read_region: u16,
 }
 
-impl Files {
+impl FileBackend {
     /// The way to a target of this kind, with the counters of the drive underneath; `writes` when
     /// something is written, `data_only` when flushes need not flush the file's own tables.
     pub(super) fn new(
@@ -41,8 +41,8 @@ impl Files {
         counters: Option<DeviceCounters>,
         writes: bool,
         data_only: bool,
-    ) -> Files {
-        Files {
+    ) -> FileBackend {
+        FileBackend {
             kind,
             counters,
             data_only,
@@ -53,7 +53,7 @@ impl Files {
     }
 }
 
-impl Way for Files {
+impl UringBackend for FileBackend {
     type Entry = squeue::Entry;
     type Completion = cqueue::Entry;
     const SINCE: &str = "5.11";

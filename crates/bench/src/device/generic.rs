@@ -4,7 +4,7 @@
 //! the controller or, with several paths, below the subsystem. They are matched by their places in
 //! sysfs, never by the name that the user has typed.
 
-use super::system::{BlockDevice, DevId, System};
+use super::system::{DevId, SysfsDevice, SystemPaths};
 use rustix::fs::FileType;
 use ssdlab_base::LabError;
 use std::fs;
@@ -15,16 +15,16 @@ const CLASS: &str = "nvme-generic";
 
 /// An NVMe generic device as sysfs shows it.
 #[derive(Clone, Debug)]
-pub struct Generic {
+pub struct NvmeGenericDevice {
     /// `ng0n1`.
     pub name: String,
     /// Its directory in sysfs.
     dir: PathBuf,
 }
 
-impl Generic {
+impl NvmeGenericDevice {
     /// The generic device that is numbered `id`, if it is one.
-    pub fn numbered(system: &System, id: DevId) -> Option<Generic> {
+    pub fn numbered(system: &SystemPaths, id: DevId) -> Option<NvmeGenericDevice> {
         let link = system.sys.join("dev/char").join(id.to_string());
         let dir = fs::canonicalize(link).ok()?;
         let class = fs::canonicalize(dir.join("subsystem")).ok()?;
@@ -32,17 +32,17 @@ impl Generic {
             return None;
         }
         let name = dir.file_name()?.to_str()?.to_owned();
-        Some(Generic { name, dir })
+        Some(NvmeGenericDevice { name, dir })
     }
 
     /// The generic device at `path`, with its number.
-    pub fn at(system: &System, path: &Path) -> Option<(Generic, DevId)> {
+    pub fn at(system: &SystemPaths, path: &Path) -> Option<(NvmeGenericDevice, DevId)> {
         let stat = rustix::fs::stat(path).ok()?;
         if FileType::from_raw_mode(stat.st_mode) != FileType::CharacterDevice {
             return None;
         }
         let id = DevId::from_raw(stat.st_rdev);
-        Generic::numbered(system, id).map(|generic| (generic, id))
+        NvmeGenericDevice::numbered(system, id).map(|generic| (generic, id))
     }
 
     /// The name that the block device of the namespace has, if there is one.
@@ -52,7 +52,7 @@ impl Generic {
     }
 
     /// The block device of the same namespace.
-    pub fn block_device(&self, system: &System) -> Option<BlockDevice> {
+    pub fn block_device(&self, system: &SystemPaths) -> Option<SysfsDevice> {
         let dir = self.dir.parent()?.join(self.block_name()?);
         let id = DevId::parse(&fs::read_to_string(dir.join("dev")).ok()?)?;
         let device = system.block_device(id)?;
@@ -61,20 +61,20 @@ impl Generic {
 }
 
 /// The generic device of the namespace that is this block device.
-fn generic_of(device: &BlockDevice) -> Option<String> {
+fn generic_of(device: &SysfsDevice) -> Option<String> {
     let numbers = device.disk_name().strip_prefix("nvme")?.to_owned();
     let name = format!("ng{numbers}");
     device.disk.parent()?.join(&name).exists().then_some(name)
 }
 
 /// `path`, or the block device of the namespace if `path` is an NVMe generic device.
-pub fn block_path(system: &System, path: &Path) -> PathBuf {
-    let block = Generic::at(system, path).and_then(|(generic, _)| generic.block_name());
+pub fn block_path(system: &SystemPaths, path: &Path) -> PathBuf {
+    let block = NvmeGenericDevice::at(system, path).and_then(|(generic, _)| generic.block_name());
     block.map_or_else(|| path.to_owned(), |name| Path::new("/dev").join(name))
 }
 
 /// Why NVMe commands cannot be sent to `path`, which is no NVMe generic device.
-pub(super) fn refuse_passthrough(system: &System, path: &Path) -> LabError {
+pub(super) fn refuse_passthrough(system: &SystemPaths, path: &Path) -> LabError {
     let name = path.display();
     let stat = rustix::fs::stat(path).ok();
     let kind = stat.map(|stat| (FileType::from_raw_mode(stat.st_mode), stat.st_rdev));

@@ -20,7 +20,7 @@ pub fn put(path: PathBuf, text: &str) {
 }
 
 /// Makes `dir` known under `number` in `sys/dev/KIND`.
-fn numbered(system: &System, kind: &str, dir: &Path, number: DevId) {
+fn numbered(system: &SystemPaths, kind: &str, dir: &Path, number: DevId) {
     put(dir.join("dev"), &format!("{number}\n"));
     let numbers = system.sys.join("dev").join(kind);
     fs::create_dir_all(&numbers).unwrap();
@@ -28,10 +28,10 @@ fn numbered(system: &System, kind: &str, dir: &Path, number: DevId) {
 }
 
 /// A drive nvme97 below `parent` with namespace 99: 256 MiB in blocks of 4 KiB.
-pub fn made_up(parent: &str) -> (TempDir, System) {
+pub fn made_up(parent: &str) -> (TempDir, SystemPaths) {
     let root = tempfile::tempdir().unwrap();
     let sys = root.path().join("sys");
-    let system = System {
+    let system = SystemPaths {
         proc: root.path().join("proc"),
         udev: root.path().join("udev"),
         sys,
@@ -60,7 +60,7 @@ fn the_block_device_of_the_same_namespace_is_found() {
         "virtual/nvme-subsystem/nvme-subsys97",
     ] {
         let (_root, system) = made_up(parent);
-        let (generic, id) = Generic::at(&system, Path::new("/dev/null")).unwrap();
+        let (generic, id) = NvmeGenericDevice::at(&system, Path::new("/dev/null")).unwrap();
         assert_eq!((generic.name.as_str(), id), ("ng97n99", NULL));
         let block = generic.block_device(&system).unwrap();
         assert_eq!((block.name.as_str(), block.id), ("nvme97n99", BLOCK));
@@ -76,14 +76,17 @@ fn the_number_counts_and_not_the_name() {
     let (root, system) = made_up("nvme97");
     let link = root.path().join("ng5n5");
     symlink("/dev/null", &link).unwrap();
-    assert_eq!(Generic::at(&system, &link).unwrap().0.name, "ng97n99");
+    assert_eq!(
+        NvmeGenericDevice::at(&system, &link).unwrap().0.name,
+        "ng97n99"
+    );
     let zero = Path::new("/dev/zero");
-    assert!(Generic::at(&system, zero).is_none());
+    assert!(NvmeGenericDevice::at(&system, zero).is_none());
     assert_eq!(block_path(&system, zero), zero);
-    assert!(Generic::at(&system, &root.path().join("none")).is_none());
+    assert!(NvmeGenericDevice::at(&system, &root.path().join("none")).is_none());
     let file = root.path().join("ng97n99");
     put(file.clone(), "");
-    assert!(Generic::at(&system, &file).is_none());
+    assert!(NvmeGenericDevice::at(&system, &file).is_none());
 }
 
 #[test]
@@ -91,17 +94,23 @@ fn another_class_is_no_generic_device() {
     let (_root, system) = made_up("nvme97");
     let generic = system.sys.join("devices/nvme97/ng97n99");
     fs::remove_file(generic.join("subsystem")).unwrap();
-    assert!(Generic::numbered(&system, NULL).is_none(), "no class");
+    assert!(
+        NvmeGenericDevice::numbered(&system, NULL).is_none(),
+        "no class"
+    );
     let class = system.sys.join("class/mem");
     fs::create_dir_all(&class).unwrap();
     symlink(class, generic.join("subsystem")).unwrap();
-    assert!(Generic::numbered(&system, NULL).is_none(), "another class");
+    assert!(
+        NvmeGenericDevice::numbered(&system, NULL).is_none(),
+        "another class"
+    );
 }
 
 #[test]
 fn a_block_device_that_is_another_or_gone_is_not_taken() {
     let (_root, system) = made_up("nvme97");
-    let generic = Generic::numbered(&system, NULL).unwrap();
+    let generic = NvmeGenericDevice::numbered(&system, NULL).unwrap();
     let block = system.sys.join("devices/nvme97/nvme97n99");
     // Its number leads elsewhere.
     let other = system.sys.join("devices/nvme98/nvme98n99");

@@ -6,7 +6,7 @@ use ssdlab_ssd::Drive;
 /// How good a piece of evidence is, weakest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Grade {
+pub enum EvidenceGrade {
     /// None was found.
     None,
     /// The device or the kernel says so of itself.
@@ -21,7 +21,7 @@ pub enum Grade {
 
 /// A number with where it comes from.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Reported {
+pub struct ReportedValue {
     /// The number, in the unit of the field that holds it.
     pub value: f64,
     /// The true number lies between `value - resolution` and `value + resolution`.
@@ -34,13 +34,13 @@ pub struct Reported {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DriveHealth {
     /// Grade of the target's `power_loss_protection`.
-    pub protection_grade: Grade,
+    pub protection_grade: EvidenceGrade,
     /// Whether it passes its own judgement.
     pub passed: Option<bool>,
     /// What it warns of.
     pub warnings: Vec<String>,
     /// Per cent of the rated life used.
-    pub used_percent: Option<Reported>,
+    pub used_percent: Option<ReportedValue>,
     /// Reads that error correction could not save.
     #[serde(default)]
     pub uncorrectable: Option<u64>,
@@ -66,19 +66,19 @@ pub struct DriveHealth {
 
 /// How warm a modelled drive was, and how it slowed down because of it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct HeatSeen {
+pub struct ThermalSummary {
     /// Highest temperature so far, Celsius.
     pub highest_c: f64,
     /// Seconds so far in which it slowed down.
     pub throttled_s: f64,
 }
 
-impl HeatSeen {
+impl ThermalSummary {
     /// That of a drive whose temperature is modelled.
-    pub fn of(drive: &Drive) -> Option<HeatSeen> {
+    pub fn of(drive: &Drive) -> Option<ThermalSummary> {
         let heat = drive.heat()?;
         let throttled: u64 = heat.counters.time_ns[1..].iter().sum();
-        Some(HeatSeen {
+        Some(ThermalSummary {
             highest_c: heat.millicelsius_max as f64 / 1e3,
             throttled_s: throttled as f64 / 1e9,
         })

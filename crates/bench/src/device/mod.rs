@@ -38,7 +38,7 @@ pub mod uring;
 pub mod way;
 
 pub use modelled::ModelledTarget;
-pub use needs::{Contents, Needs, OpenOptions, Repeated, WriteOptions};
+pub use needs::{Needs, OpenOptions, PayloadContents, RepeatedBlocks, WriteOptions};
 pub use null::NullTarget;
 
 use serde::{Deserialize, Serialize};
@@ -47,7 +47,7 @@ use ssdlab_ssd::{Command, Nanos, Op};
 
 /// One finished command.
 #[derive(Clone, Copy, Debug)]
-pub struct Done {
+pub struct TargetCompletion {
     /// As given to [`Target::submit`].
     pub tag: u32,
     /// When the host handed it over.
@@ -75,7 +75,7 @@ pub trait Target {
     /// Hands over a command; the target may hold it back until [`Target::reap`].
     ///
     /// # Errors
-    /// Only when the target as a whole failed; a command's own failure comes in [`Done::errno`].
+    /// Only when the target as a whole failed; a command's own failure comes in [`TargetCompletion::errno`].
     fn submit(&mut self, tag: u32, command: &Command) -> Result<(), LabError>;
 
     /// Waits until a command completes or the time is `until`, whichever is first; appends what
@@ -84,7 +84,11 @@ pub trait Target {
     ///
     /// # Errors
     /// Only when the target as a whole failed.
-    fn reap(&mut self, until: Option<Nanos>, done: &mut Vec<Done>) -> Result<(), LabError>;
+    fn reap(
+        &mut self,
+        until: Option<Nanos>,
+        done: &mut Vec<TargetCompletion>,
+    ) -> Result<(), LabError>;
 
     /// A hint that `command` will be submitted soon.
     #[inline]
@@ -94,7 +98,7 @@ pub trait Target {
     fn counters(&mut self) -> Counters;
 
     /// How warm it was so far, where its temperature is modelled.
-    fn heat(&self) -> Option<health::HeatSeen> {
+    fn heat(&self) -> Option<health::ThermalSummary> {
         None
     }
 
@@ -161,7 +165,7 @@ pub struct TargetFacts {
     pub health: Option<crate::device::health::DriveHealth>,
     /// How warm it was while it was measured, where its temperature is modelled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub heat: Option<crate::device::health::HeatSeen>,
+    pub heat: Option<crate::device::health::ThermalSummary>,
     /// Anything else that a reader of the report should know.
     pub notes: Vec<String>,
 }

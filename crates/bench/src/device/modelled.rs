@@ -1,13 +1,13 @@
 //! A drive of the catalogue as a target, in virtual time.
 
-use super::health::{DriveHealth, Grade, HeatSeen, Reported};
-use super::{Counters, Done, Target, TargetFacts, TargetKind};
+use super::health::{DriveHealth, EvidenceGrade, ReportedValue, ThermalSummary};
+use super::{Counters, Target, TargetCompletion, TargetFacts, TargetKind};
 use ssdlab_base::LabError;
 use ssdlab_base::memory::refuse_if_too_big;
 use ssdlab_drives::catalogue;
 use ssdlab_drives::catalogue::CatalogueDrive;
 use ssdlab_drives::cycles::Cycles;
-use ssdlab_drives::keep::saved::About;
+use ssdlab_drives::keep::saved::SavedDriveInfo;
 use ssdlab_ssd::nand::EndOfLife;
 use ssdlab_ssd::{Bytes, Command, Drive, DriveConfig, Nanos, Op};
 
@@ -52,7 +52,7 @@ impl ModelledTarget {
     /// When `size` is more than the drive has.
     pub fn kept(
         drive: Drive,
-        about: &About,
+        about: &SavedDriveInfo,
         size: Option<u64>,
     ) -> Result<ModelledTarget, LabError> {
         let capacity = capacity(drive.config(), size)?;
@@ -116,7 +116,7 @@ fn capacity(config: &DriveConfig, size: Option<u64>) -> Result<u64, LabError> {
 }
 
 /// What the catalogue says of a drive of that name, and what the drive says of its own life.
-fn facts_of_kept(drive: &Drive, about: &About, capacity: u64) -> TargetFacts {
+fn facts_of_kept(drive: &Drive, about: &SavedDriveInfo, capacity: u64) -> TargetFacts {
     let listed = catalogue::drive(&about.name).ok();
     let mut facts = match &listed {
         Some(listed) => facts(listed, capacity),
@@ -155,7 +155,7 @@ fn facts_of_kept(drive: &Drive, about: &About, capacity: u64) -> TargetFacts {
 }
 
 /// What the SMART of a kept drive says of its health, from the same counters.
-fn health(drive: &Drive, about: &About) -> Option<DriveHealth> {
+fn health(drive: &Drive, about: &SavedDriveInfo) -> Option<DriveHealth> {
     let wear = drive.reliability()?;
     let counters = wear.counters();
     let rated = f64::from(wear.config().cycles_rated.max(1));
@@ -163,13 +163,13 @@ fn health(drive: &Drive, about: &About) -> Option<DriveHealth> {
     let reserve = f64::from(wear.config().reserve_blocks * dies);
     let ended = drive.ended();
     Some(DriveHealth {
-        protection_grade: Grade::Documented,
+        protection_grade: EvidenceGrade::Documented,
         passed: ended.map(|_| false),
         warnings: ended
             .map(|end| format!("at its end: {}", end.name()))
             .into_iter()
             .collect(),
-        used_percent: Some(Reported {
+        used_percent: Some(ReportedValue {
             value: 100.0 * Cycles::of(wear).average / rated,
             resolution: 0.0,
             source: "the model's count of cycles".into(),
@@ -254,7 +254,11 @@ impl Target for ModelledTarget {
     }
 
     #[inline]
-    fn reap(&mut self, until: Option<Nanos>, done: &mut Vec<Done>) -> Result<(), LabError> {
+    fn reap(
+        &mut self,
+        until: Option<Nanos>,
+        done: &mut Vec<TargetCompletion>,
+    ) -> Result<(), LabError> {
         let limit = until.unwrap_or(Nanos::MAX);
         let limit_of_drive = Nanos(limit.0.saturating_add(self.origin.0));
         match self.drive.pop_completion(limit_of_drive) {
@@ -268,7 +272,7 @@ impl Target for ModelledTarget {
                     0
                 };
                 let errno = refused.map_or(lost, |at| self.refused.swap_remove(at).1);
-                done.push(Done {
+                done.push(TargetCompletion {
                     tag: c.tag,
                     submitted: ours(c.submitted),
                     done: ours(c.done),
@@ -291,8 +295,8 @@ impl Target for ModelledTarget {
         self.drive.prefetch(command);
     }
 
-    fn heat(&self) -> Option<HeatSeen> {
-        HeatSeen::of(&self.drive)
+    fn heat(&self) -> Option<ThermalSummary> {
+        ThermalSummary::of(&self.drive)
     }
 
     fn counters(&mut self) -> Counters {

@@ -5,14 +5,14 @@ use super::elsewhere::{FileTarget, NvmeTarget, open};
 #[cfg(target_os = "linux")]
 use super::files::FileTarget;
 #[cfg(target_os = "linux")]
-use super::generic::Generic;
+use super::generic::NvmeGenericDevice;
 use super::null::NullTarget;
 #[cfg(target_os = "linux")]
 use super::nvme::NvmeTarget;
 #[cfg(target_os = "linux")]
 use super::open::open;
 #[cfg(target_os = "linux")]
-use super::system::System;
+use super::system::SystemPaths;
 use super::{ModelledTarget, Needs, OpenOptions, Target, TargetFacts};
 use crate::engine;
 use crate::engine::Observer;
@@ -20,9 +20,9 @@ use crate::record::RunRecord;
 use ssdlab_base::LabError;
 use ssdlab_base::quantity::parse_size;
 use ssdlab_drives::catalogue;
-use ssdlab_drives::keep::saved::About;
+use ssdlab_drives::keep::saved::SavedDriveInfo;
 use ssdlab_drives::rests_on::RestsOn;
-use ssdlab_load::plan::Plan;
+use ssdlab_load::plan::WorkloadPlan;
 use ssdlab_ssd::{Drive, Nanos};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -33,7 +33,7 @@ pub const TARGET_HINT: &str = "a target is drive:NAME (see `ssdlab drives list`)
 
 /// A target's name, understood.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Name {
+pub enum TargetName {
     /// `drive:NAME`, `drive:FILE.toml`, or `drive:PATH` of a kept drive.
     Drive(String),
     /// `null:SIZE`.
@@ -42,15 +42,15 @@ pub enum Name {
     Path(PathBuf),
 }
 
-impl Name {
+impl TargetName {
     /// Reads a target's name.
     ///
     /// # Errors
     /// When it is empty, when the size of a null target cannot be read, or when a drive of the
     /// catalogue is named without `drive:` and no file has that name.
-    pub fn parse(text: &str) -> Result<Name, LabError> {
+    pub fn parse(text: &str) -> Result<TargetName, LabError> {
         if let Some(drive) = text.strip_prefix("drive:") {
-            return Ok(Name::Drive(drive.to_owned()));
+            return Ok(TargetName::Drive(drive.to_owned()));
         }
         if let Some(size) = text.strip_prefix("null:") {
             let bytes = parse_size(size)?;
@@ -60,7 +60,7 @@ impl Name {
                     "try null:1GiB",
                 ));
             }
-            return Ok(Name::Null(bytes));
+            return Ok(TargetName::Null(bytes));
         }
         if text.is_empty() {
             return Err(LabError::refused("the target's name is empty", TARGET_HINT));
@@ -75,18 +75,18 @@ impl Name {
                 format!("did you mean drive:{drive}? To make a file, write ./{text}"),
             ));
         }
-        Ok(Name::Path(PathBuf::from(
+        Ok(TargetName::Path(PathBuf::from(
             text.strip_prefix("file:").unwrap_or(text),
         )))
     }
 }
 
-impl Name {
+impl TargetName {
     /// Bytes of the largest command that it takes; `None`: larger ones are split, or there is no
     /// limit.
     pub fn len_max(&self) -> Option<u64> {
         #[cfg(target_os = "linux")]
-        if let Name::Path(path) = self {
+        if let TargetName::Path(path) = self {
             return super::nvme::len_max(path);
         }
         None
@@ -103,18 +103,18 @@ fn meant(text: &str) -> Option<String> {
 }
 
 /// Loads the drive that an earlier life left behind, when the text after `drive:` leads to one.
-pub type LoadKept = fn(&str) -> Result<Option<(Drive, About)>, LabError>;
+pub type KeptDriveLoader = fn(&str) -> Result<Option<(Drive, SavedDriveInfo)>, LabError>;
 
-/// A [`LoadKept`] for callers without kept drives.
+/// A [`KeptDriveLoader`] for callers without kept drives.
 ///
 /// # Errors
 /// Never.
-pub fn none_kept(_name: &str) -> Result<Option<(Drive, About)>, LabError> {
+pub fn none_kept(_name: &str) -> Result<Option<(Drive, SavedDriveInfo)>, LabError> {
     Ok(None)
 }
 
 /// An open device of any kind. [`with_target!`](crate::with_target) reaches the one inside.
-pub enum Opened {
+pub enum OpenTarget {
     /// A modelled drive, and the calibrated and assumed values that its figures rest on.
     Modelled(Box<ModelledTarget>, Vec<RestsOn>),
     /// Nothing.
@@ -125,56 +125,61 @@ pub enum Opened {
     Nvme(Box<NvmeTarget>),
 }
 
-/// Evaluates an expression with the target inside an [`Opened`], compiled for each kind, so that
+/// Evaluates an expression with the target inside an [`OpenTarget`], compiled for each kind, so that
 /// no command of a run pays for the choice.
 #[macro_export]
 macro_rules! with_target {
     ($opened:expr, $target:ident => $value:expr) => {
         match $opened {
-            $crate::device::named::Opened::Modelled($target, _) => $value,
-            $crate::device::named::Opened::Null($target) => $value,
-            $crate::device::named::Opened::Real($target) => $value,
-            $crate::device::named::Opened::Nvme($target) => $value,
+            $crate::device::named::OpenTarget::Modelled($target, _) => $value,
+            $crate::device::named::OpenTarget::Null($target) => $value,
+            $crate::device::named::OpenTarget::Real($target) => $value,
+            $crate::device::named::OpenTarget::Nvme($target) => $value,
         }
     };
 }
 
-impl Opened {
+impl OpenTarget {
     /// Opens the device called `name`. A file that does not exist is created and filled;
     /// `progress` is given the bytes filled and their total, and `stop` ends the filling.
     ///
     /// # Errors
     /// When it does not exist, may not be written, or does not fit.
     pub fn open(
-        name: &Name,
+        name: &TargetName,
         needs: &Needs,
         options: &OpenOptions,
-        kept: LoadKept,
+        kept: KeptDriveLoader,
         progress: &mut dyn FnMut(u64, u64),
         stop: &AtomicBool,
-    ) -> Result<Opened, LabError> {
+    ) -> Result<OpenTarget, LabError> {
         match name {
-            Name::Drive(drive) => match kept(drive)? {
+            TargetName::Drive(drive) => match kept(drive)? {
                 Some((kept, about)) => {
                     let target = ModelledTarget::kept(kept, &about, options.size)?;
                     let target = target.named(format!("drive:{drive}"));
-                    Ok(Opened::Modelled(Box::new(target), about.rests_on))
+                    Ok(OpenTarget::Modelled(Box::new(target), about.rests_on))
                 }
                 None => {
                     let found = catalogue::open(drive)?;
                     let target = ModelledTarget::new(&found, options.size)?;
-                    Ok(Opened::Modelled(Box::new(target), found.rests_on()))
+                    Ok(OpenTarget::Modelled(Box::new(target), found.rests_on()))
                 }
             },
-            Name::Null(bytes) => Ok(Opened::Null(Box::new(NullTarget::new(*bytes, needs.depth)))),
+            TargetName::Null(bytes) => Ok(OpenTarget::Null(Box::new(NullTarget::new(
+                *bytes,
+                needs.depth,
+            )))),
             #[cfg(target_os = "linux")]
-            Name::Path(path) if Generic::at(&System::live(), path).is_some() => {
+            TargetName::Path(path)
+                if NvmeGenericDevice::at(&SystemPaths::live(), path).is_some() =>
+            {
                 let target = super::nvme::open(path, needs, options)?;
-                Ok(Opened::Nvme(Box::new(target)))
+                Ok(OpenTarget::Nvme(Box::new(target)))
             }
-            Name::Path(path) => {
+            TargetName::Path(path) => {
                 let target = open(path, needs, options, progress, stop)?;
-                Ok(Opened::Real(Box::new(target)))
+                Ok(OpenTarget::Real(Box::new(target)))
             }
         }
     }
@@ -187,8 +192,8 @@ impl Opened {
     /// Calibrated and assumed values that a modelled drive's figures rest on.
     pub fn rests_on(&self) -> &[RestsOn] {
         match self {
-            Opened::Modelled(_, rests_on) => rests_on,
-            Opened::Null(_) | Opened::Real(_) | Opened::Nvme(_) => &[],
+            OpenTarget::Modelled(_, rests_on) => rests_on,
+            OpenTarget::Null(_) | OpenTarget::Real(_) | OpenTarget::Nvme(_) => &[],
         }
     }
 
@@ -196,7 +201,7 @@ impl Opened {
     ///
     /// # Errors
     /// Those of [`engine::check`].
-    pub fn check(&self, plan: &Plan) -> Result<(), LabError> {
+    pub fn check(&self, plan: &WorkloadPlan) -> Result<(), LabError> {
         let depth_max = with_target!(self, target => target.depth_max());
         engine::check(plan, self.facts(), depth_max)
     }
@@ -207,7 +212,7 @@ impl Opened {
     /// When the plan does not fit.
     pub fn run(
         &mut self,
-        plan: &Plan,
+        plan: &WorkloadPlan,
         observer: &mut dyn Observer,
         stop: &AtomicBool,
     ) -> Result<RunRecord, LabError> {
@@ -234,13 +239,13 @@ mod tests {
     /// `qualify consumer-sata-1tb` made a file of that name and measured the disk under it.
     #[test]
     fn a_drive_of_the_catalogue_needs_its_prefix() {
-        let error = Name::parse("consumer-sata-1tb").expect_err("refused");
+        let error = TargetName::parse("consumer-sata-1tb").expect_err("refused");
         assert!(error.hint().contains("drive:consumer-sata-1tb"), "{error}");
-        let near = Name::parse("consumer-sata-1tb-pl").expect_err("refused");
+        let near = TargetName::parse("consumer-sata-1tb-pl").expect_err("refused");
         assert!(near.hint().contains("did you mean drive:"), "{near}");
-        let file = Name::parse("./consumer-sata-1tb").expect("a path");
-        assert_eq!(file, Name::Path("./consumer-sata-1tb".into()));
-        let drive = Name::parse("drive:consumer-sata-1tb").expect("a drive");
-        assert_eq!(drive, Name::Drive("consumer-sata-1tb".into()));
+        let file = TargetName::parse("./consumer-sata-1tb").expect("a path");
+        assert_eq!(file, TargetName::Path("./consumer-sata-1tb".into()));
+        let drive = TargetName::parse("drive:consumer-sata-1tb").expect("a drive");
+        assert_eq!(drive, TargetName::Drive("consumer-sata-1tb".into()));
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::engine::depth_needed;
 use ssdlab_base::LabError;
-use ssdlab_load::plan::{Dedupe, FILL_DEPTH, JobSpec, Mix, Order, Plan, WriteAs};
+use ssdlab_load::plan::{Dedupe, FILL_DEPTH, JobSpec, Mix, Order, WorkloadPlan, WriteAs};
 
 /// Most commands that a ring is asked to keep outstanding.
 const DEPTH_MAX: u64 = 32_768;
@@ -56,7 +56,7 @@ pub struct Needs {
     /// Some job sends NVMe commands to a character device.
     pub passthrough: bool,
     /// What the writes of each job hold, without doubles.
-    pub contents: Vec<Contents>,
+    pub contents: Vec<PayloadContents>,
     /// Every address and length is a multiple of this many bytes.
     pub granule: u64,
     /// Where the last job's region ends; `None` when some job uses all of the target.
@@ -90,7 +90,7 @@ impl Needs {
     ///
     /// # Errors
     /// When it keeps more commands outstanding than a ring takes.
-    pub fn of(plan: &Plan) -> Result<Needs, LabError> {
+    pub fn of(plan: &WorkloadPlan) -> Result<Needs, LabError> {
         let depth = depth_needed(plan);
         if depth > DEPTH_MAX {
             return Err(LabError::refused(
@@ -173,7 +173,7 @@ impl Needs {
         }
         self.direct &= job.direct;
         self.passthrough |= job.passthrough;
-        let contents = Contents::of(job);
+        let contents = PayloadContents::of(job);
         if kinds.contains(&1) && !self.contents.contains(&contents) {
             self.contents.push(contents);
         }
@@ -197,19 +197,19 @@ fn gcd(a: u64, b: u64) -> u64 {
 
 /// What writes hold; by default random data that no other block equals.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Contents {
+pub struct PayloadContents {
     /// Repeated from the start of each write, unless it is empty.
     pub pattern: Vec<u8>,
     /// Blocks that equal others.
-    pub repeated: Option<Repeated>,
+    pub repeated: Option<RepeatedBlocks>,
 }
 
-impl Contents {
+impl PayloadContents {
     /// Of the writes of `job`.
-    fn of(job: &JobSpec) -> Contents {
-        Contents {
+    fn of(job: &JobSpec) -> PayloadContents {
+        PayloadContents {
             pattern: job.pattern.clone(),
-            repeated: job.dedupe.map(|dedupe| Repeated {
+            repeated: job.dedupe.map(|dedupe| RepeatedBlocks {
                 dedupe,
                 region: job.region,
                 share_pct: job.shares.region.unwrap_or(100),
@@ -220,7 +220,7 @@ impl Contents {
 
 /// How often a block equals another, and the region of which a working set is a share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Repeated {
+pub struct RepeatedBlocks {
     /// How often, and what.
     pub dedupe: Dedupe,
     /// Bytes of the region; `None`: a share of the target.

@@ -3,7 +3,7 @@
 //! It does what every real target must: reads the clock once when a batch of commands is handed
 //! over (on entering `reap`) and once when it is complete. No data is touched.
 
-use super::{Counters, Done, Target, TargetFacts, TargetKind};
+use super::{Counters, Target, TargetCompletion, TargetFacts, TargetKind};
 use ssdlab_base::LabError;
 use ssdlab_ssd::{Command, Nanos, Op};
 use std::time::{Duration, Instant};
@@ -75,7 +75,11 @@ impl Target for NullTarget {
     }
 
     #[inline]
-    fn reap(&mut self, until: Option<Nanos>, done: &mut Vec<Done>) -> Result<(), LabError> {
+    fn reap(
+        &mut self,
+        until: Option<Nanos>,
+        done: &mut Vec<TargetCompletion>,
+    ) -> Result<(), LabError> {
         let submitted = self.clock();
         if self.pending.is_empty() {
             let until = until.unwrap_or(submitted);
@@ -83,7 +87,7 @@ impl Target for NullTarget {
             return Ok(());
         }
         let now = self.clock();
-        done.extend(self.pending.drain(..).map(|tag| Done {
+        done.extend(self.pending.drain(..).map(|tag| TargetCompletion {
             tag,
             submitted,
             done: now,

@@ -6,15 +6,15 @@
 //! the target.
 
 use super::contents::fill;
-use super::files::{FileTarget, Files};
+use super::files::{FileBackend, FileTarget};
 use super::generic::refuse_passthrough;
-use super::needs::{Contents, Needs, OpenOptions};
-use super::safety::{Permission, Permitted, check_write_allowed, still_permitted};
+use super::needs::{Needs, OpenOptions, PayloadContents};
+use super::safety::{PermittedTarget, WritePermission, check_write_allowed, still_permitted};
 use super::slab::Slab;
 use super::uring::{UringOptions, UringTarget};
 use super::{TargetFacts, TargetKind};
 use crate::device::system;
-use crate::device::system::{DeviceCounters, System};
+use crate::device::system::{DeviceCounters, SystemPaths};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, SeekFrom, StatxFlags};
 use rustix::io::Errno;
 use ssdlab_base::LabError;
@@ -43,7 +43,7 @@ pub fn open(
     stop: &AtomicBool,
 ) -> Result<FileTarget, LabError> {
     if needs.passthrough {
-        return Err(refuse_passthrough(&System::live(), path));
+        return Err(refuse_passthrough(&SystemPaths::live(), path));
     }
     if !needs.direct && !options.buffered {
         return Err(LabError::refused(
@@ -59,7 +59,7 @@ pub fn open(
         None
     };
     let file = open_file(path, permission.as_ref(), options)?;
-    let path = permission.as_ref().map_or(path, Permission::path);
+    let path = permission.as_ref().map_or(path, WritePermission::path);
     let stat = rustix::fs::fstat(&file).map_err(|error| failed("looking at", path, error))?;
     let changed = permission
         .as_ref()
@@ -82,8 +82,8 @@ pub fn open(
     }
     let len =
         rustix::fs::seek(&file, SeekFrom::End(0)).map_err(|error| failed("sizing", path, error))?;
-    facts.capacity = match permission.as_ref().map(Permission::what) {
-        Some(Permitted::NewFile | Permitted::ExistingFile) => {
+    facts.capacity = match permission.as_ref().map(WritePermission::what) {
+        Some(PermittedTarget::NewFile | PermittedTarget::ExistingFile) => {
             let size = size_wanted(path, len, needs, options)?;
             if size > len {
                 prepare(&file, path, len..size, progress, stop)?;
@@ -97,12 +97,12 @@ pub fn open(
             "the file has holes: reads of them never reach the device",
         ));
     }
-    let way = Files::new(facts.kind, counters, needs.write_bytes > 0, needs.data_only);
+    let way = FileBackend::new(facts.kind, counters, needs.write_bytes > 0, needs.data_only);
     UringTarget::new(file, facts, way, UringOptions::of(needs), &written(needs))
 }
 
 /// What the writes of one target hold.
-pub(super) fn written(needs: &Needs) -> Contents {
+pub(super) fn written(needs: &Needs) -> PayloadContents {
     needs.contents.first().cloned().unwrap_or_default()
 }
 
@@ -152,7 +152,7 @@ pub(super) fn describe(
         false => TargetKind::File,
     };
     let mut facts = TargetFacts::unknown(path.display().to_string(), kind);
-    let counters = system::describe(&System::live(), stat, &mut facts);
+    let counters = system::describe(&SystemPaths::live(), stat, &mut facts);
     if options.buffered {
         facts.notes.push(String::from(
             "buffered: reads and writes go through the page cache, not straight to the drive",
@@ -169,23 +169,23 @@ pub(super) fn failed(action: &'static str, path: &Path, error: Errno) -> LabErro
 
 pub(super) fn open_file(
     path: &Path,
-    permission: Option<&Permission>,
+    permission: Option<&WritePermission>,
     options: &OpenOptions,
 ) -> Result<File, LabError> {
     let mut flags = OFlags::CLOEXEC | OFlags::NONBLOCK;
     if !options.buffered {
         flags |= OFlags::DIRECT;
     }
-    let path = permission.map_or(path, Permission::path);
-    flags |= match permission.map(Permission::what) {
+    let path = permission.map_or(path, WritePermission::path);
+    flags |= match permission.map(WritePermission::what) {
         None => OFlags::RDONLY,
-        Some(Permitted::NewFile) => OFlags::RDWR | OFlags::CREATE | OFlags::EXCL,
-        Some(Permitted::ExistingFile) => OFlags::RDWR | OFlags::NOFOLLOW,
+        Some(PermittedTarget::NewFile) => OFlags::RDWR | OFlags::CREATE | OFlags::EXCL,
+        Some(PermittedTarget::ExistingFile) => OFlags::RDWR | OFlags::NOFOLLOW,
         // On a block device O_EXCL alone claims it against every other exclusive owner.
-        Some(Permitted::BlockDevice(_)) => OFlags::RDWR | OFlags::NOFOLLOW | OFlags::EXCL,
+        Some(PermittedTarget::BlockDevice(_)) => OFlags::RDWR | OFlags::NOFOLLOW | OFlags::EXCL,
     };
     let opened = rustix::fs::open(path, flags, Mode::from_raw_mode(0o600));
-    let new = permission.is_some_and(|p| p.what() == Permitted::NewFile);
+    let new = permission.is_some_and(|p| p.what() == PermittedTarget::NewFile);
     match opened {
         Ok(fd) => {
             if new && !options.keep {

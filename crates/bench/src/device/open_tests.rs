@@ -1,7 +1,7 @@
 //! Are files prepared as promised, and what does not fit refused?
 
 use super::*;
-use crate::device::{Contents, Target};
+use crate::device::{PayloadContents, Target};
 use crate::engine::tests::{job, plan};
 use ssdlab_load::plan::Mix;
 use std::os::unix::fs::MetadataExt;
@@ -213,7 +213,7 @@ fn needs_are_the_largest_of_all_jobs() {
         verify_all: false,
         direct: true,
         passthrough: false,
-        contents: vec![Contents::default()],
+        contents: vec![PayloadContents::default()],
         granule: 512,
         extent: Some(MIB + 512),
     };

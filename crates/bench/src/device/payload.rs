@@ -5,13 +5,13 @@
 //! its own address: no two blocks are ever equal, so a drive that looks for equal blocks finds
 //! none. With `compress_pct` that share of every 512 bytes is zero. With `refill` every write
 //! gets fresh random data, at about 1 us per 4 KiB; so does every write of which some blocks shall
-//! equal others ([`Contents`]).
+//! equal others ([`PayloadContents`]).
 //!
 //! Reads share a few buffers, and nobody looks at what arrives, unless a job verifies: then each
 //! command has its own, and writes hold [`Stamps`].
 
 use super::contents::{Repeats, fill};
-use super::needs::Contents;
+use super::needs::PayloadContents;
 use super::slab::Slab;
 use super::stamps::Stamps;
 use ssdlab_base::LabError;
@@ -27,7 +27,7 @@ const POOL_BYTES: usize = 4 << 20;
 const READ_BYTES: usize = 1 << 20;
 
 /// Buffers for commands under way.
-pub(super) struct Payload {
+pub(super) struct PayloadBuffers {
     /// The kernel only reads these.
     writes: Slab,
     /// The kernel only writes to these.
@@ -50,7 +50,7 @@ pub(super) struct Payload {
 
 /// What a run does to contents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Checked {
+pub(super) enum VerifyScope {
     /// Nothing is verified.
     Never,
     /// What the run itself wrote.
@@ -59,15 +59,15 @@ pub(super) enum Checked {
     All,
 }
 
-impl Payload {
+impl PayloadBuffers {
     /// Buffers for `depth` commands, given the largest length in bytes; 0 where there are none.
     pub fn new(
         depth: u32,
         read_bytes: u32,
         write_bytes: u32,
         refill: bool,
-        checked: Checked,
-    ) -> io::Result<Payload> {
+        checked: VerifyScope,
+    ) -> io::Result<PayloadBuffers> {
         let round = |bytes: u32| (bytes as usize).next_multiple_of(STAMP_EVERY);
         let (read_len, write_len) = (round(read_bytes), round(write_bytes));
         let depth = depth as usize;
@@ -77,10 +77,10 @@ impl Payload {
         };
         let read_count = match read_len {
             0 => 0,
-            _ if checked != Checked::Never => depth,
+            _ if checked != VerifyScope::Never => depth,
             len => (READ_BYTES / len).clamp(1, depth),
         };
-        let mut payload = Payload {
+        let mut payload = PayloadBuffers {
             writes: Slab::new(write_count * write_len)?,
             reads: Slab::new(read_count * read_len)?,
             write_len,
@@ -92,9 +92,9 @@ impl Payload {
             refill,
             rng: Rng::named(0, "payload"),
             stamps: match checked {
-                Checked::Never => None,
-                Checked::Own => Some(Box::new(Stamps::new(false))),
-                Checked::All => Some(Box::new(Stamps::new(true))),
+                VerifyScope::Never => None,
+                VerifyScope::Own => Some(Box::new(Stamps::new(false))),
+                VerifyScope::All => Some(Box::new(Stamps::new(true))),
             },
             patterned: false,
             repeats: None,
@@ -110,7 +110,7 @@ impl Payload {
     ///
     /// # Errors
     /// When its working set holds no block.
-    pub fn hold(&mut self, contents: &Contents, capacity: u64) -> Result<(), LabError> {
+    pub fn hold(&mut self, contents: &PayloadContents, capacity: u64) -> Result<(), LabError> {
         if self.write_len == 0 || self.stamps.is_some() {
             return Ok(());
         }
@@ -240,7 +240,7 @@ fn squeeze(bytes: &mut [u8], compress_pct: u8) {
 mod tests {
     use super::*;
 
-    fn contents(payload: &mut Payload, write: &Command) -> Vec<u8> {
+    fn contents(payload: &mut PayloadBuffers, write: &Command) -> Vec<u8> {
         let (buffer, _) = payload.take_write(write);
         let at = buffer as usize * payload.write_len;
         let bytes = payload.writes.bytes()[at..at + write.len as usize].to_vec();
@@ -250,7 +250,7 @@ mod tests {
 
     #[test]
     fn no_two_blocks_are_equal_however_often_a_buffer_comes_round() {
-        let mut payload = Payload::new(1, 0, 1 << 20, false, Checked::Never).unwrap();
+        let mut payload = PayloadBuffers::new(1, 0, 1 << 20, false, VerifyScope::Never).unwrap();
         let mut seen = std::collections::HashSet::new();
         for _ in 0..16 {
             let bytes = contents(&mut payload, &Command::write(0, 1 << 20));
@@ -260,7 +260,7 @@ mod tests {
 
     #[test]
     fn a_share_of_every_chunk_is_zero() {
-        let mut payload = Payload::new(4, 0, 4096, false, Checked::Never).unwrap();
+        let mut payload = PayloadBuffers::new(4, 0, 4096, false, VerifyScope::Never).unwrap();
         let mut write = Command::write(4096, 4096);
         write.compress_pct = 75;
         let bytes = contents(&mut payload, &write);
@@ -279,8 +279,8 @@ mod tests {
 
     #[test]
     fn a_pattern_is_repeated_from_the_start_of_each_write() {
-        let mut payload = Payload::new(2, 0, 4096, false, Checked::Never).unwrap();
-        let held = Contents {
+        let mut payload = PayloadBuffers::new(2, 0, 4096, false, VerifyScope::Never).unwrap();
+        let held = PayloadContents {
             pattern: b"abcde".to_vec(),
             repeated: None,
         };
@@ -298,7 +298,7 @@ mod tests {
 
     #[test]
     fn refilling_gives_fresh_contents() {
-        let mut payload = Payload::new(1, 0, 8 << 20, true, Checked::Never).unwrap();
+        let mut payload = PayloadBuffers::new(1, 0, 8 << 20, true, VerifyScope::Never).unwrap();
         let write = Command::write(0, 4096);
         let first = contents(&mut payload, &write);
         assert_ne!(first[16..], contents(&mut payload, &write)[16..]);
@@ -306,7 +306,8 @@ mod tests {
 
     #[test]
     fn every_tag_finds_a_buffer_and_reads_stay_inside() {
-        let mut payload = Payload::new(256, 1 << 20, 1 << 16, false, Checked::Never).unwrap();
+        let mut payload =
+            PayloadBuffers::new(256, 1 << 20, 1 << 16, false, VerifyScope::Never).unwrap();
         let taken: Vec<u32> = (0..256)
             .map(|_| payload.take_write(&Command::write(0, 512)).0)
             .collect();

@@ -5,7 +5,7 @@
 //! (a device that has none, such as a loop device: its kernel name, and only when it is blank).
 //! Whatever is mounted, held, used for swap or behind a loop device is refused whatever is typed.
 //!
-//! The answer is a [`Permission`], without which no target opens for writing. Between question
+//! The answer is a [`WritePermission`], without which no target opens for writing. Between question
 //! and opening the world may change, so a block device is also opened with `O_EXCL`: the kernel
 //! itself refuses what a file system, md, dm, ZFS or another exclusive owner holds, mounts of
 //! other namespaces included.
@@ -13,10 +13,10 @@
 //! Left out: users that only have the device open (they hold no claim), and formats that
 //! [`super::signature`] does not know.
 
-use super::generic::Generic;
+use super::generic::NvmeGenericDevice;
 use super::needs::WriteOptions;
 use super::signature::signatures;
-use crate::device::system::{BlockDevice, DevId, System, unescape};
+use crate::device::system::{DevId, SysfsDevice, SystemPaths, unescape};
 use rustix::fs::{FileType, Mode, OFlags};
 use ssdlab_base::LabError;
 use std::fs::{self, File};
@@ -26,7 +26,7 @@ use std::path::{Path, PathBuf};
 
 /// What may be written to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Permitted {
+pub enum PermittedTarget {
     /// A file that does not exist yet; it is created exclusively.
     NewFile,
     /// An existing file, empty or named with the overwrite flag.
@@ -37,19 +37,19 @@ pub enum Permitted {
 
 /// Leave to write to one path. Only [`check_write_allowed`] makes one.
 #[derive(Debug)]
-pub struct Permission {
+pub struct WritePermission {
     path: PathBuf,
-    what: Permitted,
+    what: PermittedTarget,
 }
 
-impl Permission {
+impl WritePermission {
     /// The path, symbolic links resolved.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
     /// What is there.
-    pub fn what(&self) -> Permitted {
+    pub fn what(&self) -> PermittedTarget {
         self.what
     }
 }
@@ -58,8 +58,11 @@ impl Permission {
 ///
 /// # Errors
 /// When it may not: why, and what to do about it.
-pub fn check_write_allowed(path: &Path, options: &WriteOptions) -> Result<Permission, LabError> {
-    check_on(&System::live(), path, options)
+pub fn check_write_allowed(
+    path: &Path,
+    options: &WriteOptions,
+) -> Result<WritePermission, LabError> {
+    check_on(&SystemPaths::live(), path, options)
 }
 
 /// As [`check_write_allowed`], on another machine's `/sys` and `/proc`.
@@ -67,10 +70,10 @@ pub fn check_write_allowed(path: &Path, options: &WriteOptions) -> Result<Permis
 /// # Errors
 /// As [`check_write_allowed`].
 pub fn check_on(
-    system: &System,
+    system: &SystemPaths,
     path: &Path,
     options: &WriteOptions,
-) -> Result<Permission, LabError> {
+) -> Result<WritePermission, LabError> {
     let meta = match fs::metadata(path) {
         Ok(meta) => meta,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return new_file(path),
@@ -89,7 +92,7 @@ pub fn check_on(
         ));
     }
     if kind.is_char_device()
-        && let Some(block) = Generic::numbered(system, DevId::from_raw(meta.rdev()))
+        && let Some(block) = NvmeGenericDevice::numbered(system, DevId::from_raw(meta.rdev()))
             .and_then(|generic| generic.block_name())
     {
         return Err(LabError::refused(
@@ -106,7 +109,7 @@ pub fn check_on(
     existing_file(system, path, &meta, options)
 }
 
-fn new_file(path: &Path) -> Result<Permission, LabError> {
+fn new_file(path: &Path) -> Result<WritePermission, LabError> {
     let dangling = fs::symlink_metadata(path).is_ok();
     let parent = path.parent().filter(|p| !p.as_os_str().is_empty());
     let parent = parent.unwrap_or(Path::new("."));
@@ -131,18 +134,18 @@ fn new_file(path: &Path) -> Result<Permission, LabError> {
             "a file in /dev would be in memory: check the device's name (lsblk)",
         ));
     }
-    Ok(Permission {
+    Ok(WritePermission {
         path: parent.join(name),
-        what: Permitted::NewFile,
+        what: PermittedTarget::NewFile,
     })
 }
 
 fn existing_file(
-    system: &System,
+    system: &SystemPaths,
     path: PathBuf,
     meta: &fs::Metadata,
     options: &WriteOptions,
-) -> Result<Permission, LabError> {
+) -> Result<WritePermission, LabError> {
     let name = path.display();
     if let Some(user) = user_of_path(system, &path) {
         return Err(LabError::refused(
@@ -156,18 +159,18 @@ fn existing_file(
             "name a file that does not exist, or allow this one to be overwritten (--overwrite)",
         ));
     }
-    Ok(Permission {
+    Ok(WritePermission {
         path,
-        what: Permitted::ExistingFile,
+        what: PermittedTarget::ExistingFile,
     })
 }
 
 fn block_device(
-    system: &System,
+    system: &SystemPaths,
     path: PathBuf,
     id: DevId,
     options: &WriteOptions,
-) -> Result<Permission, LabError> {
+) -> Result<WritePermission, LabError> {
     let name = path.display().to_string();
     let device = system.block_device(id).ok_or_else(|| {
         LabError::refused(
@@ -183,16 +186,16 @@ fn block_device(
     }
     let contents = contents(&device, &path)?;
     confirm(&name, &device, device.serial(system), &contents, options)?;
-    Ok(Permission {
+    Ok(WritePermission {
         path,
-        what: Permitted::BlockDevice(id),
+        what: PermittedTarget::BlockDevice(id),
     })
 }
 
 /// Whether the owner's word fits a device with this serial number and these contents.
 fn confirm(
     name: &str,
-    device: &BlockDevice,
+    device: &SysfsDevice,
     serial: Option<String>,
     contents: &[String],
     options: &WriteOptions,
@@ -231,7 +234,7 @@ fn confirm(
 }
 
 /// Who uses the device, its partitions or, for a partition, the part itself.
-fn in_use(system: &System, device: &BlockDevice, path: &Path) -> Option<String> {
+fn in_use(system: &SystemPaths, device: &SysfsDevice, path: &Path) -> Option<String> {
     let family = family(device);
     let ids: Vec<DevId> = family.iter().map(|(_, id)| *id).collect();
     for mount in system.mounts() {
@@ -275,7 +278,7 @@ fn in_use(system: &System, device: &BlockDevice, path: &Path) -> Option<String> 
 }
 
 /// Directories and numbers of a device and its partitions.
-fn family(device: &BlockDevice) -> Vec<(PathBuf, DevId)> {
+fn family(device: &SysfsDevice) -> Vec<(PathBuf, DevId)> {
     let mut family = vec![(device.dir.clone(), device.id)];
     for entry in fs::read_dir(&device.dir).into_iter().flatten().flatten() {
         let dir = entry.path();
@@ -299,7 +302,7 @@ fn exclusive_owner(path: &Path) -> Option<String> {
 }
 
 /// What is on the device, from its partitions and its signatures.
-fn contents(device: &BlockDevice, path: &Path) -> Result<Vec<String>, LabError> {
+fn contents(device: &SysfsDevice, path: &Path) -> Result<Vec<String>, LabError> {
     let partitions = family(device).len() - 1;
     let mut contents = Vec::new();
     if partitions > 0 {
@@ -317,7 +320,7 @@ fn contents(device: &BlockDevice, path: &Path) -> Result<Vec<String>, LabError> 
 }
 
 /// How a file is in use, if it is swap space or behind a loop device.
-fn user_of_path(system: &System, path: &Path) -> Option<String> {
+fn user_of_path(system: &SystemPaths, path: &Path) -> Option<String> {
     let this = fs::metadata(path).ok()?;
     let same = |meta: &fs::Metadata| meta.dev() == this.dev() && meta.ino() == this.ino();
     if swap_on(system, same).is_some() {
@@ -330,7 +333,7 @@ fn user_of_path(system: &System, path: &Path) -> Option<String> {
 }
 
 /// The first swap space whose file or device `matches`.
-fn swap_on(system: &System, matches: impl Fn(&fs::Metadata) -> bool) -> Option<String> {
+fn swap_on(system: &SystemPaths, matches: impl Fn(&fs::Metadata) -> bool) -> Option<String> {
     let text = fs::read_to_string(system.proc.join("swaps")).ok()?;
     let mut names = text.lines().skip(1).filter_map(|line| {
         let name = line.split_whitespace().next()?;
@@ -340,7 +343,7 @@ fn swap_on(system: &System, matches: impl Fn(&fs::Metadata) -> bool) -> Option<S
 }
 
 /// Loop devices with what they are on.
-fn loops(system: &System) -> Vec<(String, PathBuf)> {
+fn loops(system: &SystemPaths) -> Vec<(String, PathBuf)> {
     let all = fs::read_dir(system.sys.join("block")).into_iter().flatten();
     all.flatten()
         .filter_map(|entry| {
@@ -352,11 +355,11 @@ fn loops(system: &System) -> Vec<(String, PathBuf)> {
 }
 
 /// Whether an opened file is still what was permitted.
-pub(super) fn still_permitted(permission: &Permission, stat: &rustix::fs::Stat) -> bool {
+pub(super) fn still_permitted(permission: &WritePermission, stat: &rustix::fs::Stat) -> bool {
     let kind = FileType::from_raw_mode(stat.st_mode);
     match permission.what {
-        Permitted::NewFile | Permitted::ExistingFile => kind == FileType::RegularFile,
-        Permitted::BlockDevice(id) => {
+        PermittedTarget::NewFile | PermittedTarget::ExistingFile => kind == FileType::RegularFile,
+        PermittedTarget::BlockDevice(id) => {
             kind == FileType::BlockDevice && DevId::from_raw(stat.st_rdev) == id
         }
     }

@@ -11,7 +11,7 @@ fn put(path: PathBuf, text: &str) {
     fs::write(path, text).unwrap();
 }
 
-fn refusal(result: Result<Permission, LabError>) -> String {
+fn refusal(result: Result<WritePermission, LabError>) -> String {
     let error = result.expect_err("must be refused");
     assert!(!error.hint().is_empty(), "{error}: no hint");
     error.to_string()
@@ -24,8 +24,8 @@ fn typed(word: &str) -> WriteOptions {
     }
 }
 
-fn disk(dir: &Path, name: &str) -> BlockDevice {
-    BlockDevice {
+fn disk(dir: &Path, name: &str) -> SysfsDevice {
+    SysfsDevice {
         id: DevId { major: 8, minor: 0 },
         name: name.to_owned(),
         dir: dir.to_owned(),
@@ -38,14 +38,14 @@ fn files_new_empty_and_existing() {
     let dir = tempfile::tempdir().unwrap();
     let none = WriteOptions::default();
     let new = check_write_allowed(&dir.path().join("new"), &none).unwrap();
-    assert_eq!(new.what(), Permitted::NewFile);
+    assert_eq!(new.what(), PermittedTarget::NewFile);
     let path = dir.path().join("old");
     fs::write(&path, "").unwrap();
     assert!(check_write_allowed(&path, &none).is_ok());
     fs::write(&path, "precious").unwrap();
     assert!(refusal(check_write_allowed(&path, &none)).contains("holds 8 bytes"));
     let allowed = check_write_allowed(&path, &typed("")).unwrap();
-    assert_eq!(allowed.what(), Permitted::ExistingFile);
+    assert_eq!(allowed.what(), PermittedTarget::ExistingFile);
 }
 
 #[test]
@@ -128,12 +128,12 @@ fn without_a_serial_number_only_a_blank_device_can_be_confirmed() {
 }
 
 /// A disk sda with partition sda1 in a made-up tree.
-fn made_up() -> (tempfile::TempDir, System, BlockDevice) {
+fn made_up() -> (tempfile::TempDir, SystemPaths, SysfsDevice) {
     let root = tempfile::tempdir().unwrap();
     let dir = root.path().join("sys/devices/block/sda");
     put(dir.join("sda1/partition"), "1");
     put(dir.join("sda1/dev"), "8:1\n");
-    let system = System {
+    let system = SystemPaths {
         sys: root.path().join("sys"),
         proc: root.path().join("proc"),
         udev: root.path().join("udev"),
@@ -256,7 +256,7 @@ fn a_blank_loop_device_needs_the_owners_word() {
     assert!(refusal(check_write_allowed(&blank.device, &none)).contains("nothing was confirmed"));
     assert!(refusal(check_write_allowed(&blank.device, &typed("yes"))).contains("yes"));
     let permission = check_write_allowed(&blank.device, &typed(&blank.name())).unwrap();
-    assert!(matches!(permission.what(), Permitted::BlockDevice(id) if id.major == 7));
+    assert!(matches!(permission.what(), PermittedTarget::BlockDevice(id) if id.major == 7));
 }
 
 #[test]

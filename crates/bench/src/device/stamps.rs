@@ -15,7 +15,7 @@ const HEAD: usize = 24;
 
 /// The last write of a sector.
 #[derive(Clone, Copy, Debug, Default)]
-struct Last {
+struct LastWrite {
     number: u64,
     /// Writes of it under way.
     open: u32,
@@ -26,7 +26,7 @@ struct Last {
 /// The writes so far, and the judgement of reads.
 #[derive(Debug, Default)]
 pub(super) struct Stamps {
-    sectors: HashMap<u64, Last>,
+    sectors: HashMap<u64, LastWrite>,
     /// Blocks of earlier runs are judged, too.
     all: bool,
 }

@@ -52,7 +52,7 @@ impl fmt::Display for DevId {
 
 /// Where the kernel's files are; other places in tests.
 #[derive(Clone, Debug)]
-pub struct System {
+pub struct SystemPaths {
     /// `/sys`.
     pub sys: PathBuf,
     /// `/proc`.
@@ -63,7 +63,7 @@ pub struct System {
 
 /// A mounted file system, from `mountinfo`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mount {
+pub struct MountInfoEntry {
     /// Device number; major 0 for file systems that span devices or have none.
     pub id: DevId,
     /// Where.
@@ -76,7 +76,7 @@ pub struct Mount {
 
 /// One block device or partition as sysfs shows it.
 #[derive(Clone, Debug)]
-pub struct BlockDevice {
+pub struct SysfsDevice {
     /// Its number.
     pub id: DevId,
     /// `sda1`, `nvme0n1`, `loop0`.
@@ -87,10 +87,10 @@ pub struct BlockDevice {
     pub disk: PathBuf,
 }
 
-impl System {
+impl SystemPaths {
     /// The machine this runs on.
-    pub fn live() -> System {
-        System {
+    pub fn live() -> SystemPaths {
+        SystemPaths {
             sys: PathBuf::from("/sys"),
             proc: PathBuf::from("/proc"),
             udev: PathBuf::from("/run/udev/data"),
@@ -98,7 +98,7 @@ impl System {
     }
 
     /// The block device numbered `id`, if sysfs has it.
-    pub fn block_device(&self, id: DevId) -> Option<BlockDevice> {
+    pub fn block_device(&self, id: DevId) -> Option<SysfsDevice> {
         let link = self.sys.join("dev/block").join(id.to_string());
         let dir = fs::canonicalize(link).ok()?;
         let partition = dir.join("partition").exists();
@@ -107,7 +107,7 @@ impl System {
             _ => dir.clone(),
         };
         let name = dir.file_name()?.to_str()?.to_owned();
-        Some(BlockDevice {
+        Some(SysfsDevice {
             id,
             name,
             dir,
@@ -116,14 +116,14 @@ impl System {
     }
 
     /// Every mount this process can see.
-    pub fn mounts(&self) -> Vec<Mount> {
+    pub fn mounts(&self) -> Vec<MountInfoEntry> {
         let text = fs::read_to_string(self.proc.join("self/mountinfo")).unwrap_or_default();
         text.lines().filter_map(parse_mount).collect()
     }
 
     /// The device a file with this `st_dev` is on. File systems without a device of their own
     /// (btrfs) are looked up by the source they were mounted from.
-    pub fn device_of_file(&self, st_dev: u64) -> Option<BlockDevice> {
+    pub fn device_of_file(&self, st_dev: u64) -> Option<SysfsDevice> {
         let id = DevId::from_raw(st_dev);
         if let Some(device) = self.block_device(id) {
             return Some(device);
@@ -143,7 +143,7 @@ impl System {
     }
 }
 
-impl BlockDevice {
+impl SysfsDevice {
     /// A file below the whole disk's directory, trimmed; `None` when absent or empty.
     fn read(&self, file: &str) -> Option<String> {
         let bytes = fs::read(self.disk.join(file)).ok()?;
@@ -165,7 +165,7 @@ impl BlockDevice {
     }
 
     /// The drive's serial number, wherever the kernel or udev has it.
-    pub fn serial(&self, system: &System) -> Option<String> {
+    pub fn serial(&self, system: &SystemPaths) -> Option<String> {
         self.read("device/serial")
             .or_else(|| self.read("serial"))
             .or_else(|| self.scsi_serial())
@@ -180,7 +180,7 @@ impl BlockDevice {
         (!text.is_empty()).then(|| text.to_owned())
     }
 
-    fn udev_serial(&self, system: &System) -> Option<String> {
+    fn udev_serial(&self, system: &SystemPaths) -> Option<String> {
         let id = self.read("dev")?;
         let text = fs::read_to_string(system.udev.join(format!("b{id}"))).ok()?;
         let find = |key: &str| text.lines().find_map(|line| line.strip_prefix(key));
@@ -239,7 +239,7 @@ impl BlockDevice {
     }
 
     /// Fills in the properties of the drive that sysfs has.
-    pub fn describe(&self, system: &System, facts: &mut TargetFacts) {
+    pub fn describe(&self, system: &SystemPaths, facts: &mut TargetFacts) {
         facts.model = self.model();
         facts.serial = self.serial(system);
         facts.interface = Some(self.interface().to_owned());
@@ -278,13 +278,13 @@ impl BlockDevice {
 }
 
 /// `36 35 98:0 /root /path/of/mount options - type source options`, with octal escapes.
-fn parse_mount(line: &str) -> Option<Mount> {
+fn parse_mount(line: &str) -> Option<MountInfoEntry> {
     let (left, right) = line.split_once(" - ")?;
     let mut left = left.split(' ').skip(2);
     let id = DevId::parse(left.next()?)?;
     let point = unescape(left.nth(1)?);
     let mut right = right.split(' ');
-    Some(Mount {
+    Some(MountInfoEntry {
         id,
         point,
         kind: right.next()?.to_owned(),
@@ -372,7 +372,11 @@ fn read_stat(stat: &File) -> Option<[u64; 17]> {
 }
 
 /// Describes the drive underneath an open file or block device, and opens its counters.
-pub fn describe(system: &System, stat: &Stat, facts: &mut TargetFacts) -> Option<DeviceCounters> {
+pub fn describe(
+    system: &SystemPaths,
+    stat: &Stat,
+    facts: &mut TargetFacts,
+) -> Option<DeviceCounters> {
     let is_device = FileType::from_raw_mode(stat.st_mode) == FileType::BlockDevice;
     let device = if is_device {
         system.block_device(DevId::from_raw(stat.st_rdev))
@@ -404,7 +408,7 @@ mod tests {
     }
 
     /// A SATA disk with one partition, as sysfs shows it.
-    fn sata() -> (tempfile::TempDir, System) {
+    fn sata() -> (tempfile::TempDir, SystemPaths) {
         let root = tempfile::tempdir().unwrap();
         let sys = root.path().join("sys");
         let disk = sys.join("devices/pci0/ata1/host0/target0/0:0:0:0/block/sda");
@@ -420,7 +424,7 @@ mod tests {
         fs::create_dir_all(sys.join("dev/block")).unwrap();
         std::os::unix::fs::symlink(&disk, sys.join("dev/block/8:0")).unwrap();
         std::os::unix::fs::symlink(disk.join("sda1"), sys.join("dev/block/8:1")).unwrap();
-        let system = System {
+        let system = SystemPaths {
             sys,
             proc: root.path().join("proc"),
             udev: root.path().join("udev"),

@@ -4,16 +4,16 @@
 //!   the one or two commands that go with it, and just after it returned, which counts as the
 //!   completion of all that it returned. At depth 1 that is two readings per command. Latency so
 //!   includes the system call, as an application sees it.
-//! * Commands: what the kernel is asked for is the business of a [`Way`], chosen at compile time.
+//! * Commands: what the kernel is asked for is the business of a [`UringBackend`], chosen at compile time.
 //! * A trim of a block device is the `BLKDISCARD` ioctl, which blocks: other commands' completions
 //!   are seen late meanwhile.
 //! * The ring waits in the kernel, never polls, and belongs to the thread that opened it.
 
-use super::needs::{Contents, Needs};
+use super::needs::{Needs, PayloadContents};
 use super::null::since;
-use super::payload::{Checked, Payload};
-use super::way::Way;
-use super::{Counters, Done, Target, TargetFacts};
+use super::payload::{PayloadBuffers, VerifyScope};
+use super::way::UringBackend;
+use super::{Counters, Target, TargetCompletion, TargetFacts};
 use io_uring::types::{SubmitArgs, Timespec};
 use io_uring::{IoUring, cqueue, squeue};
 use rustix::io::Errno;
@@ -44,7 +44,7 @@ pub(super) struct UringOptions {
     /// Fresh contents for every write.
     pub refill: bool,
     /// What is verified when it is read.
-    pub checked: Checked,
+    pub checked: VerifyScope,
 }
 
 impl UringOptions {
@@ -56,9 +56,9 @@ impl UringOptions {
             write_bytes: needs.write_bytes,
             refill: needs.refill,
             checked: match (needs.verify, needs.verify_all) {
-                (false, _) => Checked::Never,
-                (true, false) => Checked::Own,
-                (true, true) => Checked::All,
+                (false, _) => VerifyScope::Never,
+                (true, false) => VerifyScope::Own,
+                (true, true) => VerifyScope::All,
             },
         }
     }
@@ -66,7 +66,7 @@ impl UringOptions {
 
 /// A command under way.
 #[derive(Clone, Copy)]
-struct UnderWay {
+struct PendingCommand {
     submitted: Nanos,
     len: u32,
     buffer: u32,
@@ -75,17 +75,17 @@ struct UnderWay {
 }
 
 /// A file or device through io_uring.
-pub struct UringTarget<W: Way> {
+pub struct UringTarget<W: UringBackend> {
     ring: IoUring<W::Entry, W::Completion>,
     /// Kept for good if the kernel may still write into it.
-    payload: ManuallyDrop<Payload>,
+    payload: ManuallyDrop<PayloadBuffers>,
     /// Kept for good if the kernel may still read what it points to.
     way: ManuallyDrop<W>,
     file: File,
     facts: TargetFacts,
     options: UringOptions,
     opened: Instant,
-    under_way: Vec<UnderWay>,
+    under_way: Vec<PendingCommand>,
     outstanding: u32,
     /// Submitted since the kernel was last entered.
     fresh: Vec<u32>,
@@ -93,7 +93,7 @@ pub struct UringTarget<W: Way> {
     discards: Vec<(u32, Command)>,
 }
 
-impl<W: Way> UringTarget<W> {
+impl<W: UringBackend> UringTarget<W> {
     /// A ring on `file`, which is open for what `options` say, on which commands go the given
     /// `way`. Writes hold `contents`.
     ///
@@ -104,7 +104,7 @@ impl<W: Way> UringTarget<W> {
         mut facts: TargetFacts,
         mut way: W,
         options: UringOptions,
-        contents: &Contents,
+        contents: &PayloadContents,
     ) -> Result<UringTarget<W>, LabError> {
         let refused = |error: io::Error| {
             LabError::refused(
@@ -124,7 +124,7 @@ impl<W: Way> UringTarget<W> {
         submitter
             .register_files(&[file.as_raw_fd()])
             .map_err(refused)?;
-        let mut payload = Payload::new(
+        let mut payload = PayloadBuffers::new(
             options.depth,
             options.read_bytes,
             options.write_bytes,
@@ -141,7 +141,7 @@ impl<W: Way> UringTarget<W> {
                  which costs some CPU time",
             ));
         }
-        let idle = UnderWay {
+        let idle = PendingCommand {
             submitted: Nanos::ZERO,
             len: 0,
             buffer: NO_BUFFER,
@@ -172,7 +172,7 @@ impl<W: Way> UringTarget<W> {
         let (held, buffer) = match command.op {
             Op::Read => {
                 let room = match self.options.checked {
-                    Checked::Never => self.payload.read_room(command.len),
+                    VerifyScope::Never => self.payload.read_room(command.len),
                     _ => self.payload.read_room_of(tag, command.len).0,
                 };
                 (NO_BUFFER, room)
@@ -185,7 +185,11 @@ impl<W: Way> UringTarget<W> {
 
     /// Carries out discards one by one; the caller waits.
     #[cold]
-    fn discard(&mut self, submitted: Nanos, done: &mut Vec<Done>) -> Result<(), LabError> {
+    fn discard(
+        &mut self,
+        submitted: Nanos,
+        done: &mut Vec<TargetCompletion>,
+    ) -> Result<(), LabError> {
         self.enter(Some(Nanos::ZERO))?;
         for (tag, command) in std::mem::take(&mut self.discards) {
             let range = [command.offset, u64::from(command.len)];
@@ -194,7 +198,7 @@ impl<W: Way> UringTarget<W> {
             // SAFETY: as above; the file is a block device opened for writing.
             let result = unsafe { ioctl(&self.file, request) };
             self.outstanding -= 1;
-            done.push(Done {
+            done.push(TargetCompletion {
                 tag,
                 submitted,
                 done: self.clock(),
@@ -253,14 +257,14 @@ impl<W: Way> UringTarget<W> {
         }
     }
 
-    fn collect(&mut self, now: Nanos, done: &mut Vec<Done>) {
+    fn collect(&mut self, now: Nanos, done: &mut Vec<TargetCompletion>) {
         for entry in self.ring.completion() {
             let entry: cqueue::Entry = entry.into();
             let tag = entry.user_data() as u32;
             let under_way = &mut self.under_way[tag as usize];
             let errno = match self.way.error(tag, entry.result(), under_way.len) {
                 error if error != 0 => error,
-                _ if self.options.checked == Checked::Never || under_way.len == 0 => 0,
+                _ if self.options.checked == VerifyScope::Never || under_way.len == 0 => 0,
                 _ => judged(&mut self.payload, tag, under_way),
             };
             if under_way.buffer != NO_BUFFER {
@@ -268,7 +272,7 @@ impl<W: Way> UringTarget<W> {
                 under_way.buffer = NO_BUFFER;
             }
             self.outstanding -= 1;
-            done.push(Done {
+            done.push(TargetCompletion {
                 tag,
                 submitted: under_way.submitted,
                 done: now,
@@ -280,7 +284,7 @@ impl<W: Way> UringTarget<W> {
 
 /// The error of a command that completed: a read may hold something else than was written.
 #[cold]
-fn judged(payload: &mut Payload, tag: u32, command: &UnderWay) -> i32 {
+fn judged(payload: &mut PayloadBuffers, tag: u32, command: &PendingCommand) -> i32 {
     let ((offset, before), len) = (command.verified, command.len);
     if command.buffer != NO_BUFFER {
         payload.written(offset, len);
@@ -313,7 +317,7 @@ where
 }
 
 /// Registers the payload's regions that are not empty. False when the kernel refuses.
-fn register<S, C>(ring: &IoUring<S, C>, payload: &Payload) -> bool
+fn register<S, C>(ring: &IoUring<S, C>, payload: &PayloadBuffers) -> bool
 where
     S: squeue::EntryMarker,
     C: cqueue::EntryMarker,
@@ -339,7 +343,7 @@ where
     }
 }
 
-impl<W: Way> Target for UringTarget<W> {
+impl<W: UringBackend> Target for UringTarget<W> {
     fn facts(&self) -> &TargetFacts {
         &self.facts
     }
@@ -365,7 +369,7 @@ impl<W: Way> Target for UringTarget<W> {
             return Ok(());
         }
         let mut verified = (0, 0);
-        if self.options.checked != Checked::Never {
+        if self.options.checked != VerifyScope::Never {
             verified = (command.offset, self.payload.read_room_of(tag, 0).1);
             if matches!(command.op, Op::Trim | Op::WriteZeroes) {
                 self.payload.forget(command.offset, command.len);
@@ -373,7 +377,7 @@ impl<W: Way> Target for UringTarget<W> {
         }
         let (mut entry, buffer) = self.entry(tag, command);
         let transfers = matches!(command.op, Op::Read | Op::Write);
-        self.under_way[tag as usize] = UnderWay {
+        self.under_way[tag as usize] = PendingCommand {
             submitted: Nanos::ZERO,
             len: if transfers { command.len } else { 0 },
             buffer,
@@ -389,7 +393,11 @@ impl<W: Way> Target for UringTarget<W> {
         })
     }
 
-    fn reap(&mut self, until: Option<Nanos>, done: &mut Vec<Done>) -> Result<(), LabError> {
+    fn reap(
+        &mut self,
+        until: Option<Nanos>,
+        done: &mut Vec<TargetCompletion>,
+    ) -> Result<(), LabError> {
         let before = self.stamp();
         let wait = until.map(|until| until.saturating_sub(before));
         if self.outstanding == 0 {
@@ -411,7 +419,7 @@ impl<W: Way> Target for UringTarget<W> {
     }
 }
 
-impl<W: Way> Drop for UringTarget<W> {
+impl<W: UringBackend> Drop for UringTarget<W> {
     fn drop(&mut self) {
         if self.outstanding == 0 {
             // SAFETY: each dropped once, here, and not used afterwards; nothing is under way, so

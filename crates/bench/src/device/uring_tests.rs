@@ -68,7 +68,8 @@ fn a_verified_read_finds_a_flipped_bit() {
         }
         Err(error) => panic!("{error}"),
     };
-    let errnos = |done: Vec<Done>| done.iter().map(|done| done.errno).collect::<Vec<_>>();
+    let errnos =
+        |done: Vec<TargetCompletion>| done.iter().map(|done| done.errno).collect::<Vec<_>>();
     let writes = [Command::write(0, 8192), Command::write(65536, 4096)];
     assert_eq!(errnos(carry_out(&mut target, &writes)), [0, 0]);
     let reads = [
@@ -94,7 +95,7 @@ fn a_verified_read_finds_a_flipped_bit() {
 }
 
 /// Carries out `commands` one tag each and returns what completed, by tag.
-fn carry_out(target: &mut FileTarget, commands: &[Command]) -> Vec<Done> {
+fn carry_out(target: &mut FileTarget, commands: &[Command]) -> Vec<TargetCompletion> {
     for (tag, command) in commands.iter().enumerate() {
         target.submit(tag as u32, command).unwrap();
     }

@@ -10,7 +10,7 @@ use ssdlab_ssd::Command;
 pub(super) const FILE: Fixed = Fixed(0);
 
 /// How commands are put to the kernel, and what their completions say.
-pub trait Way {
+pub trait UringBackend {
     /// What the ring takes.
     type Entry: squeue::EntryMarker;
     /// What it gives back.
@@ -40,7 +40,7 @@ pub trait Way {
     fn entry(&mut self, tag: u32, command: &Command, buffer: *mut u8) -> Self::Entry;
 
     /// The error of the command with `tag`, a read or write of `len` bytes or another one with 0,
-    /// as [`Done::errno`]; 0 if it has succeeded.
+    /// as [`TargetCompletion::errno`]; 0 if it has succeeded.
     fn error(&mut self, tag: u32, result: i32, len: u32) -> i32;
 
     /// What has reached the device.

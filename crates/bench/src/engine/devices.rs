@@ -1,18 +1,18 @@
 //! Modelled drives in one virtual time, and the queue that a host keeps in front of them.
 //!
 //! [`Devices::keep`] is the one loop that keeps a modelled drive at a queue depth: lives, hosts and
-//! the experiments of the articles give it their commands as a [`Source`]. With several drives, the
+//! the experiments of the articles give it their commands as a [`CommandSource`]. With several drives, the
 //! one whose event is earliest moves first, so that a command which the completion of one drive
 //! causes on another is never late. Little's law and the number of commands served are checked for
 //! each drive, whatever the host does.
 
 use ssdlab_base::LabError;
-use ssdlab_base::check::Check;
+use ssdlab_base::check::SelfCheck;
 use ssdlab_ssd::{Command, Drive, DriveConfig, Nanos, Op};
 
 /// Where the commands of [`Devices::keep`] come from, and what looks at their completions.
-pub trait Source {
-    /// Whether [`Source::next`] has a command, for a source that knows: without one,
+pub trait CommandSource {
+    /// Whether [`CommandSource::next`] has a command, for a source that knows: without one,
     /// [`Devices::keep`] returns before it waits for a completion.
     fn has_next(&self) -> bool {
         true
@@ -22,11 +22,11 @@ pub trait Source {
     fn next(&mut self, drive: &Drive) -> Option<Command>;
 
     /// A command has completed.
-    fn done(&mut self, _drive: &Drive, _done: &Done) {}
+    fn done(&mut self, _drive: &Drive, _done: &DeviceCompletion) {}
 }
 
 /// Commands from a closure, or from an iterator's `next`; completions are not looked at.
-impl<F: FnMut() -> Option<Command>> Source for F {
+impl<F: FnMut() -> Option<Command>> CommandSource for F {
     fn next(&mut self, _: &Drive) -> Option<Command> {
         self()
     }
@@ -34,7 +34,7 @@ impl<F: FnMut() -> Option<Command>> Source for F {
 
 /// A completed command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Done {
+pub struct DeviceCompletion {
     /// Which drive.
     pub device: usize,
     /// As given to [`Devices::submit`].
@@ -117,7 +117,7 @@ impl Devices {
     /// are outstanding then stay so: [`Devices::keep`] goes on with them, [`Devices::settle`]
     /// waits.
     #[inline]
-    pub fn keep<S: Source>(&mut self, depth: u32, until: Nanos, source: &mut S) {
+    pub fn keep<S: CommandSource>(&mut self, depth: u32, until: Nanos, source: &mut S) {
         while source.has_next() {
             if self.outstanding(0) >= u64::from(depth) {
                 // A drive that loses commands is found by the self-check.
@@ -177,7 +177,7 @@ impl Devices {
     }
 
     /// The next completion by `until`, and that time is the present; without one, `until` is.
-    pub fn next(&mut self, until: Nanos) -> Option<Done> {
+    pub fn next(&mut self, until: Nanos) -> Option<DeviceCompletion> {
         if let [port] = self.ports.as_mut_slice() {
             let done = port.take(0, until);
             self.now = done.map_or(self.now.max(until), |done| done.done);
@@ -204,7 +204,7 @@ impl Devices {
     }
 
     /// Waits for everything outstanding and shows each completion to `done`.
-    pub fn settle_with(&mut self, mut done: impl FnMut(&Drive, &Done)) {
+    pub fn settle_with(&mut self, mut done: impl FnMut(&Drive, &DeviceCompletion)) {
         // Asked for more than is outstanding, the drives would live on to the end of time.
         while self
             .ports
@@ -226,7 +226,7 @@ impl Devices {
     }
 
     /// Self-checks, to be made when nothing is outstanding.
-    pub fn checks(&self) -> Vec<Check> {
+    pub fn checks(&self) -> Vec<SelfCheck> {
         let several = self.ports.len() > 1;
         let mut checks = Vec::new();
         for (device, port) in self.ports.iter().enumerate() {
@@ -235,7 +235,7 @@ impl Devices {
                 false => what.to_owned(),
             };
             let mut add = |what: &str, outcome: Result<(), String>| {
-                checks.push(Check::new(name(what), outcome));
+                checks.push(SelfCheck::new(name(what), outcome));
             };
             add("drive", port.drive.check());
             add("every command served", port.all_served());
@@ -261,14 +261,14 @@ impl Port {
         self.last = self.last.max(now);
     }
 
-    fn take(&mut self, device: usize, until: Nanos) -> Option<Done> {
+    fn take(&mut self, device: usize, until: Nanos) -> Option<DeviceCompletion> {
         let done = self.drive.pop_completion(until)?;
         self.advance(done.done);
         self.completed += 1;
         self.latency_sum += u128::from(done.done.0 - done.submitted.0);
         self.free.push(done.tag);
         let (op, token) = self.under_way[done.tag as usize];
-        Some(Done {
+        Some(DeviceCompletion {
             device,
             token,
             op,
@@ -336,7 +336,7 @@ mod tests {
 
     #[test]
     fn one_of_three_gives_the_same_times_as_one_alone() {
-        let times = |mut devices: Devices| -> Vec<Done> {
+        let times = |mut devices: Devices| -> Vec<DeviceCompletion> {
             let commands = (0..100).map(|n| (n * 37 % 448) * 4096);
             commands
                 .map(|offset| {

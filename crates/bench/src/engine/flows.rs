@@ -4,18 +4,18 @@
 //! above its weight over the weights of the flow's lanes. One that may not is held back until
 //! another lane of the flow issues or ends; fio looks again in a loop.
 
-use ssdlab_load::plan::Phase;
+use ssdlab_load::plan::PlanPhase;
 
 /// One lane of a flow.
 #[derive(Clone, Copy, Debug)]
-struct Member {
+struct FlowMember {
     flow: usize,
     weight: u64,
     count: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Flow {
+struct FlowGroup {
     id: u32,
     weight: u64,
     /// As in fio, from 1.
@@ -25,16 +25,16 @@ struct Flow {
 /// The flows of a phase.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Flows {
-    flows: Vec<Flow>,
+    flows: Vec<FlowGroup>,
     /// By lane; empty when no job has a flow.
-    members: Vec<Option<Member>>,
+    members: Vec<Option<FlowMember>>,
     /// Lanes held back.
     pub held: Vec<u32>,
 }
 
 impl Flows {
     /// Of lanes in order of job and copy.
-    pub fn new(phase: &Phase) -> Flows {
+    pub fn new(phase: &PlanPhase) -> Flows {
         let mut flows = Flows::default();
         if phase.jobs.iter().all(|job| job.ties.flow.is_none()) {
             return flows;
@@ -48,10 +48,10 @@ impl Flows {
         flows
     }
 
-    fn join(&mut self, id: u32, weight: u64) -> Member {
+    fn join(&mut self, id: u32, weight: u64) -> FlowMember {
         let known = self.flows.iter().position(|flow| flow.id == id);
         let flow = known.unwrap_or_else(|| {
-            self.flows.push(Flow {
+            self.flows.push(FlowGroup {
                 id,
                 weight: 0,
                 count: 1,
@@ -59,7 +59,7 @@ impl Flows {
             self.flows.len() - 1
         });
         self.flows[flow].weight += weight;
-        Member {
+        FlowMember {
             flow,
             weight,
             count: 0,

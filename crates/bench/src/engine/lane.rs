@@ -1,12 +1,12 @@
 //! One copy of one job: its stream, its next command and its idle tags.
 
-use super::pace::{LATE_FROM, Pace};
-use super::search::Search;
+use super::pace::{LATE_FROM, LanePace};
+use super::search::DepthSearch;
 use ssdlab_base::LabError;
-use ssdlab_load::follow::Followed;
-use ssdlab_load::plan::{JobSpec, Phase};
-use ssdlab_load::stream::Stream;
-use ssdlab_load::trace::replay::Commands;
+use ssdlab_load::follow::FollowUpStream;
+use ssdlab_load::plan::{JobSpec, PlanPhase};
+use ssdlab_load::stream::JobStream;
+use ssdlab_load::trace::replay::ReplayCommands;
 use ssdlab_ssd::rng::Rng;
 use ssdlab_ssd::{Command, Nanos};
 
@@ -23,10 +23,10 @@ pub(super) struct Lane {
     /// Has a time in the engine's list of waiting lanes.
     pub waiting: bool,
     /// Limits, if any.
-    pub pace: Option<Box<Pace>>,
+    pub pace: Option<Box<LanePace>>,
     /// Tags not under way.
     pub idle: Vec<u32>,
-    source: Source,
+    source: LaneSource,
 }
 
 /// Where a lane's commands come from.
@@ -34,10 +34,10 @@ pub(super) struct Lane {
     clippy::large_enum_variant,
     reason = "a stream is used for every command and stays in the lane"
 )]
-enum Source {
-    Made(Stream),
-    Recorded(Box<Commands>),
-    Followed(Box<Followed>),
+enum LaneSource {
+    Made(JobStream),
+    Recorded(Box<ReplayCommands>),
+    Followed(Box<FollowUpStream>),
 }
 
 impl Lane {
@@ -45,7 +45,7 @@ impl Lane {
     #[inline]
     pub fn advance(&mut self) -> Option<&Command> {
         // Two stores rather than one after a choice: the common one stays in registers.
-        if let Source::Made(stream) = &mut self.source {
+        if let LaneSource::Made(stream) = &mut self.source {
             self.next = stream.next_command();
         } else {
             self.advance_other();
@@ -56,15 +56,15 @@ impl Lane {
     #[inline(never)]
     fn advance_other(&mut self) {
         match &mut self.source {
-            Source::Made(_) => {}
-            Source::Recorded(commands) => {
+            LaneSource::Made(_) => {}
+            LaneSource::Recorded(commands) => {
                 let next = commands.next_command();
                 if let (Some(pace), Some((_, due))) = (&mut self.pace, next) {
                     pace.next_due(due);
                 }
                 self.next = next.map(|(command, _)| command);
             }
-            Source::Followed(followed) => {
+            LaneSource::Followed(followed) => {
                 self.next = followed.next_command();
                 if let Some(pace) = &mut self.pace {
                     pace.next_waits(followed.waits());
@@ -104,33 +104,33 @@ impl Lane {
     /// Why there is no next command, if the source broke.
     pub fn failure(&mut self) -> Option<LabError> {
         match &mut self.source {
-            Source::Made(_) | Source::Followed(_) => None,
-            Source::Recorded(commands) => commands.failure(),
+            LaneSource::Made(_) | LaneSource::Followed(_) => None,
+            LaneSource::Recorded(commands) => commands.failure(),
         }
     }
 }
 
-fn source(job: &JobSpec, copy: u32, capacity: u64) -> Result<Source, LabError> {
-    Ok(match Followed::has_any(job) {
-        true => Source::Followed(Box::new(Followed::new(job, copy, capacity)?)),
-        false => Source::Made(Stream::new(job, copy, capacity)?),
+fn source(job: &JobSpec, copy: u32, capacity: u64) -> Result<LaneSource, LabError> {
+    Ok(match FollowUpStream::has_any(job) {
+        true => LaneSource::Followed(Box::new(FollowUpStream::new(job, copy, capacity)?)),
+        false => LaneSource::Made(JobStream::new(job, copy, capacity)?),
     })
 }
 
 /// What holds back the commands of a copy, if anything can.
-fn pace(job: &JobSpec, copy: u32) -> Option<Pace> {
+fn pace(job: &JobSpec, copy: u32) -> Option<LanePace> {
     let rng = Rng::named(job.seed, &format!("arrivals of copy {copy}"));
-    let limits = Pace::new(&job.pace, job.time.delay, rng);
-    let (ties, follows) = (&job.ties, Followed::has_any(job));
+    let limits = LanePace::new(&job.pace, job.time.delay, rng);
+    let (ties, follows) = (&job.ties, FollowUpStream::has_any(job));
     let held = follows || ties.flow.is_some() || ties.latency.is_some() || ties.shares_depth;
-    let mut pace = limits.or_else(|| held.then(Pace::scheduled))?;
-    let search = |target| Box::new(Search::new(target, job.depth));
+    let mut pace = limits.or_else(|| held.then(LanePace::scheduled))?;
+    let search = |target| Box::new(DepthSearch::new(target, job.depth));
     pace.search = ties.latency.map(search);
     Some(pace)
 }
 
 /// The lanes of `phase`, in order of job and copy, with tags from 0 in the same order.
-pub(super) fn lanes(phase: &Phase, capacity: u64) -> Result<Vec<Lane>, LabError> {
+pub(super) fn lanes(phase: &PlanPhase, capacity: u64) -> Result<Vec<Lane>, LabError> {
     let mut lanes = Vec::new();
     let mut tag = 0;
     let first_shared = phase.jobs.iter().position(|job| job.ties.shares_depth);
@@ -144,8 +144,8 @@ pub(super) fn lanes(phase: &Phase, capacity: u64) -> Result<Vec<Lane>, LabError>
             let (source, pace) = match &job.replay {
                 None => (source(job, copy, capacity)?, pace(job, copy)),
                 Some(replay) => (
-                    Source::Recorded(Box::new(Commands::new(replay, capacity)?)),
-                    replay.speed.map(|_| Pace::scheduled()),
+                    LaneSource::Recorded(Box::new(ReplayCommands::new(replay, capacity)?)),
+                    replay.speed.map(|_| LanePace::scheduled()),
                 ),
             };
             let mut lane = Lane {

@@ -13,16 +13,16 @@ use super::steady::Criterion;
 use crate::device::{Counters, Target};
 use crate::record::{JobRecord, OpSecond, OpStats, PhaseCounters, RunRecord, Second};
 use ssdlab_base::LabError;
-use ssdlab_base::check::Check;
+use ssdlab_base::check::SelfCheck;
 use ssdlab_base::latencies::{Latencies, latencies, merge_latencies};
-use ssdlab_load::plan::{JobSpec, Phase};
+use ssdlab_load::plan::{JobSpec, PlanPhase};
 use ssdlab_ssd::{Nanos, Op};
 
 const SECOND: u64 = 1_000_000_000;
 
 /// Where a job stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
+enum CountingState {
     Ramp,
     Counted,
     CoolDown,
@@ -30,8 +30,8 @@ enum State {
 }
 
 /// One job's window and totals.
-struct Job {
-    state: State,
+struct LedgerJob {
+    state: CountingState,
     from: Nanos,
     to: Nanos,
     quit: Nanos,
@@ -44,7 +44,7 @@ struct Job {
 }
 
 /// The second being counted.
-struct Row {
+struct LedgerRow {
     start: Nanos,
     end: Nanos,
     t_s: i64,
@@ -54,48 +54,48 @@ struct Row {
 }
 
 /// Counts one phase.
-pub(super) struct Ledger<'a> {
+pub(super) struct PhaseLedger<'a> {
     observer: &'a mut dyn Observer,
     phase: usize,
-    jobs: Vec<Job>,
+    jobs: Vec<LedgerJob>,
     /// Per job and op, made when first needed: an op never used costs nothing.
     spans: Vec<Option<Box<OpStats>>>,
-    row: Row,
+    row: LedgerRow,
     seconds: Vec<Second>,
     counters: PhaseCounters,
     counting_began: bool,
     series_open: bool,
-    /// The next instant at which [`Ledger::pass`] has something to do.
+    /// The next instant at which [`PhaseLedger::pass`] has something to do.
     pub boundary: Nanos,
     recorded: u64,
     rows_sum: u64,
     criteria: Vec<Criterion>,
 }
 
-impl<'a> Ledger<'a> {
+impl<'a> PhaseLedger<'a> {
     /// A phase that begins `now`; `lanes` per job, in order.
     pub fn new<T: Target>(
         number: usize,
-        phase: &Phase,
+        phase: &PlanPhase,
         target: &mut T,
         observer: &'a mut dyn Observer,
-    ) -> Ledger<'a> {
+    ) -> PhaseLedger<'a> {
         let now = target.now();
-        let jobs: Vec<Job> = phase
+        let jobs: Vec<LedgerJob> = phase
             .jobs
             .iter()
             .enumerate()
-            .map(|(position, spec)| Job::new(number, position, spec, now))
+            .map(|(position, spec)| LedgerJob::new(number, position, spec, now))
             .collect();
         let origin = jobs.iter().map(|job| job.from).min().unwrap_or(now);
         let ramp = origin.saturating_sub(now).0;
         let whole = ramp.div_ceil(SECOND);
-        let mut ledger = Ledger {
+        let mut ledger = PhaseLedger {
             observer,
             phase: number,
             spans: (0..jobs.len() * Op::COUNT).map(|_| None).collect(),
             jobs,
-            row: Row {
+            row: LedgerRow {
                 start: now,
                 end: Nanos(origin.0 - whole.saturating_sub(1) * SECOND),
                 t_s: -(whole as i64),
@@ -121,7 +121,7 @@ impl<'a> Ledger<'a> {
         ledger
     }
 
-    /// Records a command of `job` that completed before [`Ledger::boundary`].
+    /// Records a command of `job` that completed before [`PhaseLedger::boundary`].
     #[inline]
     pub fn count(&mut self, job: u32, op: Op, latency: Nanos, bytes: u32) {
         if self.series_open {
@@ -141,12 +141,12 @@ impl<'a> Ledger<'a> {
 
     /// Whether `job` has reached the end of its time, cool-down included.
     pub fn quit(&self, job: u32) -> bool {
-        self.jobs[job as usize].state == State::Over
+        self.jobs[job as usize].state == CountingState::Over
     }
 
     /// Whether every job is over.
     pub fn all_over(&self) -> bool {
-        self.jobs.iter().all(|job| job.state == State::Over)
+        self.jobs.iter().all(|job| job.state == CountingState::Over)
     }
 
     /// A lane of `job` issues nothing more and has nothing under way.
@@ -158,16 +158,16 @@ impl<'a> Ledger<'a> {
     ) -> Result<(), LabError> {
         let at = job as usize;
         self.jobs[at].lanes -= 1;
-        if self.jobs[at].lanes > 0 || self.jobs[at].state == State::Over {
+        if self.jobs[at].lanes > 0 || self.jobs[at].state == CountingState::Over {
             return Ok(());
         }
         self.fold(at);
         let job = &mut self.jobs[at];
-        if job.state == State::Counted {
+        if job.state == CountingState::Counted {
             job.to = now;
             job.totals.length = now.saturating_sub(job.from);
         }
-        job.state = State::Over;
+        job.state = CountingState::Over;
         self.close_series_if_done(now, target)?;
         self.find_boundary();
         Ok(())
@@ -202,7 +202,7 @@ impl<'a> Ledger<'a> {
         now: Nanos,
         target: &mut T,
     ) -> Result<(), LabError> {
-        if self.jobs[job].state == State::Over {
+        if self.jobs[job].state == CountingState::Over {
             return Ok(());
         }
         self.finish(job, now);
@@ -214,11 +214,11 @@ impl<'a> Ledger<'a> {
     fn finish(&mut self, job: usize, now: Nanos) {
         self.fold(job);
         let job = &mut self.jobs[job];
-        if job.state == State::Counted {
+        if job.state == CountingState::Counted {
             job.to = now;
             job.totals.length = now.saturating_sub(job.from);
         }
-        job.state = State::Over;
+        job.state = CountingState::Over;
     }
 
     /// Ends the jobs whose rate is steady, at the end of a second of `length_s`.
@@ -252,13 +252,13 @@ impl<'a> Ledger<'a> {
         );
         let name = format!("phase {}: seconds and jobs add up", self.phase);
         let failure = (!agree).then_some(what);
-        record.checks.push(Check { name, failure });
+        record.checks.push(SelfCheck { name, failure });
         let kept = self.jobs.iter().flat_map(|job| &job.totals.ops);
         let whole = kept.clone().all(|op| op.latencies.len() == op.count);
         let name = format!("phase {}: histograms are complete", self.phase);
         let what = String::from("a histogram holds another number of latencies than were counted");
         let failure = (!whole).then_some(what);
-        record.checks.push(Check { name, failure });
+        record.checks.push(SelfCheck { name, failure });
         let notes = self.criteria.iter().map(Criterion::note);
         record.notes.extend(notes);
         record.seconds.extend(self.seconds);
@@ -275,19 +275,19 @@ impl<'a> Ledger<'a> {
         }
         self.fold(job);
         let job = &mut self.jobs[job];
-        if job.state == State::Ramp && job.from <= at {
-            job.state = State::Counted;
+        if job.state == CountingState::Ramp && job.from <= at {
+            job.state = CountingState::Counted;
             if !self.counting_began {
                 self.counting_began = true;
                 self.counters.before = target.counters();
             }
         }
-        if job.state == State::Counted && job.to <= at {
-            job.state = State::CoolDown;
+        if job.state == CountingState::Counted && job.to <= at {
+            job.state = CountingState::CoolDown;
             job.totals.length = job.to.saturating_sub(job.from);
         }
-        if job.state == State::CoolDown && job.quit <= at {
-            job.state = State::Over;
+        if job.state == CountingState::CoolDown && job.quit <= at {
+            job.state = CountingState::Over;
         }
     }
 
@@ -308,7 +308,7 @@ impl<'a> Ledger<'a> {
             if span.count > 0 {
                 merge_latencies(&mut self.row.latencies[op], &span.latencies);
             }
-            if job.state == State::Counted {
+            if job.state == CountingState::Counted {
                 job.totals.ops[op].merge(span);
                 job.row_counts[op] += span.count;
             } else {
@@ -323,7 +323,8 @@ impl<'a> Ledger<'a> {
         at: Nanos,
         target: &mut T,
     ) -> Result<(), LabError> {
-        let live = |job: &Job| matches!(job.state, State::Ramp | State::Counted);
+        let live =
+            |job: &LedgerJob| matches!(job.state, CountingState::Ramp | CountingState::Counted);
         if !self.series_open || self.jobs.iter().any(live) {
             return Ok(());
         }
@@ -398,20 +399,20 @@ impl<'a> Ledger<'a> {
         } else {
             Nanos::MAX
         };
-        let jobs = self.jobs.iter().map(Job::next_change).min();
+        let jobs = self.jobs.iter().map(LedgerJob::next_change).min();
         self.boundary = row.min(jobs.unwrap_or(Nanos::MAX));
     }
 }
 
-impl Job {
-    fn new(phase: usize, position: usize, spec: &JobSpec, now: Nanos) -> Job {
+impl LedgerJob {
+    fn new(phase: usize, position: usize, spec: &JobSpec, now: Nanos) -> LedgerJob {
         let from = now.saturating_add(spec.time.delay + spec.time.ramp);
         let to = spec
             .time
             .run
             .map_or(Nanos::MAX, |run| from.saturating_add(run));
-        Job {
-            state: State::Ramp,
+        LedgerJob {
+            state: CountingState::Ramp,
             from,
             to,
             quit: to.saturating_add(spec.time.cool_down),
@@ -432,10 +433,10 @@ impl Job {
 
     fn next_change(&self) -> Nanos {
         match self.state {
-            State::Ramp => self.from,
-            State::Counted => self.to,
-            State::CoolDown => self.quit,
-            State::Over => Nanos::MAX,
+            CountingState::Ramp => self.from,
+            CountingState::Counted => self.to,
+            CountingState::CoolDown => self.quit,
+            CountingState::Over => Nanos::MAX,
         }
     }
 

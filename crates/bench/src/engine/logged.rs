@@ -1,72 +1,72 @@
 //! Commands one by one, for jobs that want a log of them.
 //!
-//! A phase with such a job runs on the target wrapped in [`Logged`], which notes what goes in and
+//! A phase with such a job runs on the target wrapped in [`LoggedTarget`], which notes what goes in and
 //! comes out by tag; the loop of other phases knows nothing of it and pays nothing. The
 //! observer gets the commands of a second with that second.
 
 use super::lane::Lane;
 use super::observer::{LoggedCommand, Observer};
-use super::phase::Engine;
-use crate::device::health::HeatSeen;
-use crate::device::{Counters, Done, Target, TargetFacts};
-use crate::record::{Ending, RunRecord, Second};
+use super::phase::PhaseEngine;
+use crate::device::health::ThermalSummary;
+use crate::device::{Counters, Target, TargetCompletion, TargetFacts};
+use crate::record::{RunEnding, RunRecord, Second};
 use ssdlab_base::LabError;
 use ssdlab_base::latencies::Latencies;
-use ssdlab_load::plan::Phase;
+use ssdlab_load::plan::PlanPhase;
 use ssdlab_ssd::{Command, Nanos};
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::atomic::AtomicBool;
 
 /// A command that has completed without error.
-struct Entry {
+struct CompletedEntry {
     command: Command,
     tag: u32,
     submitted: Nanos,
     done: Nanos,
 }
 
-type Log = Rc<RefCell<Vec<Entry>>>;
+type SharedCommandLog = Rc<RefCell<Vec<CompletedEntry>>>;
 
 /// Job and copy of a tag, and the time in which the job counts; `None`: not logged.
-type Owner = Option<(u32, u32, Nanos, Nanos)>;
+type TagOwner = Option<(u32, u32, Nanos, Nanos)>;
 
 /// Runs a phase and logs the commands of the jobs that want it. Whether other phases follow it.
 pub(super) fn run<T: Target>(
     number: usize,
-    phase: &Phase,
+    phase: &PlanPhase,
     lanes: Vec<Lane>,
     target: &mut T,
     observer: &mut dyn Observer,
     stop: &AtomicBool,
     record: &mut RunRecord,
 ) -> bool {
-    let log = Log::default();
-    let mut watch = Watch {
+    let log = SharedCommandLog::default();
+    let mut watch = CommandLogObserver {
         phase: number,
         owners: owners(phase, target.now()),
         log: Rc::clone(&log),
         observer,
     };
-    let mut target = Logged {
+    let mut target = LoggedTarget {
         under_way: vec![Command::flush(); watch.owners.len()],
         target,
         log,
     };
-    let engine = Engine::new(number, phase, lanes, &mut target, &mut watch, stop);
+    let engine = PhaseEngine::new(number, phase, lanes, &mut target, &mut watch, stop);
     let goes_on = engine.run(record);
     // Commands that completed at the instant at which the last second ended. After a stop, the
     // others were only waited for.
-    if record.ending == Ending::Complete
+    if record.ending == RunEnding::Complete
         && let Err(error) = watch.pass_on()
     {
-        record.ending = Ending::Failed(error.to_string());
+        record.ending = RunEnding::Failed(error.to_string());
     }
-    goes_on && record.ending == Ending::Complete
+    goes_on && record.ending == RunEnding::Complete
 }
 
 /// By tag: lanes have theirs in order of job and copy.
-fn owners(phase: &Phase, now: Nanos) -> Vec<Owner> {
+fn owners(phase: &PlanPhase, now: Nanos) -> Vec<TagOwner> {
     let mut owners = Vec::new();
     for (number, job) in phase.jobs.iter().enumerate() {
         let from = now.saturating_add(job.time.delay + job.time.ramp);
@@ -81,14 +81,14 @@ fn owners(phase: &Phase, now: Nanos) -> Vec<Owner> {
 }
 
 /// Passes the commands of a second on before the second itself.
-struct Watch<'a> {
+struct CommandLogObserver<'a> {
     phase: usize,
-    owners: Vec<Owner>,
-    log: Log,
+    owners: Vec<TagOwner>,
+    log: SharedCommandLog,
     observer: &'a mut dyn Observer,
 }
 
-impl Watch<'_> {
+impl CommandLogObserver<'_> {
     fn pass_on(&mut self) -> Result<(), LabError> {
         let entries = std::mem::take(&mut *self.log.borrow_mut());
         let counted = entries.iter().filter_map(|entry| {
@@ -108,7 +108,7 @@ impl Watch<'_> {
     }
 }
 
-impl Observer for Watch<'_> {
+impl Observer for CommandLogObserver<'_> {
     fn second(&mut self, second: &Second, latencies: &[Latencies]) -> Result<(), LabError> {
         self.pass_on()?;
         self.observer.second(second, latencies)
@@ -116,13 +116,13 @@ impl Observer for Watch<'_> {
 }
 
 /// A target whose commands are noted.
-struct Logged<'a, T: Target> {
+struct LoggedTarget<'a, T: Target> {
     target: &'a mut T,
     under_way: Vec<Command>,
-    log: Log,
+    log: SharedCommandLog,
 }
 
-impl<T: Target> Target for Logged<'_, T> {
+impl<T: Target> Target for LoggedTarget<'_, T> {
     fn facts(&self) -> &TargetFacts {
         self.target.facts()
     }
@@ -140,13 +140,17 @@ impl<T: Target> Target for Logged<'_, T> {
         self.target.submit(tag, command)
     }
 
-    fn reap(&mut self, until: Option<Nanos>, done: &mut Vec<Done>) -> Result<(), LabError> {
+    fn reap(
+        &mut self,
+        until: Option<Nanos>,
+        done: &mut Vec<TargetCompletion>,
+    ) -> Result<(), LabError> {
         let before = done.len();
         let outcome = self.target.reap(until, done);
         let good = done[before..].iter().filter(|done| done.errno == 0);
         let entries = good.filter_map(|done| {
             let command = *self.under_way.get(done.tag as usize)?;
-            Some(Entry {
+            Some(CompletedEntry {
                 command,
                 tag: done.tag,
                 submitted: done.submitted,
@@ -165,7 +169,7 @@ impl<T: Target> Target for Logged<'_, T> {
         self.target.counters()
     }
 
-    fn heat(&self) -> Option<HeatSeen> {
+    fn heat(&self) -> Option<ThermalSummary> {
         self.target.heat()
     }
 

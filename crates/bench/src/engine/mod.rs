@@ -1,7 +1,7 @@
 //! The engine: keeps commands outstanding on a target or on modelled drives, and records.
 //!
 //! * [`run`] carries out a plan on any target, real or modelled. A *lane* is one copy of one job
-//!   with its stream; the *ledger* counts per second and per job; [`Engine`](phase) moves commands
+//!   with its stream; the *ledger* counts per second and per job; [`PhaseEngine`](phase) moves commands
 //!   between lanes and target. One thread; the loop is monomorphised per target. Its own cost on
 //!   one core, stream included, is some tens of nanoseconds per command
 //!   (`benches/against_fio.py`).
@@ -36,7 +36,7 @@ pub(crate) mod tests;
 #[cfg(test)]
 mod ties_tests;
 
-pub use devices::{Devices, Source};
+pub use devices::{CommandSource, Devices};
 pub use observer::{LoggedCommand, Observer, Unobserved};
 pub use pace::exponential;
 pub use run::{check, depth_needed, run};

@@ -6,7 +6,7 @@
 //! In a mix, commands keep their order: a write that is not yet due holds back the reads behind
 //! it. A pause begins once every command issued before it has completed, as in fio.
 
-use super::search::Search;
+use super::search::DepthSearch;
 use ssdlab_load::plan;
 use ssdlab_ssd::rng::Rng;
 use ssdlab_ssd::{Command, Nanos, Op};
@@ -49,7 +49,7 @@ impl Schedule {
 
 /// May the lane issue?
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Leave {
+pub(super) enum IssueDecision {
     /// At once.
     Now,
     /// Not before this time.
@@ -60,7 +60,7 @@ pub(super) enum Leave {
 
 /// Rates and pauses of one lane.
 #[derive(Clone, Debug)]
-pub(super) struct Pace {
+pub(super) struct LanePace {
     /// From the start of the phase to `start`.
     delay: Nanos,
     start: Nanos,
@@ -76,16 +76,16 @@ pub(super) struct Pace {
     resume: Nanos,
     /// Of a replay: when the next command is due, since the lane's start.
     due: Nanos,
-    late: Late,
+    late: LateCommands,
     /// The next command waits for all before it.
     after_all: bool,
     /// Searches the depth.
-    pub search: Option<Box<Search>>,
+    pub search: Option<Box<DepthSearch>>,
 }
 
 /// Commands of a replay that left after their time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Late {
+pub(super) struct LateCommands {
     /// How many left later than [`LATE_FROM`].
     pub count: u64,
     /// By how much the latest was late.
@@ -95,9 +95,9 @@ pub(super) struct Late {
 /// What leaves later than this after its time is counted: less is the host's own timer.
 pub(super) const LATE_FROM: Nanos = Nanos::from_millis(1);
 
-impl Pace {
+impl LanePace {
     /// `None` when nothing is limited. `rng` draws the times of Poisson arrivals.
-    pub fn new(pace: &plan::Pace, delay: Nanos, rng: Rng) -> Option<Pace> {
+    pub fn new(pace: &plan::JobRateLimits, delay: Nanos, rng: Rng) -> Option<LanePace> {
         let limited = pace
             .rate_bytes
             .iter()
@@ -111,7 +111,7 @@ impl Pace {
             schedule.bytes_per_s = pace.rate_bytes[i];
             schedule.per_s = pace.rate_iops[i];
         }
-        Some(Pace {
+        Some(LanePace {
             delay,
             start: Nanos::ZERO,
             schedules,
@@ -122,16 +122,16 @@ impl Pace {
             since_pause: 0,
             resume: Nanos::ZERO,
             due: Nanos::ZERO,
-            late: Late::default(),
+            late: LateCommands::default(),
             after_all: false,
             search: None,
         })
     }
 
-    /// No limits, but what is said of each command: see [`Pace::next_due`] and
-    /// [`Pace::next_waits`].
-    pub fn scheduled() -> Pace {
-        Pace {
+    /// No limits, but what is said of each command: see [`LanePace::next_due`] and
+    /// [`LanePace::next_waits`].
+    pub fn scheduled() -> LanePace {
+        LanePace {
             delay: Nanos::ZERO,
             start: Nanos::ZERO,
             schedules: [Schedule::default(); 3],
@@ -142,7 +142,7 @@ impl Pace {
             since_pause: 0,
             resume: Nanos::ZERO,
             due: Nanos::ZERO,
-            late: Late::default(),
+            late: LateCommands::default(),
             after_all: false,
             search: None,
         }
@@ -159,7 +159,7 @@ impl Pace {
     }
 
     /// What left late.
-    pub fn late(&self) -> Late {
+    pub fn late(&self) -> LateCommands {
         self.late
     }
 
@@ -184,17 +184,17 @@ impl Pace {
     }
 
     /// Whether `command` may go at `now`, with `outstanding` commands of this lane under way.
-    pub fn leave(&mut self, command: &Command, now: Nanos, outstanding: u32) -> Leave {
+    pub fn leave(&mut self, command: &Command, now: Nanos, outstanding: u32) -> IssueDecision {
         let searched = self.search.as_mut();
         if searched.is_some_and(|search| !search.allows(outstanding)) {
-            return Leave::WhenIdle;
+            return IssueDecision::WhenIdle;
         }
         if self.after_all && outstanding > 0 {
-            return Leave::WhenIdle;
+            return IssueDecision::WhenIdle;
         }
         if self.pauses(now) {
             if outstanding > 0 {
-                return Leave::WhenIdle;
+                return IssueDecision::WhenIdle;
             }
             self.since_pause = 0;
             self.resume = now.saturating_add(self.think);
@@ -212,9 +212,9 @@ impl Pace {
                 self.late.count += 1;
                 self.late.most = self.late.most.max(late);
             }
-            Leave::Now
+            IssueDecision::Now
         } else {
-            Leave::At(due)
+            IssueDecision::At(due)
         }
     }
 
@@ -254,15 +254,15 @@ fn schedule_of(op: Op) -> Option<usize> {
 mod tests {
     use super::*;
 
-    fn pace(change: impl FnOnce(&mut plan::Pace)) -> Pace {
-        let mut spec = plan::Pace::default();
+    fn pace(change: impl FnOnce(&mut plan::JobRateLimits)) -> LanePace {
+        let mut spec = plan::JobRateLimits::default();
         change(&mut spec);
-        Pace::new(&spec, Nanos::ZERO, Rng::new(1)).expect("limited")
+        LanePace::new(&spec, Nanos::ZERO, Rng::new(1)).expect("limited")
     }
 
     #[test]
     fn nothing_limited_is_no_pace() {
-        assert!(Pace::new(&plan::Pace::default(), Nanos::ZERO, Rng::new(1)).is_none());
+        assert!(LanePace::new(&plan::JobRateLimits::default(), Nanos::ZERO, Rng::new(1)).is_none());
     }
 
     #[test]
@@ -274,16 +274,16 @@ mod tests {
         let write = Command::write(0, 4096);
         pace.begin(Nanos(100));
         for now in [100, 600, 1_099] {
-            assert_eq!(pace.leave(&write, Nanos(now), 3), Leave::Now);
+            assert_eq!(pace.leave(&write, Nanos(now), 3), IssueDecision::Now);
             pace.issued(&write);
         }
-        assert_eq!(pace.leave(&write, Nanos(1_100), 3), Leave::WhenIdle);
-        let resume = Leave::At(Nanos(1_650));
+        assert_eq!(pace.leave(&write, Nanos(1_100), 3), IssueDecision::WhenIdle);
+        let resume = IssueDecision::At(Nanos(1_650));
         assert_eq!(pace.leave(&write, Nanos(1_150), 0), resume);
         assert_eq!(pace.leave(&write, Nanos(1_649), 0), resume);
-        assert_eq!(pace.leave(&write, Nanos(1_650), 0), Leave::Now);
-        assert_eq!(pace.leave(&write, Nanos(2_649), 0), Leave::Now);
-        assert_eq!(pace.leave(&write, Nanos(2_650), 1), Leave::WhenIdle);
+        assert_eq!(pace.leave(&write, Nanos(1_650), 0), IssueDecision::Now);
+        assert_eq!(pace.leave(&write, Nanos(2_649), 0), IssueDecision::Now);
+        assert_eq!(pace.leave(&write, Nanos(2_650), 1), IssueDecision::WhenIdle);
     }
 
     #[test]
@@ -295,8 +295,11 @@ mod tests {
             pace.issued(&write);
         }
         let due = Nanos(1_000 + 1_000_000 * 1_000_000_000);
-        assert_eq!(pace.leave(&write, Nanos(due.0 - 1), 0), Leave::At(due));
-        assert_eq!(pace.leave(&write, due, 0), Leave::Now);
+        assert_eq!(
+            pace.leave(&write, Nanos(due.0 - 1), 0),
+            IssueDecision::At(due)
+        );
+        assert_eq!(pace.leave(&write, due, 0), IssueDecision::Now);
     }
 
     /// The mean is the rate, and the deviation is the mean: exponential, not even. Reads and writes
@@ -312,7 +315,7 @@ mod tests {
         for _ in 0..100_000 {
             pace.issued(&write);
             let due = match pace.leave(&write, now, 0) {
-                Leave::At(due) => due,
+                IssueDecision::At(due) => due,
                 _ => now,
             };
             gaps.push((due - now).0 as f64 / 1e6);
@@ -325,7 +328,10 @@ mod tests {
         assert!((variance.sqrt() - 1.0).abs() < 0.02, "{variance}");
         let longer = gaps.iter().filter(|gap| **gap > 1.0).count() as f64 / count;
         assert!((longer - (-1.0f64).exp()).abs() < 0.01, "{longer}");
-        assert_eq!(pace.leave(&Command::read(0, 512), Nanos(1), 0), Leave::Now);
+        assert_eq!(
+            pace.leave(&Command::read(0, 512), Nanos(1), 0),
+            IssueDecision::Now
+        );
     }
 
     #[test]
@@ -338,11 +344,11 @@ mod tests {
         let due = Nanos::from_millis(100);
         assert_eq!(
             pace.leave(&Command::read(0, 4096), Nanos(1), 0),
-            Leave::At(due)
+            IssueDecision::At(due)
         );
         assert_eq!(
             pace.leave(&Command::write(0, 4096), Nanos(1), 0),
-            Leave::Now
+            IssueDecision::Now
         );
     }
 
@@ -354,10 +360,13 @@ mod tests {
         });
         let read = Command::read(0, 512);
         pace.issued(&read);
-        assert_eq!(pace.leave(&read, Nanos(10), 1), Leave::Now);
+        assert_eq!(pace.leave(&read, Nanos(10), 1), IssueDecision::Now);
         pace.issued(&read);
-        assert_eq!(pace.leave(&read, Nanos(20), 1), Leave::WhenIdle);
-        assert_eq!(pace.leave(&read, Nanos(30), 0), Leave::At(Nanos(530)));
-        assert_eq!(pace.leave(&read, Nanos(530), 0), Leave::Now);
+        assert_eq!(pace.leave(&read, Nanos(20), 1), IssueDecision::WhenIdle);
+        assert_eq!(
+            pace.leave(&read, Nanos(30), 0),
+            IssueDecision::At(Nanos(530))
+        );
+        assert_eq!(pace.leave(&read, Nanos(530), 0), IssueDecision::Now);
     }
 }

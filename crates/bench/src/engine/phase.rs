@@ -2,16 +2,16 @@
 
 use super::flows::Flows;
 use super::lane::Lane;
-use super::ledger::Ledger;
+use super::ledger::PhaseLedger;
 use super::observer::Observer;
-use super::pace::Leave;
+use super::pace::IssueDecision;
 use super::pools::Pools;
 use crate::device::status::{NvmeStatus, error_of};
-use crate::device::{Done, Target, TargetKind};
-use crate::record::{Ending, RunRecord};
+use crate::device::{Target, TargetCompletion, TargetKind};
+use crate::record::{RunEnding, RunRecord};
 use ssdlab_base::LabError;
-use ssdlab_base::check::Check;
-use ssdlab_load::plan::{Exit, JobSpec, Phase};
+use ssdlab_base::check::SelfCheck;
+use ssdlab_load::plan::{ExitScope, JobSpec, PlanPhase};
 use ssdlab_ssd::{Command, Nanos};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -31,16 +31,16 @@ const ENOSPC: i32 = 28;
 
 /// A command under way, by tag.
 #[derive(Clone, Copy)]
-struct Slot {
+struct TagSlot {
     command: Command,
     lane: u32,
-    /// [`Engine::round`] in which it was submitted; 0 when the tag is idle.
+    /// [`PhaseEngine::round`] in which it was submitted; 0 when the tag is idle.
     round: u32,
 }
 
 /// Outstanding commands integrated over time, independently of the latencies: by Little's law
 /// the two must agree.
-struct Little {
+struct LittleCheck {
     /// Commands times nanoseconds, if each is handed over when the target is next entered.
     area: u128,
     /// More, if each is handed over at the completion that made room for it. The target decides.
@@ -58,16 +58,16 @@ struct Little {
 }
 
 /// Runs one phase.
-pub(super) struct Engine<'a, T: Target> {
+pub(super) struct PhaseEngine<'a, T: Target> {
     target: &'a mut T,
     stop: &'a AtomicBool,
     phase: usize,
     lanes: Vec<Lane>,
-    slots: Vec<Slot>,
+    slots: Vec<TagSlot>,
     /// Lanes that wait for a time.
     waiting: BinaryHeap<Reverse<(Nanos, u32)>>,
-    ledger: Ledger<'a>,
-    little: Little,
+    ledger: PhaseLedger<'a>,
+    little: LittleCheck,
     wait_max: Nanos,
     submitted: u64,
     completed: u64,
@@ -80,39 +80,39 @@ pub(super) struct Engine<'a, T: Target> {
     flows: Flows,
     pools: Pools,
     /// By job: whom its end ends.
-    exits: Vec<(u32, Option<Exit>)>,
+    exits: Vec<(u32, Option<ExitScope>)>,
     /// By job: blocks that hold something else end nothing.
     go_on: Vec<bool>,
     /// The phases after this one do not run.
     ends_all: bool,
 }
 
-impl<'a, T: Target> Engine<'a, T> {
+impl<'a, T: Target> PhaseEngine<'a, T> {
     pub fn new(
         number: usize,
-        phase: &Phase,
+        phase: &PlanPhase,
         mut lanes: Vec<Lane>,
         target: &'a mut T,
         observer: &'a mut dyn Observer,
         stop: &'a AtomicBool,
-    ) -> Engine<'a, T> {
-        let ledger = Ledger::new(number, phase, target, observer);
+    ) -> PhaseEngine<'a, T> {
+        let ledger = PhaseLedger::new(number, phase, target, observer);
         let modelled = target.facts().kind == TargetKind::Modelled;
         let tags = lanes.iter().map(|lane| lane.idle.len()).sum();
         let pools = Pools::new(phase, &mut lanes);
-        let unused = Slot {
+        let unused = TagSlot {
             command: Command::flush(),
             lane: 0,
             round: 0,
         };
-        Engine {
+        PhaseEngine {
             stop,
             phase: number,
             lanes,
             slots: vec![unused; tags],
             waiting: BinaryHeap::new(),
             ledger,
-            little: Little {
+            little: LittleCheck {
                 area: 0,
                 area_early: 0,
                 last: target.now(),
@@ -151,18 +151,18 @@ impl<'a, T: Target> Engine<'a, T> {
             Ok(ending)
         }) {
             Ok(ending) => ending,
-            Err(error) => Ending::Failed(error.to_string()),
+            Err(error) => RunEnding::Failed(error.to_string()),
         };
         self.check(record);
         record
             .notes
             .extend(self.lanes.iter().filter_map(Lane::note));
         self.ledger.close(record);
-        !self.ends_all && record.ending == Ending::Complete
+        !self.ends_all && record.ending == RunEnding::Complete
     }
 
     /// Until every job is over or the user stops.
-    fn work(&mut self) -> Result<Ending, LabError> {
+    fn work(&mut self) -> Result<RunEnding, LabError> {
         let now = self.target.now();
         self.ledger.pass(now, self.target)?;
         for lane in 0..self.lanes.len() {
@@ -174,7 +174,7 @@ impl<'a, T: Target> Engine<'a, T> {
         let mut done = Vec::with_capacity(self.slots.len());
         while !self.ledger.all_over() {
             if self.stop.load(Ordering::Relaxed) {
-                return Ok(Ending::Interrupted);
+                return Ok(RunEnding::Interrupted);
             }
             let entered = self.enter();
             let mut until = self.ledger.boundary;
@@ -198,7 +198,7 @@ impl<'a, T: Target> Engine<'a, T> {
                 self.wake(now)?;
             }
         }
-        Ok(Ending::Complete)
+        Ok(RunEnding::Complete)
     }
 
     /// The target is about to be entered: what was submitted is under way from now on.
@@ -217,7 +217,7 @@ impl<'a, T: Target> Engine<'a, T> {
 
     /// One command is done: count it and, if `refill`, let its lane issue the next.
     #[inline]
-    fn complete(&mut self, done: &Done, refill: bool) -> Result<(), LabError> {
+    fn complete(&mut self, done: &TargetCompletion, refill: bool) -> Result<(), LabError> {
         let slot = self.slots.get_mut(done.tag as usize);
         // What was submitted since the target was entered cannot have completed: a second
         // completion of the tag's command before.
@@ -227,7 +227,7 @@ impl<'a, T: Target> Engine<'a, T> {
         };
         let handed_over_now = slot.round == self.round_before;
         slot.round = 0;
-        let Slot { command, lane, .. } = *slot;
+        let TagSlot { command, lane, .. } = *slot;
         self.completed += 1;
         let latency = done.done.saturating_sub(done.submitted);
         let little = &mut self.little;
@@ -278,7 +278,7 @@ impl<'a, T: Target> Engine<'a, T> {
         };
         lane.outstanding += 1;
         let slot = &mut self.slots[tag as usize];
-        *slot = Slot {
+        *slot = TagSlot {
             command,
             lane: at as u32,
             round: self.round,
@@ -335,16 +335,16 @@ impl<'a, T: Target> Engine<'a, T> {
                     return Ok(());
                 }
                 match pace.leave(&next, now, lane.outstanding) {
-                    Leave::Now => {
+                    IssueDecision::Now => {
                         pace.issued(&next);
                         self.flows.issued(at);
                     }
-                    Leave::At(due) => {
+                    IssueDecision::At(due) => {
                         lane.waiting = true;
                         self.waiting.push(Reverse((due, at as u32)));
                         return Ok(());
                     }
-                    Leave::WhenIdle => return Ok(()),
+                    IssueDecision::WhenIdle => return Ok(()),
                 }
             }
             if let Some(tag) = lane.idle.pop() {
@@ -393,9 +393,9 @@ impl<'a, T: Target> Engine<'a, T> {
             return Ok(());
         };
         self.exits[job as usize].1 = None;
-        self.ends_all |= exit == Exit::All;
+        self.ends_all |= exit == ExitScope::All;
         for other in 0..self.exits.len() {
-            if exit != Exit::Group || self.exits[other].0 == group {
+            if exit != ExitScope::Group || self.exits[other].0 == group {
                 self.ledger.end(other, now, self.target)?;
             }
         }
@@ -475,15 +475,15 @@ impl<'a, T: Target> Engine<'a, T> {
         );
         let name = format!("phase {}: every command completed once", self.phase);
         let failure = (!once).then_some(what);
-        record.checks.push(Check { name, failure });
+        record.checks.push(SelfCheck { name, failure });
         let name = format!("phase {}: Little's law", self.phase);
         let failure = self.little.contradiction(self.submitted, self.wait_max);
-        record.checks.push(Check { name, failure });
+        record.checks.push(SelfCheck { name, failure });
     }
 }
 
 /// Group of a job, and whom its end ends.
-fn exit_of(job: &JobSpec) -> (u32, Option<Exit>) {
+fn exit_of(job: &JobSpec) -> (u32, Option<ExitScope>) {
     (job.ties.group, job.ties.exit)
 }
 
@@ -491,7 +491,7 @@ fn goes_on(job: &JobSpec) -> bool {
     job.verify.is_some_and(|verify| verify.go_on)
 }
 
-impl Little {
+impl LittleCheck {
     #[inline]
     fn advance(&mut self, now: Nanos) {
         // Most completions of one entry share its time.

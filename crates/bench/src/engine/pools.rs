@@ -5,12 +5,12 @@
 //! job here is a target, so copy n of each such job is a part of thread n.
 
 use super::lane::Lane;
-use ssdlab_load::plan::Phase;
+use ssdlab_load::plan::PlanPhase;
 use ssdlab_ssd::rng::Rng;
 
 /// The lanes of one thread.
 #[derive(Clone, Debug)]
-struct Pool {
+struct DepthPool {
     rng: Rng,
     lanes: Vec<usize>,
 }
@@ -18,14 +18,14 @@ struct Pool {
 /// The pools of a phase.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Pools {
-    pools: Vec<Pool>,
+    pools: Vec<DepthPool>,
     /// By lane; empty when no job shares its depth.
     of_lane: Vec<Option<usize>>,
 }
 
 impl Pools {
     /// Of lanes in order of job and copy; their idle tags are dealt out.
-    pub fn new(phase: &Phase, lanes: &mut [Lane]) -> Pools {
+    pub fn new(phase: &PlanPhase, lanes: &mut [Lane]) -> Pools {
         let mut pools = Pools::default();
         if phase.jobs.iter().all(|job| !job.ties.shares_depth) {
             return pools;
@@ -37,7 +37,7 @@ impl Pools {
                 pools.of_lane.push(pool);
                 let Some(pool) = pool else { continue };
                 if pool >= pools.pools.len() {
-                    pools.pools.push(Pool {
+                    pools.pools.push(DepthPool {
                         rng: Rng::named(job.seed, &format!("targets of thread {copy}")),
                         lanes: Vec::new(),
                     });

@@ -3,7 +3,7 @@
 use crate::device::{ModelledTarget, NullTarget};
 use crate::engine;
 use crate::engine::Unobserved;
-use crate::record::Ending;
+use crate::record::RunEnding;
 use ssdlab_base::LabError;
 use ssdlab_load::trace::ReadOptions;
 use ssdlab_load::trace::replay::*;
@@ -20,14 +20,14 @@ fn file(lines: &str) -> (tempfile::TempDir, PathBuf) {
     (dir, path)
 }
 
-fn survey(path: &Path, speed: Option<f64>, fit: Fit) -> Replay {
+fn survey(path: &Path, speed: Option<f64>, fit: AddressFit) -> Replay {
     let read = ReadOptions::default();
     Replay::survey(path, &read, speed, fit).unwrap().0
 }
 
-fn commands(lines: &str, capacity: u64, fit: Fit) -> Result<Vec<(Command, u64)>, LabError> {
+fn commands(lines: &str, capacity: u64, fit: AddressFit) -> Result<Vec<(Command, u64)>, LabError> {
     let (_dir, path) = file(lines);
-    let mut commands = Commands::new(&survey(&path, Some(1.0), fit), capacity)?;
+    let mut commands = ReplayCommands::new(&survey(&path, Some(1.0), fit), capacity)?;
     let mut found = Vec::new();
     while let Some((command, due)) = commands.next_command() {
         found.push((command, due.0));
@@ -55,13 +55,16 @@ fn every_kind_is_sent_as_it_was_recorded() {
             12_000,
         ),
     ];
-    assert_eq!(commands(lines, 1 << 20, Fit::Refuse).unwrap(), expected);
+    assert_eq!(
+        commands(lines, 1 << 20, AddressFit::Refuse).unwrap(),
+        expected
+    );
 }
 
 #[test]
 fn odd_bytes_are_rounded_outward_and_long_commands_are_split() {
     let lines = "0,write,700,400,,0,0\n1,trim,0,2097664,,0,0\n";
-    let found = commands(lines, 1 << 30, Fit::Refuse).unwrap();
+    let found = commands(lines, 1 << 30, AddressFit::Refuse).unwrap();
     let sent: Vec<_> = found.iter().map(|(c, _)| (c.offset, c.len)).collect();
     let mib = 1 << 20;
     assert_eq!(
@@ -77,7 +80,7 @@ fn beyond_the_end_is_refused_folded_or_scaled() {
         "0,write,{},8192,,0,0\n1,read,{mib},4096,,0,0\n",
         2 * mib - 4096
     );
-    let error = commands(&lines, mib, Fit::Refuse).unwrap_err();
+    let error = commands(&lines, mib, AddressFit::Refuse).unwrap_err();
     assert!(
         error.to_string().contains("reaches to byte 2101248"),
         "{error}"
@@ -91,14 +94,14 @@ fn beyond_the_end_is_refused_folded_or_scaled() {
             .collect::<Vec<_>>()
     };
     assert_eq!(
-        places(Fit::Wrap),
+        places(AddressFit::Wrap),
         [(mib - 4096, 4096), (0, 4096), (0, 4096)]
     );
-    let scaled = places(Fit::Scale);
+    let scaled = places(AddressFit::Scale);
     assert_eq!(scaled[0], (mib - 8192, 8192));
     assert!(scaled[1].0.abs_diff(mib / 2) <= 4096, "{scaled:?}");
     // What fits is not scaled.
-    let same = commands(&lines, 4 * mib, Fit::Scale).unwrap();
+    let same = commands(&lines, 4 * mib, AddressFit::Scale).unwrap();
     assert_eq!(same[1].0.offset, mib);
 }
 
@@ -114,7 +117,7 @@ fn run_on_drive(replay: Replay, depth: u32) -> crate::record::RunRecord {
     let plan = replay.plan(depth);
     let stop = AtomicBool::new(false);
     let record = engine::run(&plan, &mut target, &mut Unobserved, &stop).unwrap();
-    assert_eq!(record.ending, Ending::Complete);
+    assert_eq!(record.ending, RunEnding::Complete);
     assert_eq!(record.failed_checks(), [] as [&str; 0]);
     record
 }
@@ -123,7 +126,7 @@ fn run_on_drive(replay: Replay, depth: u32) -> crate::record::RunRecord {
 fn recorded_times_are_kept_and_speed_divides_them() {
     let (_dir, path) = steady(4000, 1000);
     for (speed, seconds) in [(1.0, 4.0), (2.0, 2.0), (0.5, 8.0)] {
-        let record = run_on_drive(survey(&path, Some(speed), Fit::Refuse), 32);
+        let record = run_on_drive(survey(&path, Some(speed), AddressFit::Refuse), 32);
         let length: f64 = record.seconds.iter().map(|s| s.length_s).sum();
         assert!((length - seconds).abs() < 0.01, "{length} at {speed}");
         let writes: u64 = record.seconds.iter().map(|s| s.ops[1].count).sum();
@@ -135,11 +138,11 @@ fn recorded_times_are_kept_and_speed_divides_them() {
 #[test]
 fn as_fast_as_possible_is_faster_and_a_late_replay_says_so() {
     let (_dir, path) = steady(4000, 1000);
-    let record = run_on_drive(survey(&path, None, Fit::Refuse), 32);
+    let record = run_on_drive(survey(&path, None, AddressFit::Refuse), 32);
     let length: f64 = record.seconds.iter().map(|s| s.length_s).sum();
     assert!(length < 1.0, "{length}");
     // A thousandth of the time: no drive keeps up at depth 1.
-    let record = run_on_drive(survey(&path, Some(1000.0), Fit::Refuse), 1);
+    let record = run_on_drive(survey(&path, Some(1000.0), AddressFit::Refuse), 1);
     assert!(
         record.notes[0].contains("after their time"),
         "{:?}",
@@ -150,13 +153,13 @@ fn as_fast_as_possible_is_faster_and_a_late_replay_says_so() {
 #[test]
 fn a_run_ends_in_words_when_the_trace_breaks_meanwhile() {
     let (_dir, path) = steady(3000, 1);
-    let replay = survey(&path, None, Fit::Refuse);
+    let replay = survey(&path, None, AddressFit::Refuse);
     std::fs::write(&path, format!("{HEADER}0,write,0,512,,0,0\nbroken\n")).unwrap();
     let mut target = NullTarget::new(1 << 30, 32);
     let stop = AtomicBool::new(false);
     let record = engine::run(&replay.plan(4), &mut target, &mut Unobserved, &stop);
     match record.map(|record| record.ending) {
-        Ok(Ending::Failed(why)) => assert!(why.contains("cannot be read as csv"), "{why}"),
+        Ok(RunEnding::Failed(why)) => assert!(why.contains("cannot be read as csv"), "{why}"),
         other => panic!("{:?}", other.err()),
     }
 }
@@ -166,6 +169,6 @@ fn nonsense_speeds_are_refused() {
     let (_dir, path) = steady(1, 1);
     for speed in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         let read = ReadOptions::default();
-        assert!(Replay::survey(&path, &read, Some(speed), Fit::Refuse).is_err());
+        assert!(Replay::survey(&path, &read, Some(speed), AddressFit::Refuse).is_err());
     }
 }

@@ -4,21 +4,21 @@ use super::cpu;
 use super::lane::{Lane, lanes};
 use super::logged;
 use super::observer::Observer;
-use super::phase::Engine;
+use super::phase::PhaseEngine;
 use crate::device::{Target, TargetFacts};
-use crate::record::{Ending, RunRecord};
+use crate::record::{RunEnding, RunRecord};
 use ssdlab_base::LabError;
-use ssdlab_base::check::Check;
-use ssdlab_load::plan::{JobSpec, Phase, Plan};
+use ssdlab_base::check::SelfCheck;
+use ssdlab_load::plan::{JobSpec, PlanPhase, WorkloadPlan};
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 /// Commands outstanding at the same time that `plan` needs of its target.
-pub fn depth_needed(plan: &Plan) -> u64 {
+pub fn depth_needed(plan: &WorkloadPlan) -> u64 {
     plan.phases.iter().map(phase_depth).max().unwrap_or(0)
 }
 
-fn phase_depth(phase: &Phase) -> u64 {
+fn phase_depth(phase: &PlanPhase) -> u64 {
     let depth = |job: &JobSpec| u64::from(job.depth) * u64::from(job.copies);
     let (shared, own): (Vec<_>, Vec<_>) = phase.jobs.iter().partition(|j| j.ties.shares_depth);
     let shared = shared.into_iter().map(depth).max().unwrap_or(0);
@@ -29,12 +29,16 @@ fn phase_depth(phase: &Phase) -> u64 {
 ///
 /// # Errors
 /// When it keeps more commands outstanding than the target takes, or a job's region does not fit.
-pub fn check(plan: &Plan, facts: &TargetFacts, depth_max: u32) -> Result<(), LabError> {
+pub fn check(plan: &WorkloadPlan, facts: &TargetFacts, depth_max: u32) -> Result<(), LabError> {
     lanes_of(plan, facts, depth_max).map(|_| ())
 }
 
 /// All lanes of all phases, before anything is written.
-fn lanes_of(plan: &Plan, facts: &TargetFacts, depth_max: u32) -> Result<Vec<Vec<Lane>>, LabError> {
+fn lanes_of(
+    plan: &WorkloadPlan,
+    facts: &TargetFacts,
+    depth_max: u32,
+) -> Result<Vec<Vec<Lane>>, LabError> {
     let depth = depth_needed(plan);
     if depth > u64::from(depth_max) {
         return Err(LabError::refused(
@@ -59,7 +63,7 @@ fn lanes_of(plan: &Plan, facts: &TargetFacts, depth_max: u32) -> Result<Vec<Vec<
 /// # Errors
 /// When the plan does not fit the target; nothing has been written then.
 pub fn run<T: Target>(
-    plan: &Plan,
+    plan: &WorkloadPlan,
     target: &mut T,
     observer: &mut dyn Observer,
     stop: &AtomicBool,
@@ -67,7 +71,7 @@ pub fn run<T: Target>(
     let phases = lanes_of(plan, target.facts(), target.depth_max())?;
     let mut record = RunRecord {
         facts: target.facts().clone(),
-        ending: Ending::Complete,
+        ending: RunEnding::Complete,
         jobs: Vec::new(),
         seconds: Vec::new(),
         counters: Vec::new(),
@@ -82,7 +86,7 @@ pub fn run<T: Target>(
         let goes_on = if phase.jobs.iter().any(|job| job.log_each) {
             logged::run(number, phase, lanes, target, observer, stop, &mut record)
         } else {
-            Engine::new(number, phase, lanes, target, observer, stop).run(&mut record)
+            PhaseEngine::new(number, phase, lanes, target, observer, stop).run(&mut record)
         };
         if !goes_on {
             break;
@@ -91,6 +95,6 @@ pub fn run<T: Target>(
     record.cpu_ns = cpu::since(cpu);
     record.wall_ns = u64::try_from(wall.elapsed().as_nanos()).unwrap_or(u64::MAX);
     let own = target.self_check().map_err(|error| error.to_string());
-    record.checks.push(Check::new("target", own));
+    record.checks.push(SelfCheck::new("target", own));
     Ok(record)
 }

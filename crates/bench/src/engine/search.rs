@@ -9,7 +9,7 @@ use ssdlab_ssd::Nanos;
 
 /// A search under way.
 #[derive(Clone, Debug)]
-pub(super) struct Search {
+pub(super) struct DepthSearch {
     target: LatencyTarget,
     depth_max: u32,
     depth: u32,
@@ -22,21 +22,21 @@ pub(super) struct Search {
     last: bool,
     /// Nothing is issued before all that is under way has completed.
     quiet: bool,
-    outcome: Option<Outcome>,
+    outcome: Option<DepthSearchOutcome>,
 }
 
 /// How a search ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Outcome {
+pub(super) enum DepthSearchOutcome {
     /// This depth keeps the limit.
     Found(u32),
     /// Not even a depth of 1 does.
     None,
 }
 
-impl Search {
-    pub fn new(target: LatencyTarget, depth: u32) -> Search {
-        Search {
+impl DepthSearch {
+    pub fn new(target: LatencyTarget, depth: u32) -> DepthSearch {
+        DepthSearch {
             target,
             depth_max: depth,
             depth: 1,
@@ -61,7 +61,7 @@ impl Search {
     }
 
     /// How it ended, once it has.
-    pub fn outcome(&self) -> Option<Outcome> {
+    pub fn outcome(&self) -> Option<DepthSearchOutcome> {
         self.outcome
     }
 
@@ -69,10 +69,10 @@ impl Search {
     pub fn note(&self) -> String {
         let limit = self.target.limit;
         match self.outcome {
-            Some(Outcome::Found(depth)) => format!(
+            Some(DepthSearchOutcome::Found(depth)) => format!(
                 "latency_target: a depth of {depth} keeps {limit}; the figures include the search"
             ),
-            Some(Outcome::None) => {
+            Some(DepthSearchOutcome::None) => {
                 format!("latency_target: not even a depth of 1 keeps {limit}")
             }
             None => format!(
@@ -88,7 +88,7 @@ impl Search {
         if latency > self.target.limit {
             if self.target.percentile >= 100.0 {
                 if self.depth == 1 {
-                    self.outcome = Some(Outcome::None);
+                    self.outcome = Some(DepthSearchOutcome::None);
                 }
                 return self.down(now);
             }
@@ -123,7 +123,7 @@ impl Search {
         .min(self.depth_max);
         if !self.target.run && self.depth == before {
             if self.last {
-                self.outcome = Some(Outcome::Found(before));
+                self.outcome = Some(DepthSearchOutcome::Found(before));
             }
             self.last = true;
             self.quiet = true;
@@ -147,17 +147,17 @@ impl Search {
 
 #[cfg(test)]
 mod tests {
-    use super::{LatencyTarget, Nanos, Outcome, Search};
+    use super::{DepthSearch, DepthSearchOutcome, LatencyTarget, Nanos};
 
     /// A device whose latency is 100 us for each command outstanding.
-    fn found(limit_us: u64) -> Option<Outcome> {
+    fn found(limit_us: u64) -> Option<DepthSearchOutcome> {
         let target = LatencyTarget {
             limit: Nanos(limit_us * 1000),
             window: Nanos::from_millis(10),
             percentile: 99.0,
             run: false,
         };
-        let mut search = Search::new(target, 64);
+        let mut search = DepthSearch::new(target, 64);
         let mut now = Nanos::ZERO;
         search.begin(now);
         for _ in 0..1_000_000 {
@@ -174,9 +174,9 @@ mod tests {
 
     #[test]
     fn the_depth_that_keeps_the_limit_is_found() {
-        assert_eq!(found(1_050), Some(Outcome::Found(10)));
-        assert_eq!(found(100), Some(Outcome::Found(1)));
-        assert_eq!(found(100_000), Some(Outcome::Found(64)));
+        assert_eq!(found(1_050), Some(DepthSearchOutcome::Found(10)));
+        assert_eq!(found(100), Some(DepthSearchOutcome::Found(1)));
+        assert_eq!(found(100_000), Some(DepthSearchOutcome::Found(64)));
     }
 
     #[test]
@@ -187,8 +187,8 @@ mod tests {
             percentile: 100.0,
             run: false,
         };
-        let mut search = Search::new(target, 64);
+        let mut search = DepthSearch::new(target, 64);
         search.completed(Nanos(2000), Nanos(2000));
-        assert_eq!(search.outcome(), Some(Outcome::None));
+        assert_eq!(search.outcome(), Some(DepthSearchOutcome::None));
     }
 }

@@ -4,14 +4,14 @@
 //! second, over a moving window: the largest deviation from its mean, or the slope of the
 //! least-squares line through it (fio's steadystate.c).
 
-use ssdlab_load::plan::{Phase, Steady};
+use ssdlab_load::plan::{PlanPhase, SteadyRateCriterion};
 use ssdlab_ssd::Nanos;
 use std::collections::VecDeque;
 
 /// One criterion and the jobs that it ends.
 #[derive(Clone, Debug)]
 pub(super) struct Criterion {
-    spec: Steady,
+    spec: SteadyRateCriterion,
     group: u32,
     /// Positions in the phase.
     pub jobs: Vec<usize>,
@@ -24,7 +24,7 @@ pub(super) struct Criterion {
 
 impl Criterion {
     /// The criteria of a phase.
-    pub fn of(phase: &Phase) -> Vec<Criterion> {
+    pub fn of(phase: &PlanPhase) -> Vec<Criterion> {
         let mut criteria: Vec<Criterion> = Vec::new();
         for (position, job) in phase.jobs.iter().enumerate() {
             let Some(spec) = job.ties.steady else {
@@ -109,7 +109,7 @@ fn slope(rates: &VecDeque<f64>, mean: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Criterion, Steady};
+    use super::{Criterion, SteadyRateCriterion};
     use ssdlab_load::fio;
     use ssdlab_ssd::Nanos;
 
@@ -150,7 +150,7 @@ mod tests {
 
     #[test]
     fn the_ramp_counts_for_nothing() {
-        let steady: Steady = criterion("ss=iops:5% ss_dur=2 ss_ramp=3").spec;
+        let steady: SteadyRateCriterion = criterion("ss=iops:5% ss_dur=2 ss_ramp=3").spec;
         assert_eq!(steady.ramp, Nanos::from_secs(3));
         let rates = [100; 10];
         assert_eq!(reached("ss=iops:5% ss_dur=2 ss_ramp=3", &rates), Some(4));

@@ -2,11 +2,13 @@
 
 use super::*;
 use crate::device::null::NullTarget;
-use crate::device::{Counters, Done, Target, TargetFacts, TargetKind};
-use crate::record::{Ending, RunRecord, Second};
+use crate::device::{Counters, Target, TargetCompletion, TargetFacts, TargetKind};
+use crate::record::{RunEnding, RunRecord, Second};
 use ssdlab_base::LabError;
 use ssdlab_base::latencies::Latencies;
-use ssdlab_load::plan::{Distribution, JobSpec, Language, Mix, Order, Phase, Plan, Time};
+use ssdlab_load::plan::{
+    Distribution, JobSpec, JobTiming, Language, Mix, Order, PlanPhase, WorkloadPlan,
+};
 use ssdlab_ssd::{Command, Nanos, Op};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -63,7 +65,11 @@ impl Target for Clockwork {
         Ok(())
     }
 
-    fn reap(&mut self, until: Option<Nanos>, done: &mut Vec<Done>) -> Result<(), LabError> {
+    fn reap(
+        &mut self,
+        until: Option<Nanos>,
+        done: &mut Vec<TargetCompletion>,
+    ) -> Result<(), LabError> {
         let first = self.under_way.iter().min().copied();
         let until = until.unwrap_or(Nanos::MAX);
         match first {
@@ -75,7 +81,7 @@ impl Target for Clockwork {
                     _ => 0,
                 };
                 for _ in 0..=u32::from(self.twice) {
-                    done.push(Done {
+                    done.push(TargetCompletion {
                         tag: next.1,
                         submitted: next.2,
                         done: next.0,
@@ -119,23 +125,23 @@ pub(crate) fn job() -> JobSpec {
             each_once: false,
         },
         region: Some(1 << 20),
-        time: Time {
+        time: JobTiming {
             run: Some(Nanos::from_secs(1)),
             time_based: true,
-            ..Time::default()
+            ..JobTiming::default()
         },
         ..JobSpec::default()
     }
 }
 
-pub(crate) fn plan(jobs: Vec<JobSpec>) -> Plan {
-    Plan {
+pub(crate) fn plan(jobs: Vec<JobSpec>) -> WorkloadPlan {
+    WorkloadPlan {
         language: Language::Ssdlab,
-        phases: vec![Phase { jobs }],
+        phases: vec![PlanPhase { jobs }],
     }
 }
 
-fn go<T: Target>(plan: &Plan, target: &mut T) -> (RunRecord, Notes) {
+fn go<T: Target>(plan: &WorkloadPlan, target: &mut T) -> (RunRecord, Notes) {
     let mut notes = Notes::default();
     let record = run(plan, target, &mut notes, &AtomicBool::new(false)).expect("fits");
     assert_eq!(record.failed_checks(), Vec::<String>::new());
@@ -149,7 +155,7 @@ fn counts_and_latencies_are_exact() {
     spec.depth = 4;
     spec.time.run = Some(Nanos::from_millis(2_500));
     let (record, notes) = go(&plan(vec![spec]), &mut target);
-    assert_eq!(record.ending, Ending::Complete);
+    assert_eq!(record.ending, RunEnding::Complete);
     // A command that completes at the very end is outside: [0, 2.5 s) holds 24,999 rounds.
     let writes = &record.jobs[0].ops[Op::Write as usize];
     assert_eq!(writes.count, 4 * 24_999);
@@ -210,7 +216,7 @@ fn jobs_with_their_own_windows_are_counted_in_them() {
 fn a_limit_ends_the_job_and_all_of_it_counts() {
     let mut target = Clockwork::new(1_000);
     let mut spec = job();
-    spec.time = Time::default();
+    spec.time = JobTiming::default();
     spec.io_limit = Some(4096 * 1_000);
     spec.depth = 8;
     spec.copies = 2;
@@ -286,7 +292,7 @@ fn flushes_are_counted_apart_and_seen_per_second() {
 fn phases_follow_one_another() {
     let mut target = Clockwork::new(1_000_000);
     let mut two = plan(vec![job()]);
-    two.phases.push(Phase { jobs: vec![job()] });
+    two.phases.push(PlanPhase { jobs: vec![job()] });
     let (record, _) = go(&two, &mut target);
     let seen: Vec<(usize, i64)> = record.seconds.iter().map(|s| (s.phase, s.t_s)).collect();
     assert_eq!(seen, [(0, 0), (1, 0)]);
@@ -308,7 +314,7 @@ fn a_full_device_ends_the_run_and_keeps_what_was_measured() {
     let mut target = Clockwork::new(100_000);
     target.errno_after = Some((5_000, rustix::io::Errno::NOSPC.raw_os_error()));
     let (record, _) = go(&plan(vec![job()]), &mut target);
-    let Ending::Failed(why) = &record.ending else {
+    let RunEnding::Failed(why) = &record.ending else {
         panic!("{:?}", record.ending);
     };
     assert!(why.contains("write at byte"), "{why}");
@@ -322,7 +328,7 @@ fn other_errors_are_counted_until_nothing_else_comes() {
     let mut target = Clockwork::new(100_000);
     target.errno_after = Some((5_000, rustix::io::Errno::INVAL.raw_os_error()));
     let (record, _) = go(&plan(vec![job()]), &mut target);
-    assert!(matches!(record.ending, Ending::Failed(_)));
+    assert!(matches!(record.ending, RunEnding::Failed(_)));
     assert_eq!(record.jobs[0].ops[1].errors, 100);
 }
 
@@ -367,7 +373,7 @@ fn a_stop_keeps_what_was_measured() {
     let stop = AtomicBool::new(false);
     let mut target = Clockwork::new(100_000);
     let record = run(&plan(vec![spec]), &mut target, &mut StopAfter(&stop), &stop).unwrap();
-    assert_eq!(record.ending, Ending::Interrupted);
+    assert_eq!(record.ending, RunEnding::Interrupted);
     assert_eq!(record.failed_checks(), Vec::<String>::new());
     assert_eq!(record.jobs[0].length, Nanos::from_secs(1));
 }
@@ -390,7 +396,7 @@ fn an_observer_that_cannot_write_ends_the_run() {
         &stop,
     )
     .unwrap();
-    assert!(matches!(&record.ending, Ending::Failed(why) if why.contains("no room")));
+    assert!(matches!(&record.ending, RunEnding::Failed(why) if why.contains("no room")));
     assert_eq!(record.seconds.len(), 1);
 }
 

@@ -3,12 +3,12 @@
 use super::spec_of;
 use crate::analysis::{latency, series};
 use crate::record::{JobRecord, OpStats, RunRecord, Second};
-use ssdlab_load::plan::{JobSpec, Plan};
+use ssdlab_load::plan::{JobSpec, WorkloadPlan};
 use ssdlab_ssd::Op;
 
 /// The machine that a run was made on, for DISKSPD's `<System>`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Machine {
+pub struct DiskspdMachine {
     /// Host name; may be empty.
     pub name: String,
     /// When the run was made, as it shall be shown.
@@ -26,7 +26,7 @@ pub(super) struct Cpu {
 
 impl Cpu {
     /// Of this process over the whole run; DISKSPD shows that of the whole system.
-    pub fn of(record: &RunRecord, machine: &Machine) -> Cpu {
+    pub fn of(record: &RunRecord, machine: &DiskspdMachine) -> Cpu {
         let available = record.wall_ns.max(1) as f64 * f64::from(machine.processors.max(1));
         Cpu {
             user: 100.0 * record.cpu_ns.0 as f64 / available,
@@ -44,7 +44,7 @@ impl Cpu {
 }
 
 /// One phase.
-pub(super) struct Span<'a> {
+pub(super) struct DiskspdSpan<'a> {
     /// The jobs, copies together.
     pub jobs: Vec<SpanJob<'a>>,
     /// Its counted, whole seconds.
@@ -101,7 +101,7 @@ impl SpanJob<'_> {
     }
 }
 
-impl Span<'_> {
+impl DiskspdSpan<'_> {
     /// Reads of all jobs, writes of all jobs, both.
     pub fn totals(&self) -> [OpStats; 3] {
         let reads = latency::merged(self.jobs.iter().map(SpanJob::reads));
@@ -134,7 +134,7 @@ impl Span<'_> {
 }
 
 /// The phases of a run, in order.
-pub(super) fn spans<'a>(plan: &'a Plan, record: &'a RunRecord) -> Vec<Span<'a>> {
+pub(super) fn spans<'a>(plan: &'a WorkloadPlan, record: &'a RunRecord) -> Vec<DiskspdSpan<'a>> {
     let span = |phase: usize| {
         let in_phase = record.jobs.iter().filter(|job| job.phase == phase);
         let jobs: Vec<SpanJob<'_>> = in_phase
@@ -146,7 +146,7 @@ pub(super) fn spans<'a>(plan: &'a Plan, record: &'a RunRecord) -> Vec<Span<'a>> 
             })
             .collect();
         let longest = jobs.iter().map(|job| job.record.length).max();
-        Span {
+        DiskspdSpan {
             time_s: longest.map_or(0.0, |length| length.as_secs_f64()),
             threads: threads(&jobs),
             seconds: series::whole_seconds(&record.seconds, phase).collect(),

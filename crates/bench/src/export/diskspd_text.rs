@@ -6,17 +6,17 @@
 //!
 //! Source: the columns and formats of DISKSPD 2.
 
-use super::diskspd_spans::{Cpu, Machine, Span, spans};
+use super::diskspd_spans::{Cpu, DiskspdMachine, DiskspdSpan, spans};
 use crate::analysis::latency::{merged, percentile_ns, shortest_ns, standard_deviation_ns};
 use crate::analysis::stats::population_deviation;
 use crate::record::{OpStats, RunRecord};
-use ssdlab_load::plan::{Language, Plan};
+use ssdlab_load::plan::{Language, WorkloadPlan};
 use std::fmt::{Arguments, Write};
 
 const RULER: &str = "-------------------------------------------";
 
 /// The record as DISKSPD's text.
-pub fn diskspd_text(plan: &Plan, record: &RunRecord, machine: &Machine) -> String {
+pub fn diskspd_text(plan: &WorkloadPlan, record: &RunRecord, machine: &DiskspdMachine) -> String {
     let mut text = Text::default();
     if let Language::Diskspd { args, .. } = &plan.language {
         text.line(format_args!("\nCommand Line: {}", args.join(" ")));
@@ -68,7 +68,7 @@ fn cpu(text: &mut Text, cpu: Cpu) {
 }
 
 /// One table; `kind` is 0 for reads, 1 for writes, 2 for both.
-fn section(text: &mut Text, span: &Span<'_>, kind: usize, capacity: u64) {
+fn section(text: &mut Text, span: &DiskspdSpan<'_>, kind: usize, capacity: u64) {
     let ruler = "-".repeat(114);
     text.line(format_args!(
         "thread |       bytes     |     I/Os     |    MiB/s   |  I/O per s |  AvgLat  \
@@ -169,7 +169,7 @@ mod tests {
             jobs,
         );
         let record = testing::record(&plan, 4, 5);
-        let machine = Machine {
+        let machine = DiskspdMachine {
             name: String::new(),
             run_time: String::new(),
             processors: 2,
@@ -198,7 +198,7 @@ mod tests {
     fn reads_alone_have_no_write_figures() {
         let plan = testing::plan(Language::Ssdlab, vec![testing::job("a", Mix::Read)]);
         let record = testing::record(&plan, 2, 5);
-        let machine = Machine {
+        let machine = DiskspdMachine {
             name: String::new(),
             run_time: String::new(),
             processors: 0,

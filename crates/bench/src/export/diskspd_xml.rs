@@ -13,21 +13,21 @@
 //!
 //! Source: DISKSPD 2.2, the output of its XML result parser as its unit tests record it.
 
-use super::diskspd_spans::{Cpu, Machine, Span, SpanJob, spans};
+use super::diskspd_spans::{Cpu, DiskspdMachine, DiskspdSpan, SpanJob, spans};
 use crate::analysis::latency::{percentile_ns, shortest_ns, standard_deviation_ns};
 use crate::analysis::stats::population_deviation;
 use crate::record::{OpStats, RunRecord};
 use quick_xml::Writer;
 use quick_xml::events::{BytesEnd, BytesStart, BytesText, Event};
-use ssdlab_load::plan::{JobSpec, Mix, Order, Phase, Plan};
+use ssdlab_load::plan::{JobSpec, Mix, Order, PlanPhase, WorkloadPlan};
 use ssdlab_ssd::{Nanos, Op};
 use std::fmt::Display;
 
-/// Suffixes of `ReadMilliseconds` and its like, in the order of [`Span::totals`].
+/// Suffixes of `ReadMilliseconds` and its like, in the order of [`DiskspdSpan::totals`].
 const KINDS: [&str; 3] = ["Read", "Write", "Total"];
 
 /// The record as DISKSPD would have printed it, ending in a line feed.
-pub fn diskspd_xml(plan: &Plan, record: &RunRecord, machine: &Machine) -> String {
+pub fn diskspd_xml(plan: &WorkloadPlan, record: &RunRecord, machine: &DiskspdMachine) -> String {
     let mut xml = Xml::new();
     xml.inside("Results", |xml| {
         system(xml, machine);
@@ -39,7 +39,7 @@ pub fn diskspd_xml(plan: &Plan, record: &RunRecord, machine: &Machine) -> String
     xml.finish()
 }
 
-fn system(xml: &mut Xml, machine: &Machine) {
+fn system(xml: &mut Xml, machine: &DiskspdMachine) {
     xml.inside("System", |xml| {
         xml.text("ComputerName", &machine.name);
         xml.inside("Tool", |xml| {
@@ -50,7 +50,7 @@ fn system(xml: &mut Xml, machine: &Machine) {
     });
 }
 
-fn profile(xml: &mut Xml, plan: &Plan) {
+fn profile(xml: &mut Xml, plan: &WorkloadPlan) {
     xml.inside("Profile", |xml| {
         xml.text("Progress", 0);
         xml.text("ResultFormat", "xml");
@@ -63,7 +63,7 @@ fn profile(xml: &mut Xml, plan: &Plan) {
     });
 }
 
-fn profile_span(xml: &mut Xml, phase: &Phase) {
+fn profile_span(xml: &mut Xml, phase: &PlanPhase) {
     let seconds = |time: Nanos| time.0.div_ceil(1_000_000_000);
     let longest = |of: fn(&JobSpec) -> Nanos| phase.jobs.iter().map(of).max().map_or(0, seconds);
     xml.text("CompletionRoutines", false);
@@ -136,7 +136,7 @@ fn profile_target(xml: &mut Xml, job: &JobSpec) {
     xml.text("Weight", 1);
 }
 
-fn time_span(xml: &mut Xml, span: &Span<'_>, record: &RunRecord, machine: &Machine) {
+fn time_span(xml: &mut Xml, span: &DiskspdSpan<'_>, record: &RunRecord, machine: &DiskspdMachine) {
     if span.time_s <= 0.0 {
         let nothing = "The test was interrupted before the measurements began. \
              No results are displayed.";

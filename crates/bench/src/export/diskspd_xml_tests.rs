@@ -3,16 +3,16 @@ use crate::record::testing;
 use quick_xml::Reader;
 use ssdlab_load::plan::{DiskspdOutput, Language};
 
-fn machine() -> Machine {
+fn machine() -> DiskspdMachine {
     let name = "lab <1> & \u{1}2".to_string();
-    Machine {
+    DiskspdMachine {
         name,
         run_time: "2026/01/02 03:04:05".to_string(),
         processors: 2,
     }
 }
 
-fn made() -> (Plan, RunRecord) {
+fn made() -> (WorkloadPlan, RunRecord) {
     let mut jobs = vec![
         testing::job("a", Mix::ReadWrite { read_pct: 70 }),
         testing::job("b", Mix::Write),
@@ -29,7 +29,7 @@ fn made() -> (Plan, RunRecord) {
     let again = testing::job("c", Mix::Read);
     let second = plan.phases.remove(1);
     plan.phases[0].jobs.extend(second.jobs);
-    plan.phases.push(Phase { jobs: vec![again] });
+    plan.phases.push(PlanPhase { jobs: vec![again] });
     let record = testing::record(&plan, 6, 11);
     (plan, record)
 }

@@ -11,7 +11,7 @@
 use super::fio_log::asked;
 use crate::engine::LoggedCommand;
 use ssdlab_base::LabError;
-use ssdlab_load::plan::{JobSpec, Plan};
+use ssdlab_load::plan::{JobSpec, WorkloadPlan};
 use ssdlab_ssd::Op;
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -19,16 +19,16 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 /// Phase, job within it, copy.
-type Of = (usize, u32, u32);
+type JobCopyKey = (usize, u32, u32);
 
 /// The logs of a run that have a line for each command.
 #[derive(Debug, Default)]
 pub struct CommandLogs {
-    of: BTreeMap<Of, Vec<Log>>,
+    of: BTreeMap<JobCopyKey, Vec<CommandLogFile>>,
 }
 
 #[derive(Debug)]
-struct Log {
+struct CommandLogFile {
     kind: &'static str,
     /// Lines have the command's offset.
     offsets: bool,
@@ -41,7 +41,7 @@ impl CommandLogs {
     ///
     /// # Errors
     /// When one cannot be created.
-    pub fn create(plan: &Plan, directory: &Path) -> Result<CommandLogs, LabError> {
+    pub fn create(plan: &WorkloadPlan, directory: &Path) -> Result<CommandLogs, LabError> {
         let mut logs = CommandLogs::default();
         let mut number = 0;
         for (phase, jobs) in plan.phases.iter().enumerate() {
@@ -78,7 +78,7 @@ impl CommandLogs {
     }
 }
 
-fn created(job: &JobSpec, number: u32, directory: &Path) -> Result<Vec<Log>, LabError> {
+fn created(job: &JobSpec, number: u32, directory: &Path) -> Result<Vec<CommandLogFile>, LabError> {
     let given = |name: &str| job.options.iter().rfind(|(option, _)| option == name);
     let offsets = given("log_offset").is_some_and(|(_, value)| value != "0");
     let kinds =
@@ -88,7 +88,7 @@ fn created(job: &JobSpec, number: u32, directory: &Path) -> Result<Vec<Log>, Lab
             let path = directory.join(format!("{prefix}_{kind}.{number}.log"));
             let file = File::create(&path);
             let file = file.map_err(|error| LabError::file("creating", &path, error))?;
-            Ok(Log {
+            Ok(CommandLogFile {
                 kind,
                 offsets,
                 path,
@@ -98,7 +98,7 @@ fn created(job: &JobSpec, number: u32, directory: &Path) -> Result<Vec<Log>, Lab
         .collect()
 }
 
-impl Log {
+impl CommandLogFile {
     fn line(&mut self, logged: &LoggedCommand) -> io::Result<()> {
         let command = &logged.command;
         let direction = match command.op {

@@ -20,9 +20,9 @@ use crate::analysis::latency::{
     PERCENTILES, merged, percentile_ns, shortest_ns, standard_deviation_ns,
 };
 use crate::analysis::{series, stats, steady};
-use crate::record::{Ending, JobRecord, OpStats, RunRecord};
+use crate::record::{JobRecord, OpStats, RunEnding, RunRecord};
 use serde_json::{Map, Value, json};
-use ssdlab_load::plan::{JobSpec, Language, Mix, Order, Plan};
+use ssdlab_load::plan::{JobSpec, Language, Mix, Order, WorkloadPlan};
 use ssdlab_ssd::Op;
 
 /// Upper edges of fio's latency buckets, each in its unit; a bucket ends before its edge.
@@ -33,7 +33,7 @@ const EIO: u64 = 5;
 
 /// The record as fio would have printed it. `finished_ms` is the time of the report in
 /// milliseconds since 1970, UTC.
-pub fn fio_json(plan: &Plan, record: &RunRecord, finished_ms: u64) -> Value {
+pub fn fio_json(plan: &WorkloadPlan, record: &RunRecord, finished_ms: u64) -> Value {
     let mut top = Map::new();
     let version = format!("fio-3.33 compatible, ssdlab {}", env!("CARGO_PKG_VERSION"));
     top.insert("fio version".to_string(), version.into());
@@ -64,7 +64,7 @@ pub(super) fn rw(spec: &JobSpec) -> String {
 }
 
 /// Globals that every job still has as they were written.
-fn shared_options(plan: &Plan, globals: &[(String, String)]) -> Value {
+fn shared_options(plan: &WorkloadPlan, globals: &[(String, String)]) -> Value {
     let jobs = || plan.phases.iter().flat_map(|phase| &phase.jobs);
     let kept = |(name, value): &&(String, String)| {
         jobs().all(|job| job.options.iter().all(|(n, v)| n != name || v == value))
@@ -119,7 +119,8 @@ fn entry(record: &RunRecord, job: &JobRecord, spec: &JobSpec) -> Value {
     let steady_state = options
         .get("steadystate")
         .map(|asked| steady(record, job.phase, asked));
-    let failed = matches!(record.ending, Ending::Failed(_)) || job.ops.iter().any(|o| o.errors > 0);
+    let failed =
+        matches!(record.ending, RunEnding::Failed(_)) || job.ops.iter().any(|o| o.errors > 0);
     let runtime_ms = job.length.0 / 1_000_000;
     let cpu = |ns: u64| 100.0 * ns as f64 / record.wall_ns.max(1) as f64;
     // fio has no "write zeroes": to it they are writes.

@@ -1,13 +1,13 @@
 use super::*;
 use crate::record::testing;
-use ssdlab_load::plan::Plan;
+use ssdlab_load::plan::WorkloadPlan;
 use std::collections::BTreeSet;
 
 /// Every key of a job with reads, writes, flushes and no trims in fio 3.33's JSON, as
 /// `fio --output-format=json` printed it; nested keys behind a slash.
 const KEYS_OF_FIO: &str = include_str!("fio_3_33_keys.txt");
 
-fn made() -> (Plan, RunRecord) {
+fn made() -> (WorkloadPlan, RunRecord) {
     let globals = vec![
         ("bs".to_string(), "4k".to_string()),
         ("iodepth".to_string(), "1".to_string()),
@@ -130,7 +130,7 @@ fn nothing_done_is_still_whole() {
         job.iops_samples = [(); Op::COUNT].map(|()| Vec::new());
     }
     record.seconds.clear();
-    record.ending = Ending::Failed("gone".to_string());
+    record.ending = RunEnding::Failed("gone".to_string());
     let json = fio_json(&plan, &record, 0);
     assert_eq!(json["jobs"][0]["error"], EIO);
     assert_eq!(json["jobs"][0]["read"]["lat_ns"]["min"], 0);

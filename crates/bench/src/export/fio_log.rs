@@ -8,7 +8,7 @@
 
 use super::fio_json::rw;
 use crate::record::{OpSecond, RunRecord, Second};
-use ssdlab_load::plan::{JobSpec, Plan};
+use ssdlab_load::plan::{JobSpec, WorkloadPlan};
 use ssdlab_ssd::Op;
 use std::fmt::Write;
 
@@ -22,9 +22,9 @@ pub struct LogFile {
 }
 
 /// A log's name and what it says of one kind of command; `None` leaves the line out.
-type Column = (&'static str, fn(&OpSecond, f64) -> Option<f64>);
+type FioLogColumn = (&'static str, fn(&OpSecond, f64) -> Option<f64>);
 
-const COLUMNS: [Column; 4] = [
+const COLUMNS: [FioLogColumn; 4] = [
     ("iops", |o, length_s| Some(o.count as f64 / length_s)),
     ("bw", |o, length_s| Some(o.bytes as f64 / 1024.0 / length_s)),
     ("lat", |o, _| (o.count > 0).then_some(o.mean_ns)),
@@ -33,7 +33,7 @@ const COLUMNS: [Column; 4] = [
 
 /// The logs of the counted part of `phase`; none when there is no such phase. Put the logs of
 /// different phases into different directories: fio-plot adds up what has the same name.
-pub fn fio_logs(plan: &Plan, record: &RunRecord, phase: usize) -> Vec<LogFile> {
+pub fn fio_logs(plan: &WorkloadPlan, record: &RunRecord, phase: usize) -> Vec<LogFile> {
     let Some(first) = plan.phases.get(phase).and_then(|phase| phase.jobs.first()) else {
         return Vec::new();
     };
@@ -44,7 +44,7 @@ pub fn fio_logs(plan: &Plan, record: &RunRecord, phase: usize) -> Vec<LogFile> {
         first.copies
     );
     let (seconds, used) = counted(&record.seconds, phase);
-    let file = |(name, value): Column| LogFile {
+    let file = |(name, value): FioLogColumn| LogFile {
         name: format!("{stem}_{name}.1.log"),
         text: lines(&seconds, &used, value),
     };
@@ -71,7 +71,7 @@ pub fn logs_of_seconds(prefix: &str, seconds: &[Second]) -> Vec<LogFile> {
 /// names: the option's value or the job's name, `_bw`, and the number of the copy from 1. A
 /// line stands for a second whatever `log_avg_msec` says, unless that is 0. Recorded seconds do
 /// not tell jobs or copies apart: only a job that has its phase to itself, in one copy, has logs.
-pub fn asked_logs(plan: &Plan, record: &RunRecord) -> Vec<LogFile> {
+pub fn asked_logs(plan: &WorkloadPlan, record: &RunRecord) -> Vec<LogFile> {
     let mut logs = Vec::new();
     let mut number = 1;
     for (phase, jobs) in plan.phases.iter().enumerate() {
@@ -155,7 +155,7 @@ mod tests {
         jobs[0].options = asked.map(|(n, v)| (n.to_owned(), v.to_owned())).to_vec();
         let plan = testing::plan(Language::Ssdlab, jobs);
         let record = testing::record(&plan, 3, 1);
-        let names = |plan: &Plan| -> Vec<String> {
+        let names = |plan: &WorkloadPlan| -> Vec<String> {
             let logs = asked_logs(plan, &record).into_iter();
             logs.map(|log| log.name).collect()
         };

@@ -7,7 +7,7 @@
 //! Source: OpenMetrics 1.0, "Text format"; Prometheus, "Exposition formats", version 0.0.4.
 
 use crate::device::TargetFacts;
-use crate::record::Ending;
+use crate::record::RunEnding;
 use crate::run_dir::{OpResult, PhaseResult, RunDir, RunHeader, RunResult};
 use std::fmt::Write;
 
@@ -17,11 +17,11 @@ pub type Labels<'a> = [(&'a str, &'a str)];
 /// Metric families, in the order in which they were first given.
 #[derive(Clone, Debug, Default)]
 pub struct Metrics {
-    families: Vec<Family>,
+    families: Vec<MetricFamily>,
 }
 
 #[derive(Clone, Debug)]
-struct Family {
+struct MetricFamily {
     name: &'static str,
     kind: &'static str,
     help: &'static str,
@@ -61,7 +61,7 @@ impl Metrics {
     ) -> &mut String {
         let found = self.families.iter().position(|family| family.name == name);
         let at = found.unwrap_or_else(|| {
-            self.families.push(Family {
+            self.families.push(MetricFamily {
                 name,
                 kind,
                 help,
@@ -117,7 +117,7 @@ pub fn of_run(run: &str, dir: &RunDir, result: &RunResult) -> Metrics {
     metrics.about(run, &dir.header);
     let target = dir.header.target.name.as_str();
     let of_run = [("run", run), ("target", target)];
-    let complete = f64::from(u8::from(result.ending == Ending::Complete));
+    let complete = f64::from(u8::from(result.ending == RunEnding::Complete));
     let help = "1 when the run came to its planned end.";
     metrics.gauge("ssdlab_run_complete", help, &of_run, complete);
     for check in &result.checks {

@@ -5,7 +5,7 @@ pub(crate) mod testing;
 
 use crate::device::{Counters, TargetFacts};
 use serde::{Deserialize, Serialize};
-use ssdlab_base::check::{Check, failures};
+use ssdlab_base::check::{SelfCheck, failures};
 use ssdlab_base::latencies::{Latencies, latencies, merge_latencies};
 use ssdlab_ssd::{Nanos, Op};
 
@@ -74,7 +74,7 @@ fn is_zero(value: &u64) -> bool {
 /// How a run ended.
 #[derive(Clone, Debug, Serialize, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
-pub enum Ending {
+pub enum RunEnding {
     /// As planned.
     Complete,
     /// The user stopped it (Ctrl-C); what was measured stands.
@@ -106,7 +106,7 @@ pub struct RunRecord {
     /// On what.
     pub facts: TargetFacts,
     /// How it ended.
-    pub ending: Ending,
+    pub ending: RunEnding,
     /// Per job, in plan order.
     pub jobs: Vec<JobRecord>,
     /// Per second, in order of time.
@@ -118,7 +118,7 @@ pub struct RunRecord {
     /// Wall time of the run, ns (differs from the target's clock in virtual time).
     pub wall_ns: u64,
     /// Self-checks.
-    pub checks: Vec<Check>,
+    pub checks: Vec<SelfCheck>,
     /// What the reader of the result should know of how it ran.
     pub notes: Vec<String>,
 }

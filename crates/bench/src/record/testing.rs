@@ -1,12 +1,12 @@
 //! Made-up plans and records for tests: every number is known or can be added up.
 
-use super::{Ending, JobRecord, OpSecond, OpStats, PhaseCounters, RunRecord, Second, latencies};
+use super::{JobRecord, OpSecond, OpStats, PhaseCounters, RunEnding, RunRecord, Second, latencies};
 use crate::analysis::latency::percentile_ns;
 use crate::device::{Counters, TargetFacts, TargetKind};
-use ssdlab_base::check::Check;
+use ssdlab_base::check::SelfCheck;
 use ssdlab_load::plan::{
-    BlockSize, Data, Distribution, Durability, JobSpec, Language, Mix, Order, Pace, Phase, Plan,
-    Time,
+    BlockSize, Distribution, JobRateLimits, JobSpec, JobTiming, Language, Mix, Order, PlanPhase,
+    WorkloadPlan, WriteDurability, WritePayload,
 };
 use ssdlab_ssd::rng::Rng;
 use ssdlab_ssd::{Nanos, Op};
@@ -32,18 +32,18 @@ pub(crate) fn job(name: &str, mix: Mix) -> JobSpec {
         }),
         offset: 0,
         region: None,
-        shares: ssdlab_load::plan::Shares::default(),
+        shares: ssdlab_load::plan::CapacityShares::default(),
         io_limit: None,
         depth: 8,
         copies: 2,
-        time: Time {
+        time: JobTiming {
             run: Some(Nanos::from_secs(10)),
             time_based: true,
-            ..Time::default()
+            ..JobTiming::default()
         },
-        durability: Durability::default(),
-        pace: Pace::default(),
-        data: Data {
+        durability: WriteDurability::default(),
+        pace: JobRateLimits::default(),
+        data: WritePayload {
             compress_pct: 0,
             refill: false,
         },
@@ -54,9 +54,9 @@ pub(crate) fn job(name: &str, mix: Mix) -> JobSpec {
 }
 
 /// One phase per job.
-pub(crate) fn plan(language: Language, jobs: Vec<JobSpec>) -> Plan {
-    let phase = |job| Phase { jobs: vec![job] };
-    Plan {
+pub(crate) fn plan(language: Language, jobs: Vec<JobSpec>) -> WorkloadPlan {
+    let phase = |job| PlanPhase { jobs: vec![job] };
+    WorkloadPlan {
         language,
         phases: jobs.into_iter().map(phase).collect(),
     }
@@ -84,7 +84,7 @@ pub(crate) fn complete(stats: &mut OpStats, bytes: u64, latency_ns: u64) {
 
 /// A record of `plan`: `length_s` seconds per phase, a few hundred commands per second of the
 /// kinds that each job has, latencies from 60 us to 0.4 s; a flush per 32 writes.
-pub(crate) fn record(plan: &Plan, length_s: u64, seed: u64) -> RunRecord {
+pub(crate) fn record(plan: &WorkloadPlan, length_s: u64, seed: u64) -> RunRecord {
     let mut made = Maker {
         rng: Rng::named(seed, "record"),
         seconds: Vec::new(),
@@ -98,7 +98,7 @@ pub(crate) fn record(plan: &Plan, length_s: u64, seed: u64) -> RunRecord {
     }
     RunRecord {
         facts: facts(),
-        ending: Ending::Complete,
+        ending: RunEnding::Complete,
         jobs,
         seconds: made.seconds,
         counters: plan
@@ -111,7 +111,7 @@ pub(crate) fn record(plan: &Plan, length_s: u64, seed: u64) -> RunRecord {
             .collect(),
         cpu_ns: (400_000_000, 100_000_000),
         wall_ns: 1_000_000_000,
-        checks: vec![Check::new("pages conserved", Ok(()))],
+        checks: vec![SelfCheck::new("pages conserved", Ok(()))],
         notes: Vec::new(),
     }
 }

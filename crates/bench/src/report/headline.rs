@@ -8,11 +8,11 @@ use ssdlab_view::units;
 const SAME: f64 = 1.05;
 
 /// What a figure is called, commands that it takes, how it is read off the totals, how it is shown.
-type Figure = (&'static str, u64, fn(&OpTotals) -> f64, fn(f64) -> String);
+type HeadlineFigure = (&'static str, u64, fn(&OpTotals) -> f64, fn(f64) -> String);
 
 /// In order of preference: one whose ratio is hardly larger does not take the place of an earlier
 /// one.
-const TIMES: [Figure; 3] = [
+const TIMES: [HeadlineFigure; 3] = [
     ("median", 10, |t| t.p50_ns as f64, units::time_mean),
     (
         "99th percentile",
@@ -27,9 +27,9 @@ const TIMES: [Figure; 3] = [
         units::time_mean,
     ),
 ];
-const RATE: Figure = ("", 10, |t| t.iops(), units::rate);
+const RATE: HeadlineFigure = ("", 10, |t| t.iops(), units::rate);
 
-struct Found {
+struct HeadlineDifference {
     ratio: f64,
     text: String,
 }
@@ -39,7 +39,7 @@ struct Found {
 /// nothing can be compared.
 pub fn headline(runs: &[RunReport]) -> Option<String> {
     let (first, others) = runs.split_first()?;
-    let mut best: Option<Found> = None;
+    let mut best: Option<HeadlineDifference> = None;
     for other in others {
         for a in &first.totals {
             let same = |b: &&OpTotals| b.phase == a.phase && b.op == a.op;
@@ -61,9 +61,12 @@ pub fn headline(runs: &[RunReport]) -> Option<String> {
     })
 }
 
-fn differences(first: (&RunReport, &OpTotals), other: (&RunReport, &OpTotals)) -> Vec<Found> {
+fn differences(
+    first: (&RunReport, &OpTotals),
+    other: (&RunReport, &OpTotals),
+) -> Vec<HeadlineDifference> {
     let counted = first.1.count.min(other.1.count);
-    let is_time = |figure: &Figure| figure.0 != RATE.0;
+    let is_time = |figure: &HeadlineFigure| figure.0 != RATE.0;
     TIMES
         .iter()
         .chain([&RATE])
@@ -75,9 +78,9 @@ fn differences(first: (&RunReport, &OpTotals), other: (&RunReport, &OpTotals)) -
 fn difference(
     (run_a, a): (&RunReport, &OpTotals),
     (run_b, b): (&RunReport, &OpTotals),
-    &(name, _, value, show): &Figure,
+    &(name, _, value, show): &HeadlineFigure,
     is_time: bool,
-) -> Option<Found> {
+) -> Option<HeadlineDifference> {
     let (va, vb) = (value(a), value(b));
     if !(va > 0.0 && vb > 0.0 && va.is_finite() && vb.is_finite()) {
         return None;
@@ -104,7 +107,7 @@ fn difference(
             String::new(),
         ),
     };
-    Some(Found {
+    Some(HeadlineDifference {
         ratio,
         text: format!(
             "{phase}{what}: {} {}, {} {}{unit}",
@@ -147,13 +150,13 @@ fn kinds(op: Op) -> &'static str {
 mod tests {
     use super::*;
     use crate::device::{TargetFacts, TargetKind};
-    use crate::record::{Ending, RunRecord};
+    use crate::record::{RunEnding, RunRecord};
 
     fn run(label: &str, times: &[(Op, u64, u64)]) -> RunReport {
         let facts = TargetFacts::unknown("null:1GiB".into(), TargetKind::Null);
         let record = RunRecord {
             facts,
-            ending: Ending::Complete,
+            ending: RunEnding::Complete,
             jobs: Vec::new(),
             seconds: Vec::new(),
             counters: Vec::new(),

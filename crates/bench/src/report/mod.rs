@@ -16,9 +16,9 @@ pub use page::run_page;
 
 use crate::analysis::{SteadyState, WriteCliff};
 use crate::device::TargetFacts;
-use crate::record::{Ending, JobRecord, OpStats, PhaseCounters, RunRecord, Second};
+use crate::record::{JobRecord, OpStats, PhaseCounters, RunEnding, RunRecord, Second};
 use crate::run_dir::JobResult;
-use ssdlab_base::check::Check;
+use ssdlab_base::check::SelfCheck;
 use ssdlab_ssd::{Nanos, Op};
 
 /// A plain run, ready to be shown; several at once are compared.
@@ -49,9 +49,9 @@ pub struct RunReport {
     /// The write cliff, if there is one.
     pub cliff: Option<WriteCliff>,
     /// How it ended.
-    pub ending: Ending,
+    pub ending: RunEnding,
     /// Self-checks.
-    pub checks: Vec<Check>,
+    pub checks: Vec<SelfCheck>,
     /// Anything else that a reader should know: seed, versions, ignored options.
     pub notes: Vec<String>,
 }

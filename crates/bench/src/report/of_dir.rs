@@ -1,10 +1,10 @@
 //! A run directory, shown again as the run itself was.
 
 use super::{OpTotals, RunReport};
-use crate::record::Ending;
+use crate::record::RunEnding;
 use crate::run_dir::{JobResult, OpResult, RunDir, RunResult};
 use ssdlab_base::LabError;
-use ssdlab_base::check::Check;
+use ssdlab_base::check::SelfCheck;
 use ssdlab_ssd::Op;
 use std::path::Path;
 
@@ -40,7 +40,7 @@ impl RunReport {
             steady: None,
             steady_round_s: 60.0,
             cliff: None,
-            ending: Ending::Interrupted,
+            ending: RunEnding::Interrupted,
             checks: Vec::new(),
             notes: vec![format!(
                 "started at {}, seed {}",
@@ -50,7 +50,7 @@ impl RunReport {
         match &dir.result {
             Some(result) => report.take(result),
             None => {
-                report.ending = Ending::Failed("cut off before its result was written".into());
+                report.ending = RunEnding::Failed("cut off before its result was written".into());
             }
         }
         report
@@ -61,7 +61,7 @@ impl RunReport {
         self.checks = result
             .checks
             .iter()
-            .map(|row| Check {
+            .map(|row| SelfCheck {
                 name: row.name.clone(),
                 failure: row.detail.clone(),
             })

@@ -1,15 +1,15 @@
 //! The page of a plain run, or of several overlaid.
 
 use crate::device::Counters;
-use crate::record::{Ending, OpSecond, Second};
-use crate::report::series::{self, Timeline};
+use crate::record::{OpSecond, RunEnding, Second};
+use crate::report::series::{self, RunTimeline};
 use crate::report::{RunReport, headline, terminal, words};
 use maud::{Markup, html};
-use ssdlab_base::check::Check;
+use ssdlab_base::check::SelfCheck;
 use ssdlab_ssd::Op;
 use ssdlab_view::bars::swatch;
-use ssdlab_view::chart::{Axis, Chart, ChartLine, Charts, LINES_MAX, Note, Unit};
-use ssdlab_view::line::Line;
+use ssdlab_view::chart::{Chart, ChartAxis, ChartLine, ChartMark, ChartUnit, Charts, LINES_MAX};
+use ssdlab_view::line::ChartPoints;
 use ssdlab_view::page::page;
 use ssdlab_view::{parts, units};
 
@@ -49,7 +49,7 @@ fn body(runs: &[RunReport], charts: &mut Charts) -> Markup {
 
 fn header(i: usize, run: &RunReport, compared: bool) -> Markup {
     let class = match (&run.ending, failed_checks(run) > 0) {
-        (Ending::Complete, false) => "run",
+        (RunEnding::Complete, false) => "run",
         _ => "fail",
     };
     html! {
@@ -77,15 +77,15 @@ fn run_name(runs: &[RunReport], i: usize) -> Markup {
 }
 
 fn failed_checks(run: &RunReport) -> usize {
-    let failed = |check: &&Check| check.failure.is_some();
+    let failed = |check: &&SelfCheck| check.failure.is_some();
     run.checks.iter().filter(failed).count()
 }
 
-fn ending(ending: &Ending) -> Markup {
+fn ending(ending: &RunEnding) -> Markup {
     match ending {
-        Ending::Complete => html! {},
-        Ending::Interrupted => html! { p .alarm { "Interrupted; what was measured stands." } },
-        Ending::Failed(why) => html! {
+        RunEnding::Complete => html! {},
+        RunEnding::Interrupted => html! { p .alarm { "Interrupted; what was measured stands." } },
+        RunEnding::Failed(why) => html! {
             p .alarm { "✗ The target failed; what was measured until then stands: " (why) }
         },
     }
@@ -170,8 +170,8 @@ fn ratios(runs: &[RunReport]) -> Markup {
 }
 
 /// Kinds of command of which a page draws latencies.
-type Pick = fn(&OpSecond) -> u64;
-const QUANTILES: [(&str, Pick); 4] = [
+type PageLatencyField = fn(&OpSecond) -> u64;
+const QUANTILES: [(&str, PageLatencyField); 4] = [
     ("p50", |o| o.p50_ns),
     ("p99", |o| o.p99_ns),
     ("p99.9", |o| o.p999_ns),
@@ -190,8 +190,8 @@ fn over_time(runs: &[RunReport], charts: &mut Charts) -> Markup {
                 p { "The charts draw the first " (drawn.len()) " of " (runs.len()) " runs." }
             }
             div .stack {
-                (charts.add(chart(drawn, "Commands per second", Unit::Rate, rates)))
-                (charts.add(chart(drawn, "Bandwidth", Unit::Throughput, bytes)))
+                (charts.add(chart(drawn, "Commands per second", ChartUnit::Rate, rates)))
+                (charts.add(chart(drawn, "Bandwidth", ChartUnit::Throughput, bytes)))
             }
             @for op in all_kinds(drawn) {
                 h3 { "Latency of each second: " (op.name()) }
@@ -201,13 +201,13 @@ fn over_time(runs: &[RunReport], charts: &mut Charts) -> Markup {
     }
 }
 
-fn chart(runs: &[RunReport], title: &str, unit: Unit, lines: Vec<ChartLine>) -> Chart {
+fn chart(runs: &[RunReport], title: &str, unit: ChartUnit, lines: Vec<ChartLine>) -> Chart {
     Chart {
         title: title.to_owned(),
         unit,
-        axis: Axis::Time,
+        axis: ChartAxis::Time,
         lines,
-        notes: if unit == Unit::Rate {
+        notes: if unit == ChartUnit::Rate {
             notes(runs)
         } else {
             vec![]
@@ -228,7 +228,7 @@ fn all_kinds(runs: &[RunReport]) -> Vec<Op> {
     Op::ALL.into_iter().filter(occurs).collect()
 }
 
-fn line(label: &str, look: usize, line: Line) -> ChartLine {
+fn line(label: &str, look: usize, line: ChartPoints) -> ChartLine {
     ChartLine {
         label: label.to_owned(),
         colour: look,
@@ -242,7 +242,7 @@ fn line(label: &str, look: usize, line: Line) -> ChartLine {
 fn rate_lines(runs: &[RunReport], value: fn(&Second, Op) -> Option<f64>) -> Vec<ChartLine> {
     let mut lines = Vec::new();
     for (i, run) in runs.iter().enumerate() {
-        let timeline = Timeline::new(&run.seconds);
+        let timeline = RunTimeline::new(&run.seconds);
         let mut kinds = kinds(run);
         kinds.retain(|op| *op != Op::Flush);
         if runs.len() == 1 {
@@ -264,21 +264,21 @@ fn rate_lines(runs: &[RunReport], value: fn(&Second, Op) -> Option<f64>) -> Vec<
 /// One run: its quantiles in one chart. Several: a chart for each quantile, a line for each run,
 /// all to one scale.
 fn latency_charts(runs: &[RunReport], op: Op, charts: &mut Charts) -> Markup {
-    let of = |run: &RunReport, pick: Pick| {
-        let timeline = Timeline::new(&run.seconds);
+    let of = |run: &RunReport, pick: PageLatencyField| {
+        let timeline = RunTimeline::new(&run.seconds);
         // Seconds of runs without histograms have no 99.9th percentile.
         let known = |s: &Second| series::latency(s, op, |s| pick(&s.ops[op as usize]));
         timeline.line(|s| known(s).filter(|ns| *ns > 0.0))
     };
     if let [run] = runs {
-        let quantile = |(k, (name, pick)): (usize, &(&str, Pick))| ChartLine {
+        let quantile = |(k, (name, pick)): (usize, &(&str, PageLatencyField))| ChartLine {
             hidden: *name == "longest",
             ..line(name, k, of(run, *pick))
         };
         let lines = QUANTILES.iter().enumerate().map(quantile).collect();
-        return charts.add(chart(runs, "", Unit::Time, lines));
+        return charts.add(chart(runs, "", ChartUnit::Time, lines));
     }
-    let draw = |&(name, pick): &(&str, Pick)| {
+    let draw = |&(name, pick): &(&str, PageLatencyField)| {
         let of_run = |(i, run): (usize, &RunReport)| line(&run.label, i, of(run, pick));
         Chart {
             group: format!("latency {}", op.name()),
@@ -286,7 +286,7 @@ fn latency_charts(runs: &[RunReport], op: Op, charts: &mut Charts) -> Markup {
             ..chart(
                 runs,
                 name,
-                Unit::Time,
+                ChartUnit::Time,
                 runs.iter().enumerate().map(of_run).collect(),
             )
         }
@@ -296,12 +296,12 @@ fn latency_charts(runs: &[RunReport], op: Op, charts: &mut Charts) -> Markup {
     }
 }
 
-fn notes(runs: &[RunReport]) -> Vec<Note> {
+fn notes(runs: &[RunReport]) -> Vec<ChartMark> {
     let mut notes = Vec::new();
     for (colour, run) in runs.iter().enumerate() {
-        let timeline = Timeline::new(&run.seconds);
+        let timeline = RunTimeline::new(&run.seconds);
         if colour == 0 {
-            notes.extend(timeline.later_starts().map(|at| Note::Phase { at }));
+            notes.extend(timeline.later_starts().map(|at| ChartMark::Phase { at }));
         }
         let Some(start) = timeline.start(run.analysed_phase) else {
             continue;
@@ -309,9 +309,9 @@ fn notes(runs: &[RunReport]) -> Vec<Note> {
         if let Some(steady) = run.steady.as_ref().filter(|s| s.attained) {
             let from = start + steady.window_start as f64 * run.steady_round_s;
             let to = from + steady.window.len() as f64 * run.steady_round_s;
-            notes.push(Note::Steady { from, to, colour });
+            notes.push(ChartMark::Steady { from, to, colour });
         }
-        notes.extend(run.cliff.as_ref().map(|c| Note::Cliff {
+        notes.extend(run.cliff.as_ref().map(|c| ChartMark::Cliff {
             at: start + c.at_s,
             text: format!("{} to {}", units::rate(c.before), units::rate(c.after)),
             colour,

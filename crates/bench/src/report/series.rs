@@ -3,7 +3,7 @@
 use crate::analysis::SteadyState;
 use crate::record::Second;
 use ssdlab_ssd::Op;
-use ssdlab_view::line::Line;
+use ssdlab_view::line::ChartPoints;
 
 /// Seconds shorter than this were cut off, not slow; they are not drawn.
 const LENGTH_WHOLE_S: f64 = 0.999;
@@ -11,14 +11,14 @@ const LENGTH_WHOLE_S: f64 = 0.999;
 const SAME: f64 = 1e-6;
 
 /// The recorded seconds of a run on one axis: phases follow one another.
-pub struct Timeline<'a> {
+pub struct RunTimeline<'a> {
     rows: Vec<(f64, &'a Second)>,
     starts: Vec<(usize, f64)>,
 }
 
-impl<'a> Timeline<'a> {
+impl<'a> RunTimeline<'a> {
     /// x = 0 is where the first phase's counted part began; its ramp lies before.
-    pub fn new(seconds: &'a [Second]) -> Timeline<'a> {
+    pub fn new(seconds: &'a [Second]) -> RunTimeline<'a> {
         let whole = seconds.iter().any(|s| s.length_s >= LENGTH_WHOLE_S);
         let mut rows: Vec<(f64, &Second)> = Vec::with_capacity(seconds.len());
         let mut starts: Vec<(usize, f64)> = Vec::new();
@@ -36,7 +36,7 @@ impl<'a> Timeline<'a> {
                 rows.push((start + t, second));
             }
         }
-        Timeline { rows, starts }
+        RunTimeline { rows, starts }
     }
 
     /// Where the counted part of `phase` begins on the axis.
@@ -51,9 +51,9 @@ impl<'a> Timeline<'a> {
     }
 
     /// The line of one value per second; what is not finite becomes a gap.
-    pub fn line(&self, value: impl Fn(&Second) -> Option<f64>) -> Line {
+    pub fn line(&self, value: impl Fn(&Second) -> Option<f64>) -> ChartPoints {
         let finite = |s: &Second| value(s).filter(|v| v.is_finite());
-        Line {
+        ChartPoints {
             x: self.rows.iter().map(|&(x, _)| x).collect(),
             y: self.rows.iter().map(|&(_, s)| finite(s)).collect(),
         }
@@ -150,7 +150,7 @@ mod tests {
         let seconds: Vec<Second> = [(0, -1), (0, 0), (0, 1), (1, -1), (1, 0)]
             .map(|(phase, t)| second(phase, t, 1))
             .to_vec();
-        let timeline = Timeline::new(&seconds);
+        let timeline = RunTimeline::new(&seconds);
         assert_eq!(timeline.line(iops_all).x, [-1.0, 0.0, 1.0, 2.0, 3.0]);
         assert_eq!(timeline.start(1), Some(3.0));
         assert_eq!(timeline.later_starts().collect::<Vec<_>>(), [3.0]);
@@ -160,8 +160,8 @@ mod tests {
     fn a_cut_second_is_left_out_unless_it_is_all_there_is() {
         let mut seconds = vec![second(0, 0, 5), second(0, 1, 1)];
         seconds[1].length_s = 0.1;
-        assert_eq!(Timeline::new(&seconds).line(iops_all).x, [0.0]);
-        assert_eq!(Timeline::new(&seconds[1..]).line(iops_all).x, [1.0]);
+        assert_eq!(RunTimeline::new(&seconds).line(iops_all).x, [0.0]);
+        assert_eq!(RunTimeline::new(&seconds[1..]).line(iops_all).x, [1.0]);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! A run, and several runs beside each other, as text for a terminal.
 
-use crate::record::Ending;
+use crate::record::RunEnding;
 use crate::report::{OpTotals, RunReport, headline, series, words};
 use comfy_table::{CellAlignment, Table};
 use ssdlab_view::text::{PLAIN, WIDTH, clean, finish, new_table, paragraph, with_label};
@@ -16,7 +16,7 @@ pub fn run_summary(run: &RunReport) -> String {
     let mut out = paragraph("", &format!("{} on {}", run.title, run.facts.name));
     out += &ending(&run.ending);
     out += &totals(run);
-    let timeline = series::Timeline::new(&run.seconds);
+    let timeline = series::RunTimeline::new(&run.seconds);
     let rates = timeline.line(series::iops_all).y;
     let rates: Vec<f64> = rates.into_iter().flatten().collect();
     let chart = spark::chart(&rates, WIDTH, CHART_ROWS);
@@ -45,11 +45,11 @@ pub fn run_summary(run: &RunReport) -> String {
     out
 }
 
-fn ending(ending: &Ending) -> String {
+fn ending(ending: &RunEnding) -> String {
     match ending {
-        Ending::Complete => String::new(),
-        Ending::Interrupted => paragraph("", "Interrupted; what was measured stands."),
-        Ending::Failed(why) => paragraph(
+        RunEnding::Complete => String::new(),
+        RunEnding::Interrupted => paragraph("", "Interrupted; what was measured stands."),
+        RunEnding::Failed(why) => paragraph(
             "✗",
             &format!("The target failed; what was measured until then stands: {why}"),
         ),
@@ -154,10 +154,10 @@ fn run_columns(runs: &[RunReport]) -> Vec<Vec<&RunReport>> {
 }
 
 /// What a figure is called, how it is read off the totals, and how it is shown.
-type Figure = (&'static str, fn(&OpTotals) -> f64, fn(f64) -> String);
+type TerminalFigure = (&'static str, fn(&OpTotals) -> f64, fn(f64) -> String);
 
 /// Rows of figures per phase and kind of command, with the ratio to the first run's.
-pub fn ratio_rows(runs: &[&RunReport]) -> Vec<words::Row> {
+pub fn ratio_rows(runs: &[&RunReport]) -> Vec<words::ComparisonRow> {
     let mut kinds: Vec<(usize, ssdlab_ssd::Op)> = Vec::new();
     for total in runs.iter().flat_map(|run| &run.totals) {
         if !kinds.contains(&(total.phase, total.op)) {
@@ -165,7 +165,7 @@ pub fn ratio_rows(runs: &[&RunReport]) -> Vec<words::Row> {
         }
     }
     let phases = kinds.iter().any(|(phase, _)| *phase > 0);
-    let figures: [Figure; 6] = [
+    let figures: [TerminalFigure; 6] = [
         ("IOPS", |t| t.iops(), units::rate),
         ("mean", |t| t.mean_ns, units::time_mean),
         ("p50", |t| t.p50_ns as f64, units::time_mean),
@@ -191,7 +191,7 @@ pub fn ratio_rows(runs: &[&RunReport]) -> Vec<words::Row> {
                 true => format!("phase {}, ", shared_label(runs, phase)),
                 false => String::new(),
             };
-            rows.push(words::Row {
+            rows.push(words::ComparisonRow {
                 label: format!("{phase}{} {name}", op.name()),
                 cells: runs.iter().enumerate().map(place).collect(),
                 leads: true,

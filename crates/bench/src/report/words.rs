@@ -10,7 +10,7 @@ use ssdlab_view::units;
 const DAYS_PER_YEAR: f64 = 365.0;
 
 /// One measure of every drive, the target first; `None` = not measured or not known.
-pub struct Row {
+pub struct ComparisonRow {
     /// Name of the measure.
     pub label: String,
     /// One cell a drive or run.

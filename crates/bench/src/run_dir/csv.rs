@@ -7,7 +7,7 @@
 use crate::device::OP_NAMES;
 use crate::record::{OpSecond, Second};
 use ssdlab_base::LabError;
-use ssdlab_base::error::Place;
+use ssdlab_base::error::InputLocation;
 use ssdlab_base::latencies::Latencies;
 use ssdlab_ssd::Op;
 use std::fmt::Write;
@@ -69,7 +69,7 @@ pub(super) fn series_row(second: &Second) -> String {
 pub(super) fn parse_series_row(
     line: &str,
     version: u32,
-    place: &Place,
+    place: &InputLocation,
 ) -> Result<Second, LabError> {
     let columns = 3 + Op::COUNT * op_columns(version).count() + 2;
     let mut fields = Fields::new(line, columns, place)?;
@@ -133,7 +133,10 @@ pub(super) fn histogram_rows(second: &Second, op: Op, latencies: &Latencies, row
 }
 
 /// Reads what [`histogram_rows`] wrote.
-pub(super) fn parse_histogram_row(line: &str, place: &Place) -> Result<HistogramRow, LabError> {
+pub(super) fn parse_histogram_row(
+    line: &str,
+    place: &InputLocation,
+) -> Result<HistogramRow, LabError> {
     let mut fields = Fields::new(line, 6, place)?;
     let phase = fields.number("phase")?;
     let t_s = fields.number("t_s")?;
@@ -159,11 +162,15 @@ pub(super) fn parse_histogram_row(line: &str, place: &Place) -> Result<Histogram
 /// A line's fields, taken one after another.
 struct Fields<'a> {
     fields: std::str::Split<'a, char>,
-    place: &'a Place,
+    place: &'a InputLocation,
 }
 
 impl<'a> Fields<'a> {
-    fn new(line: &'a str, columns: usize, place: &'a Place) -> Result<Fields<'a>, LabError> {
+    fn new(
+        line: &'a str,
+        columns: usize,
+        place: &'a InputLocation,
+    ) -> Result<Fields<'a>, LabError> {
         let found = line.split(',').count();
         if found != columns {
             return Err(bad(
@@ -209,7 +216,7 @@ impl<'a> Fields<'a> {
 }
 
 /// A value that is not what this file can hold; long values are cut for the message.
-pub(super) fn bad(column: &str, given: &str, allowed: &str, place: &Place) -> LabError {
+pub(super) fn bad(column: &str, given: &str, allowed: &str, place: &InputLocation) -> LabError {
     const SHOWN: usize = 40;
     let mut shown: String = given
         .chars()

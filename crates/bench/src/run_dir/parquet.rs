@@ -20,16 +20,16 @@ use ssdlab_base::LabError;
 use std::sync::Arc;
 
 /// The values of a column, one per second.
-enum Values {
+enum ColumnValues {
     Whole(Vec<Option<i64>>),
     Real(Vec<f64>),
 }
 
 /// A column of `series.csv`.
-struct Column {
+struct ParquetColumn {
     name: String,
     optional: bool,
-    values: Values,
+    values: ColumnValues,
 }
 
 impl RunDir {
@@ -47,21 +47,22 @@ impl RunDir {
 }
 
 /// Every column of `series.csv`, in its order.
-fn columns(seconds: &[Second]) -> Vec<Column> {
+fn columns(seconds: &[Second]) -> Vec<ParquetColumn> {
     let whole = |value: &dyn Fn(&Second) -> u64| {
         let values = seconds.iter().map(|s| Some(clamped(value(s))));
-        Values::Whole(values.collect())
+        ColumnValues::Whole(values.collect())
     };
     let optional = |value: &dyn Fn(&Second) -> Option<u64>| {
-        Values::Whole(seconds.iter().map(|s| value(s).map(clamped)).collect())
+        ColumnValues::Whole(seconds.iter().map(|s| value(s).map(clamped)).collect())
     };
-    let real = |value: &dyn Fn(&Second) -> f64| Values::Real(seconds.iter().map(value).collect());
-    let column = |name: &str, values| Column {
+    let real =
+        |value: &dyn Fn(&Second) -> f64| ColumnValues::Real(seconds.iter().map(value).collect());
+    let column = |name: &str, values| ParquetColumn {
         name: name.to_owned(),
         optional: false,
         values,
     };
-    let starts = Values::Whole(seconds.iter().map(|s| Some(s.t_s)).collect());
+    let starts = ColumnValues::Whole(seconds.iter().map(|s| Some(s.t_s)).collect());
     let mut all = vec![
         column("phase", whole(&|s| s.phase as u64)),
         column("t_s", starts),
@@ -76,7 +77,7 @@ fn columns(seconds: &[Second]) -> Vec<Column> {
             all.push(column(&format!("{name}_{part}"), values));
         }
     }
-    let unknown = |name: &str, values| Column {
+    let unknown = |name: &str, values| ParquetColumn {
         optional: true,
         ..column(name, values)
     };
@@ -106,7 +107,7 @@ fn clamped(value: u64) -> i64 {
     i64::try_from(value).unwrap_or(i64::MAX)
 }
 
-fn encoded(columns: &[Column]) -> Result<Vec<u8>, ParquetError> {
+fn encoded(columns: &[ParquetColumn]) -> Result<Vec<u8>, ParquetError> {
     let fields: Result<Vec<_>, _> = columns.iter().map(field).collect();
     let schema = Type::group_type_builder("series").with_fields(fields?);
     let writer = format!("ssdlab {}", env!("CARGO_PKG_VERSION"));
@@ -114,7 +115,7 @@ fn encoded(columns: &[Column]) -> Result<Vec<u8>, ParquetError> {
         .set_created_by(writer)
         .set_dictionary_enabled(false);
     for column in columns {
-        if let Values::Whole(_) = column.values {
+        if let ColumnValues::Whole(_) = column.values {
             let name = ColumnPath::from(column.name.as_str());
             properties = properties.set_column_encoding(name, Encoding::DELTA_BINARY_PACKED);
         }
@@ -127,13 +128,13 @@ fn encoded(columns: &[Column]) -> Result<Vec<u8>, ParquetError> {
     let mut left = columns.iter();
     while let (Some(mut open), Some(column)) = (rows.next_column()?, left.next()) {
         match (open.untyped(), &column.values) {
-            (ColumnWriter::Int64ColumnWriter(writer), Values::Whole(values)) => {
+            (ColumnWriter::Int64ColumnWriter(writer), ColumnValues::Whole(values)) => {
                 let present: Vec<i64> = values.iter().flatten().copied().collect();
                 let levels = values.iter().map(|value| i16::from(value.is_some()));
                 let levels: Option<Vec<i16>> = column.optional.then(|| levels.collect());
                 writer.write_batch(&present, levels.as_deref(), None)?;
             }
-            (ColumnWriter::DoubleColumnWriter(writer), Values::Real(values)) => {
+            (ColumnWriter::DoubleColumnWriter(writer), ColumnValues::Real(values)) => {
                 writer.write_batch(values, None, None)?;
             }
             _ => unreachable!("the schema is made of the columns"),
@@ -145,10 +146,10 @@ fn encoded(columns: &[Column]) -> Result<Vec<u8>, ParquetError> {
     Ok(bytes)
 }
 
-fn field(column: &Column) -> Result<Arc<Type>, ParquetError> {
+fn field(column: &ParquetColumn) -> Result<Arc<Type>, ParquetError> {
     let kind = match column.values {
-        Values::Whole(_) => Physical::INT64,
-        Values::Real(_) => Physical::DOUBLE,
+        ColumnValues::Whole(_) => Physical::INT64,
+        ColumnValues::Real(_) => Physical::DOUBLE,
     };
     let repetition = match column.optional {
         true => Repetition::OPTIONAL,

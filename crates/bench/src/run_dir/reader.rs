@@ -8,7 +8,7 @@ use super::{
 use crate::record::Second;
 use serde::de::DeserializeOwned;
 use ssdlab_base::LabError;
-use ssdlab_base::error::Place;
+use ssdlab_base::error::InputLocation;
 use ssdlab_base::latencies::{Latencies, latencies};
 use ssdlab_ssd::Op;
 use std::collections::HashMap;
@@ -170,7 +170,7 @@ fn read_json<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, LabError> {
             option: "version".to_string(),
             given,
             allowed: format!("this program reads versions 1 to {FORMAT_VERSION}"),
-            place: Place {
+            place: InputLocation {
                 source: path.display().to_string(),
                 line: None,
             },
@@ -185,11 +185,11 @@ fn read_json<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, LabError> {
 fn read_rows(
     path: &Path,
     header: &str,
-    mut each: impl FnMut(&str, &Place) -> Result<(), LabError>,
+    mut each: impl FnMut(&str, &InputLocation) -> Result<(), LabError>,
 ) -> Result<(), LabError> {
     let file_error = |error| LabError::file("reading", path, error);
     let mut file = BufReader::new(File::open(path).map_err(file_error)?);
-    let mut place = Place {
+    let mut place = InputLocation {
         source: path.display().to_string(),
         line: None,
     };

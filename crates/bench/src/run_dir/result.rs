@@ -4,10 +4,10 @@ use super::FORMAT_VERSION;
 use crate::analysis::{
     SteadyState, WriteCliff, latency, series, steady, steady_state, write_cliff,
 };
-use crate::record::{Ending, JobRecord, OpStats, PhaseCounters, RunRecord};
+use crate::record::{JobRecord, OpStats, PhaseCounters, RunEnding, RunRecord};
 use serde::{Deserialize, Serialize};
-use ssdlab_base::check::Check;
-use ssdlab_load::plan::Plan;
+use ssdlab_base::check::SelfCheck;
+use ssdlab_load::plan::WorkloadPlan;
 use ssdlab_ssd::{Nanos, Op};
 
 /// What a run gave: `result.json`.
@@ -18,7 +18,7 @@ pub struct RunResult {
     /// Version of the program.
     pub ssdlab: String,
     /// How the run ended.
-    pub ending: Ending,
+    pub ending: RunEnding,
     /// Wall time, ns.
     pub wall_ns: u64,
     /// CPU time in user mode, ns.
@@ -85,12 +85,12 @@ pub struct OpResult {
     /// Bytes completed per second.
     pub bytes_per_second: f64,
     /// From submission to completion.
-    pub latency: Latency,
+    pub latency: LatencySummary,
 }
 
 /// A latency distribution in figures, ns.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Latency {
+pub struct LatencySummary {
     /// Mean.
     pub mean_ns: f64,
     /// Shortest.
@@ -126,8 +126,8 @@ pub struct CheckRow {
 impl RunResult {
     /// The result of `record`, a run of `plan`. `round_s` is the length of a steady-state round
     /// in seconds: 60 for SNIA PTS.
-    pub fn new(plan: &Plan, record: &RunRecord, round_s: usize) -> RunResult {
-        let check = |check: &Check| CheckRow {
+    pub fn new(plan: &WorkloadPlan, record: &RunRecord, round_s: usize) -> RunResult {
+        let check = |check: &SelfCheck| CheckRow {
             name: check.name.clone(),
             passed: check.failure.is_none(),
             detail: check.failure.clone(),
@@ -172,7 +172,7 @@ fn phase_result(record: &RunRecord, phase: usize, round_s: usize) -> PhaseResult
     }
 }
 
-fn job_result(plan: &Plan, job: &JobRecord) -> JobResult {
+fn job_result(plan: &WorkloadPlan, job: &JobRecord) -> JobResult {
     let spec = plan
         .phases
         .get(job.phase)
@@ -214,7 +214,7 @@ fn op_result(op: Op, stats: &OpStats, length: Nanos) -> OpResult {
         errors: stats.errors,
         iops: per_second(stats.count),
         bytes_per_second: per_second(stats.bytes),
-        latency: Latency {
+        latency: LatencySummary {
             mean_ns: stats.mean_ns(),
             min_ns: latency::shortest_ns(stats),
             max_ns: stats.latency_ns_max,

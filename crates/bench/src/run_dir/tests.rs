@@ -7,7 +7,7 @@ use ssdlab_ssd::Op;
 use std::fs;
 use std::path::Path;
 
-fn made() -> (Plan, RunRecord) {
+fn made() -> (WorkloadPlan, RunRecord) {
     let jobs = vec![
         testing::job("fill", Mix::Write),
         testing::job("mix", Mix::ReadWrite { read_pct: 70 }),
@@ -17,7 +17,7 @@ fn made() -> (Plan, RunRecord) {
     (plan, record)
 }
 
-fn header(plan: &Plan) -> RunHeader {
+fn header(plan: &WorkloadPlan) -> RunHeader {
     let arguments = ["run".to_string(), "a b.fio".to_string()];
     RunHeader::new(
         plan,
@@ -30,7 +30,7 @@ fn header(plan: &Plan) -> RunHeader {
 }
 
 /// Writes the seconds of `record` and, when asked, the result.
-fn write(path: &Path, plan: &Plan, record: &RunRecord, finish: bool) {
+fn write(path: &Path, plan: &WorkloadPlan, record: &RunRecord, finish: bool) {
     let mut writer = RunWriter::create(path, &header(plan), Existing::Refuse).unwrap();
     for second in &record.seconds {
         let mut latencies = testing::no_latencies();
@@ -51,7 +51,7 @@ fn message(result: Result<RunDir, LabError>) -> String {
 }
 
 /// As version 1 of the format wrote it: histograms at the top, and no 99.9th percentiles.
-fn write_version_1(path: &Path, plan: &Plan, record: &RunRecord) {
+fn write_version_1(path: &Path, plan: &WorkloadPlan, record: &RunRecord) {
     write(path, plan, record, true);
     for name in [RUN_FILE, RESULT_FILE] {
         let text = fs::read_to_string(path.join(name)).unwrap();
@@ -360,7 +360,7 @@ proptest! {
         let mut second = Second { length_s, nand_bytes_written: nand, ..testing::idle(3, t_s) };
         second.ops[2].count = count;
         second.ops[2].mean_ns = mean_ns;
-        let place = ssdlab_base::error::Place { source: "here".to_string(), line: Some(2) };
+        let place = ssdlab_base::error::InputLocation { source: "here".to_string(), line: Some(2) };
         let row = csv::series_row(&second);
         let read = csv::parse_series_row(row.trim_end(), FORMAT_VERSION, &place);
         prop_assert_eq!(read.unwrap(), second);
@@ -368,7 +368,7 @@ proptest! {
 
     #[test]
     fn no_line_panics(line in ".*") {
-        let place = ssdlab_base::error::Place { source: "here".to_string(), line: Some(2) };
+        let place = ssdlab_base::error::InputLocation { source: "here".to_string(), line: Some(2) };
         let _ = csv::parse_series_row(&line, FORMAT_VERSION, &place);
         let _ = csv::parse_histogram_row(&line, &place);
     }

@@ -122,7 +122,7 @@ pub struct CampaignArgs {
 #[derive(Subcommand, Debug)]
 pub enum CrashtestCommand {
     /// Your program in a file system on the drive, cut by cut, by one command.
-    Run(Box<RunArgs>),
+    Run(Box<CrashtestRunArgs>),
     /// The databases that `run --preset` knows, and what their authors promise.
     Presets {
         /// As JSON.
@@ -153,7 +153,7 @@ Examples:
 `ssdlab crashtest --out DIR --resume` and `--replay TOKEN` go on with it.
 
 Exit codes: 0 every cut passed, 1 some did not, 2 an error, or stopped.")]
-pub struct RunArgs {
+pub struct CrashtestRunArgs {
     /// The program, and its arguments.
     #[arg(
         value_name = "PROGRAM",

@@ -5,7 +5,7 @@ use clap::{Args, ValueEnum};
 use ssdlab_base::LabError;
 use ssdlab_load::trace::ReadOptions;
 use ssdlab_load::trace::files::read_options;
-use ssdlab_load::trace::replay::Fit;
+use ssdlab_load::trace::replay::AddressFit;
 use std::path::PathBuf;
 
 /// `ssdlab run`.
@@ -19,7 +19,7 @@ Examples:
   ssdlab run --size 100GiB --fill 205 --idle 10m -- \\
       diskspd.exe -t8 -b4k -r4k -o1 -w30 -Su -D -L -d1800 -Rxml \\
       drive:consumer-sata-1tb")]
-pub struct Run {
+pub struct RunArgs {
     /// A fio job file.
     #[arg(value_name = "JOB.fio")]
     pub job: Option<PathBuf>,
@@ -47,7 +47,7 @@ pub struct Run {
     pub idle: Option<String>,
     /// What to print on standard output.
     #[arg(long, value_enum, default_value = "table")]
-    pub format: Format,
+    pub format: RunFormat,
     #[command(flatten)]
     pub on: TargetArgs,
     #[command(flatten)]
@@ -94,18 +94,18 @@ impl ReplayArgs {
     }
 
     /// What to do with addresses beyond the target's end.
-    pub fn fit(&self) -> Fit {
+    pub fn fit(&self) -> AddressFit {
         match (self.wrap, self.scale) {
-            (true, _) => Fit::Wrap,
-            (_, true) => Fit::Scale,
-            _ => Fit::Refuse,
+            (true, _) => AddressFit::Wrap,
+            (_, true) => AddressFit::Scale,
+            _ => AddressFit::Refuse,
         }
     }
 }
 
 /// `--format`.
 #[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
+pub enum RunFormat {
     /// A table for people.
     Table,
     /// ssdlab's result.json.

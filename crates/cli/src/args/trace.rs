@@ -12,15 +12,15 @@ use std::path::PathBuf;
 A trace may be blkparse text, binary blktrace, a fio iolog (version 2 or 3), MSR
 Cambridge CSV, SPC, DiskSim or MQSim ASCII, biosnoop output, or our own CSV; any
 of them compressed with gzip. Run one with `ssdlab run --trace FILE`.")]
-pub struct Trace {
+pub struct TraceArgs {
     /// What to do.
     #[command(subcommand)]
-    pub action: Action,
+    pub action: TraceAction,
 }
 
 /// `ssdlab trace ...`.
 #[derive(Subcommand, Debug)]
-pub enum Action {
+pub enum TraceAction {
     /// Pattern by interval, seek distances, sizes, times, footprint, reuse.
     #[command(after_help = "\
 Examples:

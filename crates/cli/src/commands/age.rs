@@ -3,22 +3,22 @@
 mod args;
 mod plan;
 
-pub use args::Age;
+pub use args::AgeArgs;
 
-use crate::failure::{Exit, Failure};
+use crate::failure::{CliFailure, CommandExit};
 use crate::output::{
-    Reserved, print, print_json, run_dir, say, self_checked, write_file, write_json,
+    ReservedDir, print, print_json, run_dir, say, self_checked, write_file, write_json,
 };
 use crate::progress::stop_on_signal;
 use plan::{fresh, keep};
 use ssdlab_base::LabError;
 use ssdlab_base::check::failures;
 use ssdlab_base::clock::Utc;
-use ssdlab_drives::keep::saved::{Over, Place};
+use ssdlab_drives::keep::saved::{OverwritePolicy, SaveTarget};
 use ssdlab_life::age::live::Ageing;
 use ssdlab_life::age::result::summary;
-use ssdlab_life::age::row::{Row, Series, csv};
-use ssdlab_life::age::{Plan, Until, checkpoint, left};
+use ssdlab_life::age::row::{AgeingSample, AgeingSeriesFile, csv};
+use ssdlab_life::age::{AgeingPlan, LifeEnd, checkpoint, left};
 use ssdlab_view::units;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -27,18 +27,18 @@ use std::time::{Duration, Instant};
 ///
 /// # Errors
 /// When the life is impossible, or results cannot be written.
-pub fn age(args: &Age) -> Result<Exit, Failure> {
-    let until = Until::parse(&args.until)?;
+pub fn age(args: &AgeArgs) -> Result<CommandExit, CliFailure> {
+    let until = LifeEnd::parse(&args.until)?;
     let (plan, begun) = match &args.resume {
         None => (fresh(args, until)?, None),
         Some(path) => {
             let (drive, standing) = checkpoint::load(path)?;
-            let plan = Plan::resumed(drive.config(), &standing, until)?;
+            let plan = AgeingPlan::resumed(drive.config(), &standing, until)?;
             (plan, Some((drive, standing)))
         }
     };
     let (dir, existing) = run_dir(&args.output, &plan.manner.name, Utc::now());
-    let _reserved = Reserved::new(&dir, existing)?;
+    let _reserved = ReservedDir::new(&dir, existing)?;
     let keep = keep(args, &dir)?;
     let place = place(args, &dir)?;
     let stop = stop_on_signal()?;
@@ -49,8 +49,8 @@ pub fn age(args: &Age) -> Result<Exit, Failure> {
     };
     let mut seen = Instant::now();
     let quiet = args.output.quiet;
-    let mut series = Series::begin(&dir.join("series.csv"), ageing.rows())?;
-    let mut watch = |row: &Row| {
+    let mut series = AgeingSeriesFile::begin(&dir.join("series.csv"), ageing.rows())?;
+    let mut watch = |row: &AgeingSample| {
         series.push(row);
         if seen.elapsed() > Duration::from_secs(5) {
             seen = Instant::now();
@@ -82,8 +82,8 @@ pub fn age(args: &Age) -> Result<Exit, Failure> {
             &format!("stopped; go on with `ssdlab age --resume {path} --until ...`"),
         );
     }
-    if self_checked(&failures(&lived.life.checks)) == Exit::Error {
-        return Ok(Exit::Error);
+    if self_checked(&failures(&lived.life.checks)) == CommandExit::Error {
+        return Ok(CommandExit::Error);
     }
     let stopped = lived.life.stopped;
     let bytes = lived.save(place, &plan)?;
@@ -94,15 +94,19 @@ pub fn age(args: &Age) -> Result<Exit, Failure> {
     if let Some(path) = &args.save {
         left::note_place(&dir, path)?;
     }
-    Ok(if stopped { Exit::Unknown } else { Exit::Good })
+    Ok(if stopped {
+        CommandExit::Unknown
+    } else {
+        CommandExit::Good
+    })
 }
 
 /// Where the drive goes that the life leaves behind.
-fn place(args: &Age, dir: &Path) -> Result<Place, LabError> {
+fn place(args: &AgeArgs, dir: &Path) -> Result<SaveTarget, LabError> {
     let over = match args.output.replace {
-        true => Over::Replace,
-        false => Over::Refuse,
+        true => OverwritePolicy::Replace,
+        false => OverwritePolicy::Refuse,
     };
     let usual = dir.join(left::DRIVE_FILE);
-    Place::reserve(args.save.as_ref().unwrap_or(&usual), over)
+    SaveTarget::reserve(args.save.as_ref().unwrap_or(&usual), over)
 }

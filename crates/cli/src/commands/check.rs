@@ -1,6 +1,6 @@
 //! `ssdlab check`: what is in a drive directory or a saved drive, and what can be had back.
 
-use crate::failure::{Exit, Failure};
+use crate::failure::{CliFailure, CommandExit};
 use crate::output::{print, print_json};
 use clap::Args;
 use serde_json::json;
@@ -21,7 +21,7 @@ Examples:
 
 Exit codes: 0 whole, 1 damaged (repaired or not), 2 it cannot be read, or
 nothing can be had back.")]
-pub struct Check {
+pub struct CheckArgs {
     /// A drive directory, a saved drive, or the results of `ssdlab age`.
     #[arg(value_name = "DRIVE_DIR|FILE")]
     pub path: PathBuf,
@@ -38,7 +38,7 @@ pub struct Check {
 ///
 /// # Errors
 /// When it cannot be read, is none, or nothing of it can be had back.
-pub fn check(args: &Check) -> Result<Exit, Failure> {
+pub fn check(args: &CheckArgs) -> Result<CommandExit, CliFailure> {
     if let Some(file) = left::saved_file(&args.path) {
         return check_saved(args, &file);
     }
@@ -70,12 +70,12 @@ pub fn check(args: &Check) -> Result<Exit, Failure> {
     }
     let wrong = repaired.is_some_and(|(_, wrong)| wrong.is_some());
     Ok(match checked.damages.is_empty() && !wrong {
-        true => Exit::Good,
-        false => Exit::Fails,
+        true => CommandExit::Good,
+        false => CommandExit::Fails,
     })
 }
 
-fn check_saved(args: &Check, file: &Path) -> Result<Exit, Failure> {
+fn check_saved(args: &CheckArgs, file: &Path) -> Result<CommandExit, CliFailure> {
     if args.repair.is_some() {
         return Err(LabError::refused(
             format!(
@@ -89,11 +89,11 @@ fn check_saved(args: &Check, file: &Path) -> Result<Exit, Failure> {
     let bytes = left::verify(file);
     if let Err(LabError::File { .. }) = bytes {
         bytes?;
-        return Ok(Exit::Error);
+        return Ok(CommandExit::Error);
     }
     let (what, exit) = match &bytes {
-        Ok(bytes) => (format!("whole, {}", Bytes(*bytes)), Exit::Good),
-        Err(error) => (error.to_string(), Exit::Fails),
+        Ok(bytes) => (format!("whole, {}", Bytes(*bytes)), CommandExit::Good),
+        Err(error) => (error.to_string(), CommandExit::Fails),
     };
     if args.json {
         let damages: Vec<String> = bytes.err().iter().map(ToString::to_string).collect();

@@ -1,7 +1,7 @@
 //! `ssdlab compare`: several runs beside each other, or a row each.
 
 use super::report::label;
-use crate::failure::{Exit, Failure};
+use crate::failure::{CliFailure, CommandExit};
 use crate::output::{print, print_json, say, write_file};
 use clap::Args;
 use ssdlab_base::LabError;
@@ -36,7 +36,7 @@ pub struct Compare {
 ///
 /// # Errors
 /// When one of them is not a run directory.
-pub fn compare(args: &Compare) -> Result<Exit, Failure> {
+pub fn compare(args: &Compare) -> Result<CommandExit, CliFailure> {
     if args.fleet {
         return fleet(args);
     }
@@ -71,10 +71,10 @@ pub fn compare(args: &Compare) -> Result<Exit, Failure> {
         write_file(page, &ssdlab_bench::report::run_page(&runs))?;
         say(false, &format!("\npage: {}", page.display()));
     }
-    Ok(Exit::Good)
+    Ok(CommandExit::Good)
 }
 
-fn fleet(args: &Compare) -> Result<Exit, Failure> {
+fn fleet(args: &Compare) -> Result<CommandExit, CliFailure> {
     let rows = page::fleet::fleet(&args.run_dirs);
     match args.json {
         true => print_json(&rows)?,
@@ -86,7 +86,7 @@ fn fleet(args: &Compare) -> Result<Exit, Failure> {
     }
     // A fleet of which nothing can be read is an error; its rows say why.
     Ok(match rows.iter().any(page::fleet::FleetRow::is_readable) {
-        true => Exit::Good,
-        false => Exit::Error,
+        true => CommandExit::Good,
+        false => CommandExit::Error,
     })
 }

@@ -1,13 +1,15 @@
 //! `ssdlab conform`: what a hypervisor's guests are promised against what reaches the drive.
 
-use crate::failure::{Exit, Failure};
+use crate::failure::{CliFailure, CommandExit};
 use crate::output::{print, print_json};
 use crate::progress::stop_on_signal;
 use clap::Args;
 use serde_json::json;
 use ssdlab_base::LabError;
 use ssdlab_conform::guest;
-use ssdlab_conform::host::{CACHE_MODES, MODELS, Plan, Transport, VHOST_USER, Verdict, conform};
+use ssdlab_conform::host::{
+    CACHE_MODES, ConformPlan, MODELS, RouteVerdict, Transport, VHOST_USER, conform,
+};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -60,7 +62,7 @@ pub struct Conform {
 ///
 /// # Errors
 /// When the plan cannot be carried out at all.
-pub fn run(args: &Conform) -> Result<Exit, Failure> {
+pub fn run(args: &Conform) -> Result<CommandExit, CliFailure> {
     let or = |given: &[String], all: &[&str]| match given {
         [] => all.iter().map(|name| (*name).to_owned()).collect(),
         given => given.to_vec(),
@@ -71,7 +73,7 @@ pub fn run(args: &Conform) -> Result<Exit, Failure> {
             "start it by its path",
         )
     })?;
-    let plan = Plan {
+    let plan = ConformPlan {
         command: args.command.clone(),
         kernel: args.kernel.clone(),
         modules: args.modules.clone(),
@@ -93,11 +95,11 @@ pub fn run(args: &Conform) -> Result<Exit, Failure> {
     }
     if let Some(trouble) = &report.trouble {
         tell!("error: {trouble}");
-        return Ok(Exit::Error);
+        return Ok(CommandExit::Error);
     }
-    Ok(match report.count(Verdict::Broken) {
-        0 => Exit::Good,
-        _ => Exit::Fails,
+    Ok(match report.count(RouteVerdict::Broken) {
+        0 => CommandExit::Good,
+        _ => CommandExit::Fails,
     })
 }
 

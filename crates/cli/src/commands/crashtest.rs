@@ -6,12 +6,12 @@ mod run;
 pub use crate::args::crashtest::Crashtest;
 
 use crate::args::crashtest::CrashtestCommand;
-use crate::failure::{Exit, Failure};
+use crate::failure::{CliFailure, CommandExit};
 use crate::output::{print, print_json};
 use crate::progress::stop_on_signal;
 use campaign::{judge, recorded, remove_dead, settings};
-use ssdlab_power::crashtest::scripts::{ScriptCampaign, Settings};
-use ssdlab_power::crashtest::{Token, Verdict};
+use ssdlab_power::crashtest::scripts::{CampaignSettings, ScriptCampaign};
+use ssdlab_power::crashtest::{CutToken, CutVerdict};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -20,7 +20,7 @@ use std::sync::atomic::AtomicBool;
 ///
 /// # Errors
 /// When the drive is impossible, or a script cannot be run.
-pub fn crashtest(args: &Crashtest) -> Result<Exit, Failure> {
+pub fn crashtest(args: &Crashtest) -> Result<CommandExit, CliFailure> {
     match &args.command {
         Some(CrashtestCommand::Run(run)) => run::run(run),
         Some(CrashtestCommand::Presets { json }) => run::list_presets(*json),
@@ -30,7 +30,7 @@ pub fn crashtest(args: &Crashtest) -> Result<Exit, Failure> {
 }
 
 /// A campaign of two scripts.
-fn scripts(args: &Crashtest) -> Result<Exit, Failure> {
+fn scripts(args: &Crashtest) -> Result<CommandExit, CliFailure> {
     let quiet = args.campaign.quiet;
     remove_dead(quiet);
     let stop = stop_on_signal()?;
@@ -49,8 +49,8 @@ fn scripts(args: &Crashtest) -> Result<Exit, Failure> {
     judge(&campaign, &args.campaign, &args.out, &stop)
 }
 
-fn record(args: &Crashtest, stop: &Arc<AtomicBool>) -> Result<ScriptCampaign, Failure> {
-    let settings = Settings {
+fn record(args: &Crashtest, stop: &Arc<AtomicBool>) -> Result<ScriptCampaign, CliFailure> {
+    let settings = CampaignSettings {
         after_mark: args.after_mark.clone(),
         workload: args.workload.clone().unwrap_or_default(),
         check: args.check.clone().unwrap_or_default(),
@@ -63,7 +63,11 @@ fn record(args: &Crashtest, stop: &Arc<AtomicBool>) -> Result<ScriptCampaign, Fa
     recorded(&args.out, settings, args.campaign.quiet, stop)
 }
 
-fn replay(args: &Crashtest, token: &Token, stop: &Arc<AtomicBool>) -> Result<Exit, Failure> {
+fn replay(
+    args: &Crashtest,
+    token: &CutToken,
+    stop: &Arc<AtomicBool>,
+) -> Result<CommandExit, CliFailure> {
     let mut campaign = ScriptCampaign::open(&args.out)?;
     if let Some(check) = &args.check {
         campaign = campaign.with_check(check);
@@ -76,7 +80,7 @@ fn replay(args: &Crashtest, token: &Token, stop: &Arc<AtomicBool>) -> Result<Exi
         print(&ssdlab_power::crashtest::details(&cut, None))?;
     }
     Ok(match cut.verdict {
-        Verdict::Passed => Exit::Good,
-        Verdict::Application | Verdict::Drive => Exit::Fails,
+        CutVerdict::Passed => CommandExit::Good,
+        CutVerdict::Application | CutVerdict::Drive => CommandExit::Fails,
     })
 }

@@ -1,6 +1,6 @@
 //! `ssdlab create`: a drive directory, for a drive that holds data.
 
-use crate::failure::{Exit, Failure};
+use crate::failure::{CliFailure, CommandExit};
 use crate::output::say;
 use clap::Args;
 use ssdlab_base::LabError;
@@ -40,7 +40,7 @@ pub struct Create {
 ///
 /// # Errors
 /// When the drive or the size is impossible, or the directory cannot be made.
-pub fn create(args: &Create) -> Result<Exit, Failure> {
+pub fn create(args: &Create) -> Result<CommandExit, CliFailure> {
     let (title, user_bytes) = match (&args.from, &args.drive) {
         (Some(file), _) => used(&args.directory, file)?,
         (None, Some(name)) => fresh(&args.directory, name, args.size.as_deref())?,
@@ -61,7 +61,7 @@ pub fn create(args: &Create) -> Result<Exit, Failure> {
             Bytes(user_bytes)
         ),
     );
-    Ok(Exit::Good)
+    Ok(CommandExit::Good)
 }
 
 /// Returns the drive's title, and the bytes that it offers.

@@ -4,17 +4,20 @@ mod args;
 
 pub use args::Diagnose;
 
-use crate::failure::{Exit, Failure};
+use crate::failure::{CliFailure, CommandExit};
 use crate::output::{print, print_json, say};
 use crate::progress::stop_on_signal;
 use crate::target::kept;
 use ssdlab_base::LabError;
-use ssdlab_bench::device::named::Name;
+use ssdlab_bench::device::named::TargetName;
 use ssdlab_drives::catalogue;
 use ssdlab_drives::scaling::scaled;
-use ssdlab_judge::ablate::{self, Cause, Diagnosis, Stream, steady};
+use ssdlab_judge::ablate::{self, Cause, Diagnosis, HostStream, steady};
 
-use ssdlab_judge::experiment::{self, Answer, Experiment, Progress, Request, look_into};
+use ssdlab_judge::experiment::{
+    self, ExperimentKind, InvestigationAnswer, InvestigationProgress, InvestigationRequest,
+    look_into,
+};
 use ssdlab_load::trace::ReadOptions;
 use ssdlab_ssd::Drive;
 use std::path::Path;
@@ -29,18 +32,18 @@ fn drive(args: &Diagnose, name: &str) -> Result<Drive, LabError> {
 }
 
 /// Progress in a line for each experiment.
-struct Lines {
+struct DiagnoseLines {
     quiet: bool,
 }
 
-impl Progress for Lines {
+impl InvestigationProgress for DiagnoseLines {
     fn filling(&mut self, done: u64, total: u64) {
         if done == 0 {
             say(self.quiet, &format!("filling a new file of {total} bytes"));
         }
     }
 
-    fn begins(&mut self, experiment: Experiment, asked_by: &[Cause]) {
+    fn begins(&mut self, experiment: ExperimentKind, asked_by: &[Cause]) {
         let names: Vec<_> = asked_by.iter().map(|cause| cause.name()).collect();
         let by = match names.is_empty() {
             true => String::new(),
@@ -50,8 +53,8 @@ impl Progress for Lines {
     }
 }
 
-fn by_experiment(args: &Diagnose, target: Name) -> Result<Exit, Failure> {
-    let request = Request {
+fn by_experiment(args: &Diagnose, target: TargetName) -> Result<CommandExit, CliFailure> {
+    let request = InvestigationRequest {
         target,
         open: args.on.options()?,
         kept,
@@ -60,15 +63,15 @@ fn by_experiment(args: &Diagnose, target: Name) -> Result<Exit, Failure> {
         seed: args.seed,
     };
     let quiet = args.quiet;
-    let (facts, found) = look_into(&request, &mut Lines { quiet }, &*stop_on_signal()?)?;
+    let (facts, found) = look_into(&request, &mut DiagnoseLines { quiet }, &*stop_on_signal()?)?;
     match args.json {
         true => print_json(&found)?,
         false => print(&experiment::text(&facts, &found))?,
     }
     Ok(match found.answer {
-        Answer::Cause { .. } => Exit::Fails,
-        Answer::NothingShown if found.is_complete() => Exit::Good,
-        Answer::OneOf(_) | Answer::NothingShown => Exit::Unknown,
+        InvestigationAnswer::Cause { .. } => CommandExit::Fails,
+        InvestigationAnswer::NothingShown if found.is_complete() => CommandExit::Good,
+        InvestigationAnswer::OneOf(_) | InvestigationAnswer::NothingShown => CommandExit::Unknown,
     })
 }
 
@@ -84,7 +87,7 @@ fn under_trace(args: &Diagnose, name: &str, trace: &Path) -> Result<Diagnosis, L
         device: args.device.clone(),
         ..ReadOptions::default()
     };
-    let stream = Stream::read(trace, &options)?;
+    let stream = HostStream::read(trace, &options)?;
     say(args.quiet, &stream.summary());
     Ok(ablate::diagnose_stream(&drive(args, name)?, &stream))
 }
@@ -93,9 +96,9 @@ fn under_trace(args: &Diagnose, name: &str, trace: &Path) -> Result<Diagnosis, L
 ///
 /// # Errors
 /// When the drive is unknown, cannot be made so small, or may not be written.
-pub fn diagnose(args: &Diagnose) -> Result<Exit, Failure> {
-    let name = match Name::parse(&args.target)? {
-        Name::Drive(name) if !args.black_box => name,
+pub fn diagnose(args: &Diagnose) -> Result<CommandExit, CliFailure> {
+    let name = match TargetName::parse(&args.target)? {
+        TargetName::Drive(name) if !args.black_box => name,
         _ if args.trace.is_some() => return Err(no_model(&args.target).into()),
         other => return by_experiment(args, other),
     };
@@ -108,7 +111,7 @@ pub fn diagnose(args: &Diagnose) -> Result<Exit, Failure> {
         false => print(&ablate::text(&found))?,
     }
     Ok(match found.faults.is_empty() {
-        true => Exit::Good,
-        false => Exit::Fails,
+        true => CommandExit::Good,
+        false => CommandExit::Fails,
     })
 }

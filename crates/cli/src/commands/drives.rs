@@ -5,12 +5,12 @@ mod new;
 mod references;
 mod validate;
 
-use crate::failure::{Exit, Failure};
+use crate::failure::{CliFailure, CommandExit};
 use crate::output::{print, print_json};
 use clap::{Args, Subcommand};
-use known::Known;
-use new::New;
-use references::References;
+use known::KnownArgs;
+use new::NewDriveArgs;
+use references::ReferencesArgs;
 use ssdlab_drives::catalogue;
 use ssdlab_drives::catalogue::show;
 use validate::Validate;
@@ -23,7 +23,7 @@ Examples:
   ssdlab drives show intel-dc-s3700-200gb
   ssdlab drives known S3700
   ssdlab drives check my-drive.toml")]
-pub struct Drives {
+pub struct DrivesArgs {
     /// What to do.
     #[command(subcommand)]
     pub action: DrivesAction,
@@ -50,7 +50,7 @@ pub enum DrivesAction {
     /// Write a drive file from the facts of a data sheet, by the rules of docs/catalogue.md.
     ///
     /// Every value says whether the sheet gives it, it follows from the sheet, or it is assumed.
-    New(New),
+    New(NewDriveArgs),
     /// Measure modelled drives against the rates that their own data sheets give.
     ///
     /// At 32 commands outstanding: sequential writes and reads of 128 KiB, random reads and writes
@@ -58,12 +58,12 @@ pub enum DrivesAction {
     /// holds within 15 % of the sheet. Exits with 1 when one does not.
     Validate(Validate),
     /// Compare the figures kept of the drives that `qualify` puts beside a target with the model.
-    References(References),
+    References(ReferencesArgs),
     /// Real drives: what published sources say of their power-loss protection and rated writes.
     ///
     /// `inspect` and `qualify` look a drive up here by the model name that it reports. A drive that
     /// is not listed is not known, which is different from not protected.
-    Known(Known),
+    Known(KnownArgs),
     /// One drive: every parameter with its kind and source.
     Show {
         /// Name, or a .toml file.
@@ -81,7 +81,7 @@ pub enum DrivesAction {
 ///
 /// # Errors
 /// When a drive is unknown or its file wrong.
-pub fn drives(action: &DrivesAction) -> Result<Exit, Failure> {
+pub fn drives(action: &DrivesAction) -> Result<CommandExit, CliFailure> {
     match action {
         DrivesAction::List { json: true } => print_json(&show::list_json()?)?,
         DrivesAction::List { json: false } => print(&show::list()?)?,
@@ -89,7 +89,7 @@ pub fn drives(action: &DrivesAction) -> Result<Exit, Failure> {
             let report = show::check_files(files)?;
             print(&report.text)?;
             if report.wrong > 0 {
-                return Ok(Exit::Error);
+                return Ok(CommandExit::Error);
             }
         }
         DrivesAction::Known(args) => known::known(args)?,
@@ -105,5 +105,5 @@ pub fn drives(action: &DrivesAction) -> Result<Exit, Failure> {
             }
         }
     }
-    Ok(Exit::Good)
+    Ok(CommandExit::Good)
 }

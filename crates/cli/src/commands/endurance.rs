@@ -2,27 +2,27 @@
 
 mod args;
 
-pub use args::Endurance;
+pub use args::EnduranceArgs;
 
-use crate::failure::{Exit, Failure};
+use crate::failure::{CliFailure, CommandExit};
 use crate::output::{print, print_json, say};
 use ssdlab_base::LabError;
 use ssdlab_base::quantity::parse_size;
 use ssdlab_drives::catalogue::CatalogueDrive;
-use ssdlab_drives::settings::Setting;
+use ssdlab_drives::settings::DriveSetting;
 use ssdlab_drives::{catalogue, settings};
 use ssdlab_life::endurance;
-use ssdlab_life::endurance::study::Study;
-use ssdlab_life::endurance::work::Work;
-use ssdlab_life::endurance::{Asked, money};
+use ssdlab_life::endurance::study::EnduranceStudy;
+use ssdlab_life::endurance::work::WearWorkload;
+use ssdlab_life::endurance::{EnduranceOptions, money};
 use std::sync::atomic::AtomicBool;
 
 /// Prints a table.
 ///
 /// # Errors
 /// When a drive is unknown or cannot be modelled.
-pub fn endurance(args: &Endurance) -> Result<Exit, Failure> {
-    let study = Study {
+pub fn endurance(args: &EnduranceArgs) -> Result<CommandExit, CliFailure> {
+    let study = EnduranceStudy {
         drives: drives(args)?,
         works: works(args)?,
         asked: asked(args)?,
@@ -34,7 +34,7 @@ pub fn endurance(args: &Endurance) -> Result<Exit, Failure> {
     let found = study.run(&AtomicBool::new(false))?;
     if args.json {
         print_json(&found)?;
-        return Ok(Exit::Good);
+        return Ok(CommandExit::Good);
     }
     let (rows, money) = (&found.endurance, &found.money);
     print(&endurance::table(rows))?;
@@ -56,10 +56,10 @@ pub fn endurance(args: &Endurance) -> Result<Exit, Failure> {
         "\nTBW = cycles x raw capacity / WAF, cycles by JESD218; UBER at the rated bytes, or at\n\
          the rated cycles where there are none; details and what each rests on: --json",
     );
-    Ok(Exit::Good)
+    Ok(CommandExit::Good)
 }
 
-fn asked(args: &Endurance) -> Result<Asked, LabError> {
+fn asked(args: &EnduranceArgs) -> Result<EnduranceOptions, LabError> {
     let capacity = match args.capacity.as_str() {
         "whole" => None,
         size => Some(parse_size(size)?),
@@ -72,7 +72,7 @@ fn asked(args: &Endurance) -> Result<Asked, LabError> {
             "US dollars above 0",
         ));
     }
-    Ok(Asked {
+    Ok(EnduranceOptions {
         capacity,
         warm: args.warm,
         seed: args.seed,
@@ -80,14 +80,14 @@ fn asked(args: &Endurance) -> Result<Asked, LabError> {
 }
 
 /// The drives as they are, and with other over-provisioning.
-fn drives(args: &Endurance) -> Result<Vec<CatalogueDrive>, LabError> {
-    let settings = args.set.iter().map(|text| Setting::parse(text));
+fn drives(args: &EnduranceArgs) -> Result<Vec<CatalogueDrive>, LabError> {
+    let settings = args.set.iter().map(|text| DriveSetting::parse(text));
     let settings = settings.collect::<Result<Vec<_>, _>>()?;
     let mut drives = Vec::new();
     for name in &args.drives {
         let drive = settings::apply(&catalogue::open(name)?, &settings)?;
         for op in &args.op {
-            let op = Setting::parse(&format!("op={op}"))?;
+            let op = DriveSetting::parse(&format!("op={op}"))?;
             drives.push(settings::apply(&drive, &[op])?);
         }
         drives.insert(drives.len() - args.op.len(), drive);
@@ -95,7 +95,7 @@ fn drives(args: &Endurance) -> Result<Vec<CatalogueDrive>, LabError> {
     Ok(drives)
 }
 
-fn works(args: &Endurance) -> Result<Vec<Work>, LabError> {
+fn works(args: &EnduranceArgs) -> Result<Vec<WearWorkload>, LabError> {
     let bytes = parse_size(&args.block)?;
     let block = u32::try_from(bytes).map_err(|_| {
         LabError::refused(
@@ -104,9 +104,9 @@ fn works(args: &Endurance) -> Result<Vec<Work>, LabError> {
         )
     })?;
     if args.workload.is_empty() {
-        return Ok(vec![Work::Enterprise, Work::Client]);
+        return Ok(vec![WearWorkload::Enterprise, WearWorkload::Client]);
     }
     let each = args.workload.iter();
-    each.map(|text| Work::parse(text, block, args.seed))
+    each.map(|text| WearWorkload::parse(text, block, args.seed))
         .collect()
 }

@@ -2,33 +2,33 @@
 
 mod args;
 
-pub use args::Fingerprint;
+pub use args::FingerprintArgs;
 
-use crate::failure::{Exit, Failure};
-use crate::output::{Reserved, print, print_json, run_dir, say, write_file, write_json};
-use crate::progress::{Bar, stop_on_signal};
+use crate::failure::{CliFailure, CommandExit};
+use crate::output::{ReservedDir, print, print_json, run_dir, say, write_file, write_json};
+use crate::progress::{RateBar, stop_on_signal};
 use crate::target::kept;
 use ssdlab_base::clock::Utc;
-use ssdlab_bench::device::named::Name;
-use ssdlab_twin::fingerprint::course::Cost;
+use ssdlab_bench::device::named::TargetName;
+use ssdlab_twin::fingerprint::course::ProbeCost;
 use ssdlab_twin::fingerprint::probes::Probe;
-use ssdlab_twin::fingerprint::{Progress, Request, file, page, show, take};
+use ssdlab_twin::fingerprint::{FingerprintProgress, FingerprintRequest, file, page, show, take};
 
 /// Announces the plan, then a line for each probe.
-struct Lines {
+struct FingerprintLines {
     quiet: bool,
-    bar: Option<Bar>,
+    bar: Option<RateBar>,
 }
 
-impl Progress for Lines {
+impl FingerprintProgress for FingerprintLines {
     fn filling(&mut self, done: u64, total: u64) {
         let bar = self
             .bar
-            .get_or_insert_with(|| Bar::new("filling a new file", 0.0, self.quiet));
+            .get_or_insert_with(|| RateBar::new("filling a new file", 0.0, self.quiet));
         bar.bytes(done, total);
     }
 
-    fn announced(&mut self, plan: &[(Probe, Cost)], left_out: &[(Probe, String)]) {
+    fn announced(&mut self, plan: &[(Probe, ProbeCost)], left_out: &[(Probe, String)]) {
         self.bar = None;
         say(self.quiet, &show::plan(plan, left_out));
     }
@@ -42,9 +42,9 @@ impl Progress for Lines {
 ///
 /// # Errors
 /// When the target cannot be used or may not be written, or results cannot be written.
-pub fn fingerprint(args: &Fingerprint) -> Result<Exit, Failure> {
-    let request = Request {
-        target: Name::parse(&args.target)?,
+pub fn fingerprint(args: &FingerprintArgs) -> Result<CommandExit, CliFailure> {
+    let request = FingerprintRequest {
+        target: TargetName::parse(&args.target)?,
         open: args.on.options()?,
         kept,
         capacity: args.capacity,
@@ -52,10 +52,10 @@ pub fn fingerprint(args: &Fingerprint) -> Result<Exit, Failure> {
         seed: args.seed,
     };
     let (dir, existing) = run_dir(&args.output, "fingerprint", Utc::now());
-    let _reserved = Reserved::new(&dir, existing)?;
+    let _reserved = ReservedDir::new(&dir, existing)?;
     let quiet = args.output.quiet;
     let stop = stop_on_signal()?;
-    let found = take(&request, &mut Lines { quiet, bar: None }, &stop)?;
+    let found = take(&request, &mut FingerprintLines { quiet, bar: None }, &stop)?;
     write_json(&dir.join("fingerprint.json"), &found)?;
     write_file(&dir.join("report.html"), &page::fingerprint_page(&found))?;
     write_file(&dir.join(file::FILE), &file::drive_file(&found)?)?;
@@ -70,8 +70,8 @@ pub fn fingerprint(args: &Fingerprint) -> Result<Exit, Failure> {
     );
     Ok(
         match found.values.iter().any(|value| value.value.is_some()) {
-            true => Exit::Good,
-            false => Exit::Unknown,
+            true => CommandExit::Good,
+            false => CommandExit::Unknown,
         },
     )
 }

@@ -1,6 +1,6 @@
 //! Texts made from the program's own tables: options, completions, man pages.
 
-use crate::failure::{Exit, Failure};
+use crate::failure::{CliFailure, CommandExit};
 use crate::output::{print, wrap};
 use clap::ValueEnum;
 use ssdlab_base::LabError;
@@ -20,7 +20,7 @@ pub enum WorkloadLanguage {
 ///
 /// # Errors
 /// When standard output cannot be written.
-pub fn options(language: WorkloadLanguage) -> Result<Exit, Failure> {
+pub fn options(language: WorkloadLanguage) -> Result<CommandExit, CliFailure> {
     match language {
         WorkloadLanguage::Fio => {
             for o in fio::supported_options() {
@@ -36,10 +36,10 @@ pub fn options(language: WorkloadLanguage) -> Result<Exit, Failure> {
             }
         }
     }
-    Ok(Exit::Good)
+    Ok(CommandExit::Good)
 }
 
-fn entry(name: &str, unit: &str, what: &str, default: &str) -> Result<(), Failure> {
+fn entry(name: &str, unit: &str, what: &str, default: &str) -> Result<(), CliFailure> {
     let head = if unit.is_empty() {
         name.to_owned()
     } else {
@@ -64,20 +64,20 @@ fn entry(name: &str, unit: &str, what: &str, default: &str) -> Result<(), Failur
 pub fn completions(
     shell: clap_complete::Shell,
     command: &mut clap::Command,
-) -> Result<Exit, Failure> {
+) -> Result<CommandExit, CliFailure> {
     let mut text = Vec::new();
     clap_complete::generate(shell, command, "ssdlab", &mut text);
     print(&String::from_utf8_lossy(&text))?;
-    Ok(Exit::Good)
+    Ok(CommandExit::Good)
 }
 
 /// Writes the man pages.
 ///
 /// # Errors
 /// When the directory cannot be written.
-pub fn man(directory: &Path, command: clap::Command) -> Result<Exit, Failure> {
+pub fn man(directory: &Path, command: clap::Command) -> Result<CommandExit, CliFailure> {
     std::fs::create_dir_all(directory)
         .and_then(|()| clap_mangen::generate_to(command, directory))
         .map_err(|error| LabError::file("writing", directory, error))?;
-    Ok(Exit::Good)
+    Ok(CommandExit::Good)
 }

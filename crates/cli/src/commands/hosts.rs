@@ -1,9 +1,9 @@
 //! The one way of `tier`, `months`, `oltp` and `zil`: specs, a run, results, an exit code.
 
 use crate::args::OutputArgs;
-use crate::failure::{Exit, Failure};
+use crate::failure::{CliFailure, CommandExit};
 use crate::output::{
-    Reserved, print, print_json, run_dir, say, self_checked, write_file, write_json,
+    ReservedDir, print, print_json, run_dir, say, self_checked, write_file, write_json,
 };
 use crate::progress::stop_on_signal;
 use clap::Args;
@@ -11,9 +11,9 @@ use ssdlab_base::LabError;
 use ssdlab_base::check::failures;
 use ssdlab_base::clock::Utc;
 use ssdlab_base::quantity::parse_size;
-use ssdlab_drives::settings::Setting;
-use ssdlab_hosts::months::Trim;
-use ssdlab_hosts::{HostDrive, Report, Scenario, run_all};
+use ssdlab_drives::settings::DriveSetting;
+use ssdlab_hosts::months::TrimSchedule;
+use ssdlab_hosts::{HostDrive, Scenario, ScenarioReport, run_all};
 use std::sync::atomic::AtomicBool;
 
 /// What changes the drive.
@@ -34,7 +34,7 @@ impl DriveArgs {
     /// # Errors
     /// When there is no such drive, or it is not possible so.
     pub fn open(&self, name: &str, usual: Option<u64>) -> Result<HostDrive, LabError> {
-        let settings = self.set.iter().map(|text| Setting::parse(text));
+        let settings = self.set.iter().map(|text| DriveSetting::parse(text));
         let settings = settings.collect::<Result<Vec<_>, _>>()?;
         let capacity = match self.capacity.as_deref() {
             None => usual,
@@ -49,27 +49,27 @@ impl DriveArgs {
 ///
 /// # Errors
 /// When a text names none.
-pub fn trims(given: &[String], usual: &[Trim]) -> Result<Vec<Trim>, LabError> {
+pub fn trims(given: &[String], usual: &[TrimSchedule]) -> Result<Vec<TrimSchedule>, LabError> {
     if given.is_empty() {
         return Ok(usual.to_vec());
     }
-    given.iter().map(|text| Trim::parse(text)).collect()
+    given.iter().map(|text| TrimSchedule::parse(text)).collect()
 }
 
 /// Runs the specs on `drives`; results go to the directory that `output` names.
 ///
 /// # Errors
 /// When a spec is impossible, or results cannot be written.
-pub fn run_on_drives<S: Scenario<Drives = [HostDrive]>>(
+pub fn run_on_drives<S: Scenario<TargetDrives = [HostDrive]>>(
     specs: &[S],
     mut drives: Vec<HostDrive>,
     output: &OutputArgs,
-) -> Result<Exit, Failure> {
+) -> Result<CommandExit, CliFailure> {
     for spec in specs {
         spec.validate_on(&drives)?;
     }
     let (path, existing) = run_dir(output, &drives[0].name, Utc::now());
-    let _reserved = Reserved::new(&path, existing)?;
+    let _reserved = ReservedDir::new(&path, existing)?;
     let stop = stop_on_signal()?;
     run_scenario(
         specs,
@@ -91,12 +91,12 @@ pub fn run_on_drives<S: Scenario<Drives = [HostDrive]>>(
 /// When a run is impossible, or its report cannot be kept or printed.
 pub fn run_scenario<S: Scenario>(
     specs: &[S],
-    drives: &mut S::Drives,
+    drives: &mut S::TargetDrives,
     stop: &AtomicBool,
     json: bool,
     quiet: bool,
-    keep: impl FnOnce(&Report) -> Result<Option<String>, Failure>,
-) -> Result<Exit, Failure> {
+    keep: impl FnOnce(&ScenarioReport) -> Result<Option<String>, CliFailure>,
+) -> Result<CommandExit, CliFailure> {
     let report = run_all(specs, drives, stop)?;
     let place = keep(&report)?;
     if json {
@@ -112,7 +112,7 @@ pub fn run_scenario<S: Scenario>(
         say(quiet, "stopped early: these are the results up to then");
     }
     Ok(match exit {
-        Exit::Good if report.stopped => Exit::Unknown,
+        CommandExit::Good if report.stopped => CommandExit::Unknown,
         exit => exit,
     })
 }

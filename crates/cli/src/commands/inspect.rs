@@ -1,6 +1,6 @@
 //! `ssdlab inspect`: the health that a real drive reports, and when it will be worn out.
 
-use crate::failure::{Exit, Failure};
+use crate::failure::{CliFailure, CommandExit};
 use crate::output::{print, print_json, say};
 use crate::progress::stop_on_signal;
 use clap::Args;
@@ -8,7 +8,7 @@ use ssdlab_base::LabError;
 use ssdlab_base::clock::Utc;
 use ssdlab_base::quantity::parse_duration;
 use ssdlab_judge::inspect;
-use ssdlab_judge::inspect::watch::Watch;
+use ssdlab_judge::inspect::watch::WatchPlan;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -51,30 +51,31 @@ pub struct Inspect {
 ///
 /// # Errors
 /// When one cannot be read, is no SSD, or two reports of a drive do not fit together.
-pub fn inspect(args: &Inspect) -> Result<Exit, Failure> {
+pub fn inspect(args: &Inspect) -> Result<CommandExit, CliFailure> {
     if let (Some(interval), Some(out)) = (&args.watch, &args.out) {
         return watch(args, interval, out);
     }
     let found = inspect::drives(&args.what, args.device_type.as_deref())?;
     if args.json {
-        let value = |drive: &inspect::Inspected| {
+        let value = |drive: &inspect::InspectedDrive| {
             let (inspection, forecasts) = (&drive.inspection, &drive.forecasts);
             serde_json::json!({ "inspection": inspection, "forecasts": forecasts })
         };
         print_json(&found.iter().map(value).collect::<Vec<_>>())?;
     } else {
-        let text =
-            |drive: &inspect::Inspected| inspect::text::text(&drive.inspection, &drive.forecasts);
+        let text = |drive: &inspect::InspectedDrive| {
+            inspect::text::text(&drive.inspection, &drive.forecasts)
+        };
         print(&found.iter().map(text).collect::<Vec<_>>().join("\n"))?;
     }
-    let fails = |drive: &inspect::Inspected| drive.inspection.passed == Some(false);
+    let fails = |drive: &inspect::InspectedDrive| drive.inspection.passed == Some(false);
     Ok(match found.iter().any(fails) {
-        true => Exit::Fails,
-        false => Exit::Good,
+        true => CommandExit::Fails,
+        false => CommandExit::Good,
     })
 }
 
-fn watch(args: &Inspect, interval: &str, out: &Path) -> Result<Exit, Failure> {
+fn watch(args: &Inspect, interval: &str, out: &Path) -> Result<CommandExit, CliFailure> {
     let interval = parse_duration(interval)?;
     let [device] = args.what.as_slice() else {
         return Err(LabError::refused(
@@ -83,7 +84,7 @@ fn watch(args: &Inspect, interval: &str, out: &Path) -> Result<Exit, Failure> {
         )
         .into());
     };
-    let watched = Watch {
+    let watched = WatchPlan {
         device: device.clone(),
         kind: args.device_type.clone(),
         interval: Duration::from_nanos(interval.0),
@@ -99,5 +100,5 @@ fn watch(args: &Inspect, interval: &str, out: &Path) -> Result<Exit, Failure> {
         );
     };
     inspect::watch::watch(&watched, &mut recorded, &stop)?;
-    Ok(Exit::Good)
+    Ok(CommandExit::Good)
 }

@@ -1,6 +1,6 @@
 //! `ssdlab mark`: a mark in the stream that `ssdlab crashtest` records.
 
-use crate::failure::{Exit, Failure};
+use crate::failure::{CliFailure, CommandExit};
 use clap::Args;
 use ssdlab_base::LabError;
 use ssdlab_power::crashtest::scripts::mark;
@@ -17,7 +17,7 @@ pub struct MarkArgs {
 ///
 /// # Errors
 /// Outside of a workload script.
-pub fn make_mark(args: &MarkArgs) -> Result<Exit, Failure> {
+pub fn make_mark(args: &MarkArgs) -> Result<CommandExit, CliFailure> {
     let socket = std::env::var_os("SSDLAB_MARK").ok_or_else(|| {
         LabError::refused(
             "SSDLAB_MARK is not set",
@@ -25,5 +25,5 @@ pub fn make_mark(args: &MarkArgs) -> Result<Exit, Failure> {
         )
     })?;
     mark(Path::new(&socket), &args.text)?;
-    Ok(Exit::Good)
+    Ok(CommandExit::Good)
 }

@@ -1,11 +1,13 @@
 //! `ssdlab mirror`: do two mirrored drives wear out together?
 
-use crate::failure::{Exit, Failure};
+use crate::failure::{CliFailure, CommandExit};
 use crate::output::{print, print_json, say, self_checked};
 use crate::progress::stop_on_signal;
 use clap::Args;
 use comfy_table::{Table, presets};
-use ssdlab_articles::experiments::mirror::{Mirror, MirrorSettings, mirror as live, percentile};
+use ssdlab_articles::experiments::mirror::{
+    MirrorPairs, MirrorSettings, mirror as live, percentile,
+};
 use ssdlab_view::units::decimal_bytes;
 
 /// `ssdlab mirror`.
@@ -34,7 +36,7 @@ pub struct MirrorArgs {
 ///
 /// # Errors
 /// When a drive is unknown or cannot wear.
-pub fn mirror(args: &MirrorArgs) -> Result<Exit, Failure> {
+pub fn mirror(args: &MirrorArgs) -> Result<CommandExit, CliFailure> {
     let side = |n: usize| {
         let name = &args.sides[n];
         name.strip_prefix("drive:").unwrap_or(name).to_owned()
@@ -60,7 +62,7 @@ pub fn mirror(args: &MirrorArgs) -> Result<Exit, Failure> {
     Ok(exit)
 }
 
-fn text(found: &Mirror) -> String {
+fn text(found: &MirrorPairs) -> String {
     let [a, b] = found.mean_bytes();
     let (gaps, rated) = (found.gaps_pct(), found.rated_gaps_pct());
     let mut table = Table::new();

@@ -2,11 +2,11 @@
 
 use super::hosts::{DriveArgs, run_on_drives, trims};
 use crate::args::OutputArgs;
-use crate::failure::{Exit, Failure};
+use crate::failure::{CliFailure, CommandExit};
 use clap::Args;
 use ssdlab_base::LabError;
 use ssdlab_base::quantity::parse_size;
-use ssdlab_hosts::months::{MonthsSpec, Trim};
+use ssdlab_hosts::months::{MonthsSpec, TrimSchedule};
 
 /// Bytes of the drive that are aged by default.
 const CAPACITY: u64 = 2 << 30;
@@ -84,10 +84,14 @@ fn spec(args: &MonthsArgs, block: u64) -> Result<MonthsSpec, LabError> {
 ///
 /// # Errors
 /// When the request is impossible, or results cannot be written.
-pub fn months(args: &MonthsArgs) -> Result<Exit, Failure> {
+pub fn months(args: &MonthsArgs) -> Result<CommandExit, CliFailure> {
     let trims = trims(
         &args.trim,
-        &[Trim::Never, Trim::Batch { days: 7 }, Trim::AtOnce],
+        &[
+            TrimSchedule::Never,
+            TrimSchedule::Batch { days: 7 },
+            TrimSchedule::AtOnce,
+        ],
     )?;
     let drive = args.change.open(&args.drive, Some(CAPACITY))?;
     let block = u64::from(drive.config.shape.slot_bytes).max(4096);

@@ -2,11 +2,11 @@
 
 use super::hosts::{DriveArgs, run_on_drives, trims};
 use crate::args::OutputArgs;
-use crate::failure::{Exit, Failure};
+use crate::failure::{CliFailure, CommandExit};
 use clap::Args;
 use ssdlab_base::LabError;
 use ssdlab_base::quantity::parse_duration;
-use ssdlab_hosts::months::Trim;
+use ssdlab_hosts::months::TrimSchedule;
 use ssdlab_hosts::oltp::OltpSpec;
 
 /// Bytes of the drive that are aged by default.
@@ -103,8 +103,8 @@ fn spec(args: &OltpArgs, user_bytes: u64) -> Result<OltpSpec, LabError> {
 ///
 /// # Errors
 /// When the request is impossible, or results cannot be written.
-pub fn oltp(args: &OltpArgs) -> Result<Exit, Failure> {
-    let trims = trims(&args.trim, &[Trim::Never, Trim::AtOnce])?;
+pub fn oltp(args: &OltpArgs) -> Result<CommandExit, CliFailure> {
+    let trims = trims(&args.trim, &[TrimSchedule::Never, TrimSchedule::AtOnce])?;
     let drive = args.change.open(&args.drive, Some(CAPACITY))?;
     let spec = spec(args, drive.user_bytes)?;
     let with = |trim| OltpSpec {

@@ -1,22 +1,22 @@
 //! `ssdlab policies`: what the registries of the software SSD hold.
 
-use crate::failure::{Exit, Failure};
+use crate::failure::{CliFailure, CommandExit};
 use crate::output::{print, print_json, wrap};
 use serde::Serialize;
 use ssdlab_ssd::ftl::policies::{PolicyInfo, SEPARATIONS, VICTIM_POLICIES};
 
 /// One policy, for JSON.
 #[derive(Serialize)]
-struct Policy {
+struct PolicyEntry {
     name: &'static str,
     text: &'static str,
     source: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
-    parameter: Option<Parameter>,
+    parameter: Option<ParameterEntry>,
 }
 
 #[derive(Serialize)]
-struct Parameter {
+struct ParameterEntry {
     name: &'static str,
     text: &'static str,
     default: u64,
@@ -24,13 +24,13 @@ struct Parameter {
     max: u64,
 }
 
-impl From<&PolicyInfo> for Policy {
-    fn from(info: &PolicyInfo) -> Policy {
-        Policy {
+impl From<&PolicyInfo> for PolicyEntry {
+    fn from(info: &PolicyInfo) -> PolicyEntry {
+        PolicyEntry {
             name: info.name,
             text: info.text,
             source: info.source,
-            parameter: info.parameter.map(|p| Parameter {
+            parameter: info.parameter.map(|p| ParameterEntry {
                 name: p.name,
                 text: p.text,
                 default: p.default,
@@ -45,12 +45,12 @@ impl From<&PolicyInfo> for Policy {
 ///
 /// # Errors
 /// When standard output cannot be written.
-pub fn policies(json: bool) -> Result<Exit, Failure> {
-    let victims: Vec<Policy> = VICTIM_POLICIES.iter().map(|e| (&e.info).into()).collect();
-    let separations: Vec<Policy> = SEPARATIONS.iter().map(|(_, info)| info.into()).collect();
+pub fn policies(json: bool) -> Result<CommandExit, CliFailure> {
+    let victims: Vec<PolicyEntry> = VICTIM_POLICIES.iter().map(|e| (&e.info).into()).collect();
+    let separations: Vec<PolicyEntry> = SEPARATIONS.iter().map(|(_, info)| info.into()).collect();
     if json {
         print_json(&serde_json::json!({ "victim": victims, "separation": separations }))?;
-        return Ok(Exit::Good);
+        return Ok(CommandExit::Good);
     }
     let mut text = String::new();
     group(
@@ -68,10 +68,10 @@ pub fn policies(json: bool) -> Result<Exit, Failure> {
     text += "\nTry one: ssdlab simulate --drive NAME --set ftl.victim=d-choices:4\n\
              Write one: docs/adding-a-policy.md";
     print(&text)?;
-    Ok(Exit::Good)
+    Ok(CommandExit::Good)
 }
 
-fn group(text: &mut String, title: &str, policies: &[Policy]) {
+fn group(text: &mut String, title: &str, policies: &[PolicyEntry]) {
     *text += &format!("{title}\n");
     for policy in policies {
         let usage = policy

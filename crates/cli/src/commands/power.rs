@@ -2,28 +2,28 @@
 
 mod args;
 
-pub use args::{Action, PowerArgs};
+pub use args::{PowerAction, PowerArgs};
 
-use crate::failure::{Exit, Failure};
+use crate::failure::{CliFailure, CommandExit};
 use ssdlab_base::LabError;
 use ssdlab_power::served::describe;
 use ssdlab_power::served::switch;
-use ssdlab_power::served::switch::{Answer, Ask};
+use ssdlab_power::served::switch::{ControlReply, ControlRequest};
 use std::io::Write as _;
 
 /// Asks the switch.
 ///
 /// # Errors
 /// When nobody listens, or the drive refuses.
-pub fn power(args: &PowerArgs) -> Result<Exit, Failure> {
+pub fn power(args: &PowerArgs) -> Result<CommandExit, CliFailure> {
     let (ask, switch) = match &args.action {
-        Action::Off(switch) => (Ask::Off {}, switch),
-        Action::On(switch) => (Ask::On {}, switch),
-        Action::Status(switch) => (Ask::Status {}, switch),
-        Action::Disarm(switch) => (Ask::Disarm {}, switch),
-        Action::CutWhen(when) => {
+        PowerAction::Off(switch) => (ControlRequest::Off {}, switch),
+        PowerAction::On(switch) => (ControlRequest::On {}, switch),
+        PowerAction::Status(switch) => (ControlRequest::Status {}, switch),
+        PowerAction::Disarm(switch) => (ControlRequest::Disarm {}, switch),
+        PowerAction::CutWhen(when) => {
             let (at, wait) = (when.moment()?, when.wait);
-            (Ask::CutWhen { at, wait }, &when.switch)
+            (ControlRequest::CutWhen { at, wait }, &when.switch)
         }
     };
     let mut said = Ok(());
@@ -32,10 +32,10 @@ pub fn power(args: &PowerArgs) -> Result<Exit, Failure> {
             said = say(&answer, switch.json);
         }
     })?;
-    said.map(|()| Exit::Good)
+    said.map(|()| CommandExit::Good)
 }
 
-fn say(answer: &Answer, json: bool) -> Result<(), Failure> {
+fn say(answer: &ControlReply, json: bool) -> Result<(), CliFailure> {
     let mut out = std::io::stdout();
     if json {
         let line = serde_json::to_string(answer).map_err(std::io::Error::other)?;

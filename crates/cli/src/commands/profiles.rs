@@ -1,25 +1,26 @@
 //! `ssdlab profiles`: the workloads that have a name.
 
-use crate::failure::{Exit, Failure};
+use crate::failure::{CliFailure, CommandExit};
 use crate::output::{print, print_json};
 use ssdlab_base::LabError;
-use ssdlab_load::profiles::{PROFILES, Profile, Summary};
+use ssdlab_load::profiles::{PROFILES, ProfileSummary, WorkloadProfile};
 use std::fmt::Write as _;
 
 /// Lists the profiles, or prints the one called `name`.
 ///
 /// # Errors
 /// When there is no such profile, or standard output cannot be written.
-pub fn profiles(name: Option<&str>, json: bool) -> Result<Exit, Failure> {
+pub fn profiles(name: Option<&str>, json: bool) -> Result<CommandExit, CliFailure> {
     if let Some(name) = name {
-        print(Profile::named(name)?.text)?;
-        return Ok(Exit::Good);
+        print(WorkloadProfile::named(name)?.text)?;
+        return Ok(CommandExit::Good);
     }
-    let all: Result<Vec<Summary>, LabError> = PROFILES.iter().map(Profile::summary).collect();
+    let all: Result<Vec<ProfileSummary>, LabError> =
+        PROFILES.iter().map(WorkloadProfile::summary).collect();
     let all = all?;
     if json {
         print_json(&all)?;
-        return Ok(Exit::Good);
+        return Ok(CommandExit::Good);
     }
     let mut out = String::new();
     for profile in &all {
@@ -33,11 +34,11 @@ pub fn profiles(name: Option<&str>, json: bool) -> Result<Exit, Failure> {
     out += "\nRun one: ssdlab run --profile NAME --target TARGET\n\
             Read one, a fio job file: ssdlab profiles NAME\n";
     print(&out)?;
-    Ok(Exit::Good)
+    Ok(CommandExit::Good)
 }
 
 /// Jobs and time, where they say something.
-fn length(profile: &Summary) -> String {
+fn length(profile: &ProfileSummary) -> String {
     let minutes = profile.timed_s / 60.0;
     let time = match minutes {
         0.0 => return String::new(),

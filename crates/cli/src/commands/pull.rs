@@ -3,25 +3,25 @@
 mod args;
 mod run_args;
 
-pub use args::{Action, PullArgs};
+pub use args::{PullAction, PullArgs};
 
-use crate::failure::{Exit, Failure};
+use crate::failure::{CliFailure, CommandExit};
 use crate::output::{print, print_json, say};
-use crate::progress::{Bar, stop_on_signal};
-use args::{Check, Ledger, Status};
-use run_args::Run;
-use ssdlab_judge::pull::{self, Event, Keeper, Place, PullRecord, Standing, text};
+use crate::progress::{RateBar, stop_on_signal};
+use args::{PullCheckArgs, PullLedgerArgs, PullStatusArgs};
+use run_args::PullRunArgs;
+use ssdlab_judge::pull::{self, Keeper, LedgerLocation, PullEvent, PullRecord, PullVerdict, text};
 use std::path::Path;
 
-fn exit(standing: Standing) -> Exit {
+fn exit(standing: PullVerdict) -> CommandExit {
     match standing {
-        Standing::Kept => Exit::Good,
-        Standing::Broken => Exit::Fails,
-        Standing::Undecided => Exit::Unknown,
+        PullVerdict::Kept => CommandExit::Good,
+        PullVerdict::Broken => CommandExit::Fails,
+        PullVerdict::Undecided => CommandExit::Unknown,
     }
 }
 
-fn finish(record: &PullRecord, json: bool, text: &str) -> Result<Exit, Failure> {
+fn finish(record: &PullRecord, json: bool, text: &str) -> Result<CommandExit, CliFailure> {
     match json {
         true => print_json(record)?,
         false => print(text)?,
@@ -33,25 +33,25 @@ fn finish(record: &PullRecord, json: bool, text: &str) -> Result<Exit, Failure> 
 ///
 /// # Errors
 /// When the target or the ledger cannot be used, or the power not be switched.
-pub fn pull(args: &PullArgs) -> Result<Exit, Failure> {
+pub fn pull(args: &PullArgs) -> Result<CommandExit, CliFailure> {
     match &args.action {
-        Action::Run(args) => run(args),
-        Action::Check(args) => check(args),
-        Action::Status(args) => status(args),
-        Action::Ledger(args) => ledger(args),
+        PullAction::Run(args) => run(args),
+        PullAction::Check(args) => check(args),
+        PullAction::Status(args) => status(args),
+        PullAction::Ledger(args) => ledger(args),
     }
 }
 
-fn run(args: &Run) -> Result<Exit, Failure> {
+fn run(args: &PullRunArgs) -> Result<CommandExit, CliFailure> {
     let plan = args.plan()?;
     let stop = stop_on_signal()?;
     let mut filling = None;
     let target = args.target.display().to_string();
-    let mut hear = |event: Event<'_>| match event {
-        Event::Filling(done, total) => filling
-            .get_or_insert_with(|| Bar::new("stamping every sector", 0.0, args.quiet))
+    let mut hear = |event: PullEvent<'_>| match event {
+        PullEvent::Filling(done, total) => filling
+            .get_or_insert_with(|| RateBar::new("stamping every sector", 0.0, args.quiet))
             .bytes(done, total),
-        Event::Writing { number, by_hand } => {
+        PullEvent::Writing { number, by_hand } => {
             if let Some(bar) = filling.take() {
                 bar.finish();
             }
@@ -60,19 +60,19 @@ fn run(args: &Run) -> Result<Exit, Failure> {
                 false => say(args.quiet, &format!("pull {number}: writing")),
             }
         }
-        Event::Struck(strike) => say(args.quiet, &format!("  {}", text::strike(strike))),
-        Event::PlugIn => tell!("Bring the power of {target} back, then press Enter."),
-        Event::Checking(..) => {}
-        Event::Checked(found) => say(args.quiet, &format!("checked: {}", text::found(found))),
-        Event::Pulled(pull, found) => say(args.quiet, &text::pulled(pull, found)),
+        PullEvent::Struck(strike) => say(args.quiet, &format!("  {}", text::strike(strike))),
+        PullEvent::PlugIn => tell!("Bring the power of {target} back, then press Enter."),
+        PullEvent::Checking(..) => {}
+        PullEvent::Checked(found) => say(args.quiet, &format!("checked: {}", text::found(found))),
+        PullEvent::Pulled(pull, found) => say(args.quiet, &text::pulled(pull, found)),
     };
     let record = pull::run(&plan, &mut hear, &stop)?;
     finish(&record, args.json, &text::record(&record))
 }
 
-fn check(args: &Check) -> Result<Exit, Failure> {
-    let ledger = Place::parse(&args.ledger)?;
-    let mut bar = Bar::new("reading", 0.0, args.json);
+fn check(args: &PullCheckArgs) -> Result<CommandExit, CliFailure> {
+    let ledger = LedgerLocation::parse(&args.ledger)?;
+    let mut bar = RateBar::new("reading", 0.0, args.json);
     let mut progress = |done, total| bar.bytes(done, total);
     let found = pull::check_target(&args.target, &ledger, &mut progress)?;
     bar.finish();
@@ -81,18 +81,18 @@ fn check(args: &Check) -> Result<Exit, Failure> {
         false => print(&text::found(&found))?,
     }
     Ok(match found.losses.is_empty() {
-        true => Exit::Good,
-        false => Exit::Fails,
+        true => CommandExit::Good,
+        false => CommandExit::Fails,
     })
 }
 
-fn status(args: &Status) -> Result<Exit, Failure> {
-    let book = pull::read(&Place::parse(&args.ledger)?)?;
+fn status(args: &PullStatusArgs) -> Result<CommandExit, CliFailure> {
+    let book = pull::read(&LedgerLocation::parse(&args.ledger)?)?;
     let record = pull::verdict(&book);
     finish(&record, args.json, &text::status(&book, &record))
 }
 
-fn ledger(args: &Ledger) -> Result<Exit, Failure> {
+fn ledger(args: &PullLedgerArgs) -> Result<CommandExit, CliFailure> {
     let stop = stop_on_signal()?;
     let keeper = Keeper::new(&args.listen, Path::new(&args.file))?;
     let address = keeper.address()?;
@@ -104,5 +104,5 @@ fn ledger(args: &Ledger) -> Result<Exit, Failure> {
         args.file.display()
     ))?;
     keeper.serve(&stop);
-    Ok(Exit::Good)
+    Ok(CommandExit::Good)
 }

@@ -4,25 +4,27 @@ mod args;
 
 pub use args::Qualify;
 
-use crate::failure::{Exit, Failure};
-use crate::output::{Reserved, arguments, print, print_json, run_dir, say, terminal_width};
-use crate::progress::{Steps, stop_on_signal};
+use crate::failure::{CliFailure, CommandExit};
+use crate::output::{ReservedDir, arguments, print, print_json, run_dir, say, terminal_width};
+use crate::progress::{QualifyBars, stop_on_signal};
 use crate::target::kept;
 use ssdlab_base::LabError;
 use ssdlab_base::clock::Utc;
-use ssdlab_bench::device::named::Name;
-use ssdlab_judge::qualify::files::Recorder;
-use ssdlab_judge::qualify::{QualifyPlan, References, references, role, terminal};
+use ssdlab_bench::device::named::TargetName;
+use ssdlab_judge::qualify::files::QualifyRecorder;
+use ssdlab_judge::qualify::{QualifyPlan, ReferenceSelection, references, role, terminal};
 
 fn plan(args: &Qualify) -> Result<QualifyPlan, LabError> {
     let references = match args.no_reference {
-        true => References::None,
-        false if args.all_references => References::Measured(references(&["all".to_owned()])?),
-        false if args.reference.is_empty() => References::Kept,
-        false => References::Measured(references(&args.reference)?),
+        true => ReferenceSelection::None,
+        false if args.all_references => {
+            ReferenceSelection::Measured(references(&["all".to_owned()])?)
+        }
+        false if args.reference.is_empty() => ReferenceSelection::Kept,
+        false => ReferenceSelection::Measured(references(&args.reference)?),
     };
     Ok(QualifyPlan {
-        target: args.target.as_deref().map(Name::parse).transpose()?,
+        target: args.target.as_deref().map(TargetName::parse).transpose()?,
         role: role(&args.role)?,
         profile: args.profile.into(),
         seed: args.seed,
@@ -37,7 +39,7 @@ fn plan(args: &Qualify) -> Result<QualifyPlan, LabError> {
 ///
 /// # Errors
 /// When the role or target cannot be used, nothing could be measured, or results cannot be written.
-pub fn qualify(args: &Qualify) -> Result<Exit, Failure> {
+pub fn qualify(args: &Qualify) -> Result<CommandExit, CliFailure> {
     let plan = plan(args)?;
     let now = Utc::now();
     let stop = stop_on_signal()?;
@@ -45,10 +47,10 @@ pub fn qualify(args: &Qualify) -> Result<Exit, Failure> {
     let target = || format!("Measuring {}.", args.target.as_deref().unwrap_or_default());
     say(quiet, &plan.own_file().unwrap_or_else(target));
     let (path, existing) = run_dir(&args.output, &format!("qualify-{}", plan.role.name), now);
-    let _reserved = Reserved::new(&path, existing)?;
-    let mut steps = Steps::new(quiet);
+    let _reserved = ReservedDir::new(&path, existing)?;
+    let mut steps = QualifyBars::new(quiet);
     let place = (path.clone(), existing);
-    let mut recorder = Recorder::new(&plan, place, &now.rfc3339(), &arguments(), &mut steps);
+    let mut recorder = QualifyRecorder::new(&plan, place, &now.rfc3339(), &arguments(), &mut steps);
     let found = ssdlab_judge::qualify(&plan, &mut recorder, &stop)?;
     recorder.finish(&found)?;
     drop(steps);

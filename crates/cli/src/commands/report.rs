@@ -1,6 +1,6 @@
 //! `ssdlab report`: results already measured, shown again, and exported for other tools.
 
-use crate::failure::{Exit, Failure};
+use crate::failure::{CliFailure, CommandExit};
 use crate::output::{print, print_json, say, write_file};
 use clap::Args;
 use ssdlab_base::LabError;
@@ -20,7 +20,7 @@ Examples:
   ssdlab report RUN
   ssdlab report RUN --openmetrics textfile/ssd.prom
   ssdlab report RUN --fio-logs logs/randwrite-iodepth-32-numjobs-1")]
-pub struct Report {
+pub struct ReportArgs {
     /// A run directory.
     pub run_dir: PathBuf,
     /// Print the result as JSON instead.
@@ -38,13 +38,13 @@ pub struct Report {
 ///
 /// # Errors
 /// When it is not a run directory.
-pub fn report(args: &Report) -> Result<Exit, Failure> {
+pub fn report(args: &ReportArgs) -> Result<CommandExit, CliFailure> {
     let page = args.run_dir.join("report.html");
     export(args)?;
     if let Some(qualification) = files::read(&args.run_dir)? {
         if args.json {
             print_json(&qualification)?;
-            return Ok(Exit::Good);
+            return Ok(CommandExit::Good);
         }
         print(&qualify::terminal::text(&qualification))?;
         files::write_page(&args.run_dir, &qualification)?;
@@ -55,7 +55,7 @@ pub fn report(args: &Report) -> Result<Exit, Failure> {
                 Some(result) => print_json(result)?,
                 None => return Err(cut_off(&args.run_dir).into()),
             }
-            return Ok(Exit::Good);
+            return Ok(CommandExit::Good);
         }
         print(&terminal::run_summary(&run))?;
         write_file(&page, &ssdlab_bench::report::run_page(&[run]))?;
@@ -65,11 +65,11 @@ pub fn report(args: &Report) -> Result<Exit, Failure> {
         write_columns(&args.run_dir)?;
     }
     say(false, &format!("\npage: {}", page.display()));
-    Ok(Exit::Good)
+    Ok(CommandExit::Good)
 }
 
 /// The files that were asked for, in formats of other tools.
-fn export(args: &Report) -> Result<(), Failure> {
+fn export(args: &ReportArgs) -> Result<(), CliFailure> {
     if let Some(file) = &args.openmetrics {
         write_file(file, &metrics(&args.run_dir)?)?;
     }

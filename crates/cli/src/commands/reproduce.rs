@@ -1,12 +1,12 @@
 //! `ssdlab reproduce`: every published figure beside ours.
 
 use crate::args::OutputArgs;
-use crate::failure::{Exit, Failure};
-use crate::output::{Reserved, print, print_json, run_dir, say, write_file};
+use crate::failure::{CliFailure, CommandExit};
+use crate::output::{ReservedDir, print, print_json, run_dir, say, write_file};
 use crate::progress::{experiments_bar, stop_on_signal};
 use clap::Args;
-use ssdlab_articles::run::{Reproduction, Settings};
-use ssdlab_articles::{About, figures, page, run, table};
+use ssdlab_articles::run::{Reproduction, ReproductionSettings};
+use ssdlab_articles::{ExperimentInfo, figures, page, run, table};
 use ssdlab_base::LabError;
 use ssdlab_base::clock::Utc;
 use std::path::PathBuf;
@@ -50,23 +50,23 @@ pub struct Reproduce {
 ///
 /// # Errors
 /// When there is no such figure, an experiment cannot be run, or results cannot be written.
-pub fn reproduce(args: &Reproduce) -> Result<Exit, Failure> {
+pub fn reproduce(args: &Reproduce) -> Result<CommandExit, CliFailure> {
     let chosen = figures::select(&args.ids)?;
     if args.list {
         return list(&chosen, args.output.json);
     }
     let (dir, existing) = run_dir(&args.output, "reproduce", Utc::now());
-    let _reserved = Reserved::new(&dir, existing)?;
+    let _reserved = ReservedDir::new(&dir, existing)?;
     let stop = stop_on_signal()?;
     let cores = ssdlab_base::parallel::cores();
     let threads = args.jobs.map_or(cores, |jobs| jobs as usize);
-    let settings = Settings {
+    let settings = ReproductionSettings {
         seed: args.seed,
         full: args.full || !args.ids.is_empty(),
         aged: args.aged.as_deref(),
     };
     let bar = experiments_bar(settings.experiments(&chosen), args.output.quiet);
-    let done = |experiment: &About| {
+    let done = |experiment: &ExperimentInfo| {
         bar.set_message(experiment.name);
         bar.inc(1);
     };
@@ -92,27 +92,27 @@ pub fn reproduce(args: &Reproduce) -> Result<Exit, Failure> {
     Ok(exit(&found))
 }
 
-fn exit(found: &Reproduction) -> Exit {
+fn exit(found: &Reproduction) -> CommandExit {
     let failures = found.failures();
     for failure in &failures {
         tell!("error: self-check failed: {failure}");
     }
     if !failures.is_empty() {
-        Exit::Error
+        CommandExit::Error
     } else if found.stopped {
-        Exit::Unknown
+        CommandExit::Unknown
     } else {
-        Exit::Good
+        CommandExit::Good
     }
 }
 
-fn list(chosen: &[&figures::Figure], json: bool) -> Result<Exit, Failure> {
+fn list(chosen: &[&figures::PublishedFigure], json: bool) -> Result<CommandExit, CliFailure> {
     if json {
         print_json(&chosen)?;
-        return Ok(Exit::Good);
+        return Ok(CommandExit::Good);
     }
     for figure in chosen {
         print(&table::listed(figure))?;
     }
-    Ok(Exit::Good)
+    Ok(CommandExit::Good)
 }

@@ -1,27 +1,27 @@
 //! `ssdlab run`: a fio job file or a DISKSPD command line on a target.
 
-use crate::args::run::{Format, Run};
+use crate::args::run::{RunArgs, RunFormat};
 use crate::commands::run_plan::{label, read_plan, title};
-use crate::failure::{Exit, Failure};
-use crate::output::{Reserved, arguments, print, print_json, run_dir, say};
-use crate::progress::{Watch, stop_on_signal};
+use crate::failure::{CliFailure, CommandExit};
+use crate::output::{ReservedDir, arguments, print, print_json, run_dir, say};
+use crate::progress::{RunBars, stop_on_signal};
 use crate::target::kept;
 use ssdlab_base::clock::Utc;
 use ssdlab_base::quantity::parse_duration;
-use ssdlab_bench::device::named::Name;
-use ssdlab_bench::record::{Ending, RunRecord};
+use ssdlab_bench::device::named::TargetName;
+use ssdlab_bench::record::{RunEnding, RunRecord};
 use ssdlab_bench::run;
 
 /// Runs a workload.
 ///
 /// # Errors
 /// When the workload or the target cannot be used, or results cannot be written.
-pub fn run(args: &Run) -> Result<Exit, Failure> {
+pub fn run(args: &RunArgs) -> Result<CommandExit, CliFailure> {
     let now = Utc::now();
     let (directory, existing) = run_dir(&args.output, &label(args), now);
     let request = run::RunRequest {
         plan: read_plan(args)?,
-        target: args.target.as_deref().map(Name::parse).transpose()?,
+        target: args.target.as_deref().map(TargetName::parse).transpose()?,
         fill: args.fill,
         idle: args.idle.as_deref().map(parse_duration).transpose()?,
         open: args.on.options()?,
@@ -34,16 +34,16 @@ pub fn run(args: &Run) -> Result<Exit, Failure> {
         existing,
     };
     let stop = stop_on_signal()?;
-    let _reserved = Reserved::new(&request.directory, existing)?;
-    let mut watch = Watch::new(args.output.quiet);
+    let _reserved = ReservedDir::new(&request.directory, existing)?;
+    let mut watch = RunBars::new(args.output.quiet);
     let finished = run::run(&request, &mut watch, &stop)?;
     drop(watch);
     match args.format {
         _ if args.output.json => print_json(&finished.result)?,
-        Format::Table => print(&finished.text())?,
-        Format::Json => print_json(&finished.result)?,
-        Format::FioJson => print_json(&finished.fio_json())?,
-        Format::DiskspdXml => print(&finished.diskspd_xml())?,
+        RunFormat::Table => print(&finished.text())?,
+        RunFormat::Json => print_json(&finished.result)?,
+        RunFormat::FioJson => print_json(&finished.fio_json())?,
+        RunFormat::DiskspdXml => print(&finished.diskspd_xml())?,
     }
     let results = format!(
         "\nresults: {0}/  page: {0}/report.html",
@@ -53,17 +53,17 @@ pub fn run(args: &Run) -> Result<Exit, Failure> {
     Ok(exit(&finished.record))
 }
 
-fn exit(record: &RunRecord) -> Exit {
+fn exit(record: &RunRecord) -> CommandExit {
     let failed = record.failed_checks();
     for check in &failed {
         tell!("error: self-check failed: {check}");
     }
-    if let Ending::Failed(why) = &record.ending {
+    if let RunEnding::Failed(why) = &record.ending {
         tell!("error: {why}\nhint: what was measured until then was kept");
-        return Exit::Error;
+        return CommandExit::Error;
     }
     match failed.is_empty() {
-        true => Exit::Good,
-        false => Exit::Error,
+        true => CommandExit::Good,
+        false => CommandExit::Error,
     }
 }

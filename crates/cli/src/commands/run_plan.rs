@@ -2,11 +2,11 @@
 //! a profile and then a trace.
 
 use super::trace::warn;
-use crate::args::run::Run;
+use crate::args::run::RunArgs;
 use ssdlab_base::LabError;
 use ssdlab_base::quantity::parse_duration;
-use ssdlab_load::plan::Plan;
-use ssdlab_load::profiles::Profile;
+use ssdlab_load::plan::WorkloadPlan;
+use ssdlab_load::profiles::WorkloadProfile;
 use ssdlab_load::trace::replay::Replay;
 use ssdlab_load::{diskspd, fio};
 use std::path::Path;
@@ -18,7 +18,7 @@ const TRACE_DEPTH: u32 = 32;
 ///
 /// # Errors
 /// When nothing or too much was asked for, or it cannot be read.
-pub fn read_plan(args: &Run) -> Result<Plan, LabError> {
+pub fn read_plan(args: &RunArgs) -> Result<WorkloadPlan, LabError> {
     let named = args.profile.is_some() || args.trace.trace.is_some();
     match (&args.job, args.diskspd.is_empty()) {
         (None, true) if named => {}
@@ -49,7 +49,7 @@ pub fn read_plan(args: &Run) -> Result<Plan, LabError> {
         let trace = trace.ok_or_else(nothing)?;
         return Ok(replay(args, trace)?.plan(args.iodepth.unwrap_or(TRACE_DEPTH)));
     };
-    let profile = Profile::named(name)?;
+    let profile = WorkloadProfile::named(name)?;
     let run = args.runtime.as_deref().map(parse_duration).transpose()?;
     // Before a trace, a profile prepares: its depth is its own then.
     let depth = args.iodepth.filter(|_| trace.is_none());
@@ -69,7 +69,7 @@ fn nothing() -> LabError {
     )
 }
 
-fn replay(args: &Run, path: &Path) -> Result<Replay, LabError> {
+fn replay(args: &RunArgs, path: &Path) -> Result<Replay, LabError> {
     let trace = &args.trace;
     let speed = match trace.speed.as_str() {
         "max" => None,
@@ -86,7 +86,7 @@ fn replay(args: &Run, path: &Path) -> Result<Replay, LabError> {
 }
 
 /// The run's name in legends and in the name of its directory.
-pub fn label(args: &Run) -> String {
+pub fn label(args: &RunArgs) -> String {
     let stem = |path: &Path, otherwise: &str| {
         let stem = path.file_stem().map(|stem| stem.to_string_lossy());
         stem.map_or(otherwise.to_owned(), std::borrow::Cow::into_owned)
@@ -100,7 +100,7 @@ pub fn label(args: &Run) -> String {
 }
 
 /// The title of the report.
-pub fn title(args: &Run) -> String {
+pub fn title(args: &RunArgs) -> String {
     let trace = args.trace.trace.as_ref();
     let trace = trace.map(|trace| format!("trace {}", trace.display()));
     match (&args.job, &args.profile) {

@@ -5,13 +5,13 @@ mod places;
 
 pub use args::{PaceName, Serve};
 
-use crate::failure::{Exit, Failure};
+use crate::failure::{CliFailure, CommandExit};
 use places::{misplaced, needs_real_pace, places};
 use ssdlab_base::LabError;
 use ssdlab_base::huge_pages::keep_freed_memory;
 use ssdlab_base::quantity::parse_size;
-use ssdlab_drives::keep::directory::Safety;
-use ssdlab_power::served::{Pace, Serving, in_directory, in_memory, parse_fault};
+use ssdlab_drives::keep::directory::CrashSafety;
+use ssdlab_power::served::{DriveServer, ServedPace, in_directory, in_memory, parse_fault};
 use ssdlab_ssd::drive::power::Power;
 use std::io::Write;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -24,7 +24,7 @@ const TROUBLE_CHECK: Duration = Duration::from_millis(200);
 ///
 /// # Errors
 /// When it cannot be opened or written, or a front end not be had.
-pub fn serve(args: &Serve) -> Result<Exit, Failure> {
+pub fn serve(args: &Serve) -> Result<CommandExit, CliFailure> {
     let places = places(args)?;
     let faults = args.fault.iter().map(|text| parse_fault(text, args.seed));
     let power = Power {
@@ -41,8 +41,8 @@ pub fn serve(args: &Serve) -> Result<Exit, Failure> {
         }
         None if args.size.is_none() => {
             let safety = match args.sync {
-                true => Safety::Host,
-                false => Safety::Process,
+                true => CrashSafety::Host,
+                false => CrashSafety::Process,
             };
             in_directory(&args.directory, power, safety)?
         }
@@ -53,14 +53,14 @@ pub fn serve(args: &Serve) -> Result<Exit, Failure> {
     }
     let (drive, name, about) = (opened.drive, opened.name, opened.about);
     let pace = match args.pace {
-        PaceName::Real => Pace::Real {
+        PaceName::Real => ServedPace::Real {
             slower: args.slower,
         },
         PaceName::Fast if args.slower > 1 => return Err(needs_real_pace().into()),
-        PaceName::Fast => Pace::Fast,
+        PaceName::Fast => ServedPace::Fast,
     };
     let drive = drive.at_pace(pace).with_seed(args.seed);
-    let serving = Serving::start(drive, &places, &name, |text| tell!("{text}"))?;
+    let serving = DriveServer::start(drive, &places, &name, |text| tell!("{text}"))?;
     let mut out = std::io::stdout();
     writeln!(out, "{}: {about}", args.directory.display())?;
     for line in serving.how_to_attach() {
@@ -71,11 +71,11 @@ pub fn serve(args: &Serve) -> Result<Exit, Failure> {
     let notes = serving.stop()?;
     write!(out, "{notes}")?;
     writeln!(out, "closed")?;
-    Ok(Exit::Good)
+    Ok(CommandExit::Good)
 }
 
 /// Waits for a signal, and says meanwhile when nothing can be acknowledged and when it can again.
-fn until(stop: &Receiver<()>, serving: &Serving) {
+fn until(stop: &Receiver<()>, serving: &DriveServer) {
     let mut trouble = None;
     // The sender lives as long as the program.
     while let Err(RecvTimeoutError::Timeout) = stop.recv_timeout(TROUBLE_CHECK) {

@@ -8,8 +8,8 @@ mod plan;
 
 pub use args::Simulate;
 
-use crate::failure::{Exit, Failure};
-use crate::output::{Reserved, print, print_json, run_dir, say, self_checked};
+use crate::failure::{CliFailure, CommandExit};
+use crate::output::{ReservedDir, print, print_json, run_dir, say, self_checked};
 use crate::progress::stop_on_signal;
 use bars::LifeBar;
 use files::{keep, over, write};
@@ -18,7 +18,7 @@ use plan::{counting_is_not_saved, plan};
 use ssdlab_base::clock::Utc;
 use ssdlab_drives::keep::saved;
 use ssdlab_drives::settings;
-use ssdlab_drives::settings::Setting;
+use ssdlab_drives::settings::DriveSetting;
 use ssdlab_life::simulate::life::live;
 use ssdlab_life::simulate::summary;
 use ssdlab_view::units;
@@ -28,12 +28,12 @@ use std::time::Instant;
 ///
 /// # Errors
 /// When the life is impossible, or results cannot be written.
-pub fn simulate(args: &Simulate) -> Result<Exit, Failure> {
+pub fn simulate(args: &Simulate) -> Result<CommandExit, CliFailure> {
     if args.list_settings {
         print(&settings::help())?;
-        return Ok(Exit::Good);
+        return Ok(CommandExit::Good);
     }
-    let settings = args.set.iter().map(|text| Setting::parse(text));
+    let settings = args.set.iter().map(|text| DriveSetting::parse(text));
     let settings = settings.collect::<Result<Vec<_>, _>>()?;
     if !args.sweep.is_empty() {
         return grid(args, &settings);
@@ -43,11 +43,11 @@ pub fn simulate(args: &Simulate) -> Result<Exit, Failure> {
     counting_is_not_saved(args, &plan)?;
     plan.validate()?;
     let place = match &args.save {
-        Some(path) => Some(saved::Place::reserve(path, over(args))?),
+        Some(path) => Some(saved::SaveTarget::reserve(path, over(args))?),
         None => None,
     };
     let (dir, existing) = run_dir(&args.output(), &plan.name, Utc::now());
-    let _reserved = Reserved::new(&dir, existing)?;
+    let _reserved = ReservedDir::new(&dir, existing)?;
     let stop = stop_on_signal()?;
     let began = Instant::now();
     let mut bar = LifeBar::new(&plan.name, args.quiet);

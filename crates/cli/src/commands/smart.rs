@@ -1,20 +1,20 @@
 //! `ssdlab smart`: the SMART of a saved modelled drive.
 
-use crate::failure::{Exit, Failure};
+use crate::failure::{CliFailure, CommandExit};
 use crate::output::{print, print_json};
 use clap::{Args, ValueEnum};
 use ssdlab_base::LabError;
-use ssdlab_drives::keep::saved::About;
+use ssdlab_drives::keep::saved::SavedDriveInfo;
 use ssdlab_drives::smart::json::{DeviceName, ata_report, nvme_report};
-use ssdlab_drives::smart::{AttributeSet, Health, ata, nvme, replay, text};
-use ssdlab_life::age::health::{Page, health, identity, page, time_from};
+use ssdlab_drives::smart::{AttributeSet, SmartHealth, ata, nvme, replay, text};
+use ssdlab_life::age::health::{SmartInterface, health, identity, page, time_from};
 use ssdlab_life::age::left;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// How it is printed.
 #[derive(ValueEnum, Clone, Copy, Debug)]
-pub enum Format {
+pub enum SmartFormat {
     /// As `smartctl --json --all` does.
     SmartctlJson,
     /// As `smartctl --all` does.
@@ -31,12 +31,12 @@ pub enum Format {
 Examples:
   ssdlab smart old
   ssdlab smart old --format smartctl-json")]
-pub struct Smart {
+pub struct SmartArgs {
     /// A saved drive, the results of `ssdlab age`, or a checkpoint.
     drive: PathBuf,
     /// How.
     #[arg(long, value_enum, default_value = "text")]
-    format: Format,
+    format: SmartFormat,
     /// Count the timed workload (E2 to E4 of Intel's attributes) from this earlier state of the
     /// drive: a checkpoint, for example. [default: since it was new]
     #[arg(long, value_name = "DRIVE")]
@@ -47,7 +47,7 @@ pub struct Smart {
 ///
 /// # Errors
 /// When the drive cannot be loaded.
-pub fn smart(args: &Smart) -> Result<Exit, Failure> {
+pub fn smart(args: &SmartArgs) -> Result<CommandExit, CliFailure> {
     let path = &args.drive;
     let (drive, about) = left::open(path)?;
     let (who, mut state) = (identity(&about, drive.config()), health(&drive, &about));
@@ -59,18 +59,20 @@ pub fn smart(args: &Smart) -> Result<Exit, Failure> {
         kind: kind.into(),
     };
     match (page(&about), args.format) {
-        (Page::Ata(set), Format::SmartctlJson) => {
+        (SmartInterface::Ata(set), SmartFormat::SmartctlJson) => {
             print_json(&ata_report(&device("sat"), &who, set, &state))?;
         }
-        (Page::Ata(set), Format::Text) => print(&text::ata_text(&who, set, &state))?,
-        (Page::Ata(set), Format::Bytes) => raw(&ata::data(set, &state))?,
-        (Page::Ata(set), Format::Replay) => print(&replay::smartctl_log(&who, set, &state))?,
-        (Page::Nvme, Format::SmartctlJson) => {
+        (SmartInterface::Ata(set), SmartFormat::Text) => print(&text::ata_text(&who, set, &state))?,
+        (SmartInterface::Ata(set), SmartFormat::Bytes) => raw(&ata::data(set, &state))?,
+        (SmartInterface::Ata(set), SmartFormat::Replay) => {
+            print(&replay::smartctl_log(&who, set, &state))?
+        }
+        (SmartInterface::Nvme, SmartFormat::SmartctlJson) => {
             print_json(&nvme_report(&device("nvme"), &who, &state))?;
         }
-        (Page::Nvme, Format::Bytes) => raw(&nvme::health_page(&state))?,
-        (Page::Nvme, Format::Text) => print(&text::nvme_text(&state))?,
-        (Page::Nvme, Format::Replay) => {
+        (SmartInterface::Nvme, SmartFormat::Bytes) => raw(&nvme::health_page(&state))?,
+        (SmartInterface::Nvme, SmartFormat::Text) => print(&text::nvme_text(&state))?,
+        (SmartInterface::Nvme, SmartFormat::Replay) => {
             return Err(LabError::refused(
                 "smartctl replays ATA commands only, and this drive is NVMe",
                 "--format bytes gives the health page, --format smartctl-json the report",
@@ -78,11 +80,15 @@ pub fn smart(args: &Smart) -> Result<Exit, Failure> {
             .into());
         }
     }
-    Ok(Exit::Good)
+    Ok(CommandExit::Good)
 }
 
-fn begin_timed(now: &mut Health, earlier: &Path, about: &About) -> Result<(), Failure> {
-    if page(about) != Page::Ata(AttributeSet::Intel) {
+fn begin_timed(
+    now: &mut SmartHealth,
+    earlier: &Path,
+    about: &SavedDriveInfo,
+) -> Result<(), CliFailure> {
+    if page(about) != SmartInterface::Ata(AttributeSet::Intel) {
         return Err(LabError::refused(
             format!("{} counts no timed workload", about.name),
             "Intel's SATA drives do; leave out --timed-since",
@@ -105,7 +111,7 @@ fn begin_timed(now: &mut Health, earlier: &Path, about: &About) -> Result<(), Fa
     Ok(time_from(now, &health(&then, &before))?)
 }
 
-fn raw(bytes: &[u8]) -> Result<(), Failure> {
+fn raw(bytes: &[u8]) -> Result<(), CliFailure> {
     let mut out = std::io::stdout().lock();
     out.write_all(bytes)?;
     out.flush()?;

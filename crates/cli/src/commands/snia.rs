@@ -4,19 +4,19 @@ mod args;
 
 pub use args::Snia;
 
-use crate::failure::{Exit, Failure};
+use crate::failure::{CliFailure, CommandExit};
 use crate::output::{
-    Reserved, arguments, print, print_json, run_dir, say, self_checked, write_file, write_json,
+    ReservedDir, arguments, print, print_json, run_dir, say, self_checked, write_file, write_json,
 };
-use crate::progress::{Watch, stop_on_signal};
+use crate::progress::{RunBars, stop_on_signal};
 use ssdlab_base::LabError;
 use ssdlab_base::clock::Utc;
 use ssdlab_base::quantity::parse_size;
 use ssdlab_judge::snia;
-use ssdlab_judge::snia::{Suite, Test};
+use ssdlab_judge::snia::{SniaTest, Suite};
 use std::path::Path;
 
-fn request(args: &Snia, now: Utc) -> Result<snia::Request, LabError> {
+fn request(args: &Snia, now: Utc) -> Result<snia::SniaRequest, LabError> {
     let drive = args.target.strip_prefix("drive:").ok_or_else(|| {
         LabError::refused(
             format!("`{}` is no modelled drive", args.target),
@@ -24,13 +24,14 @@ fn request(args: &Snia, now: Utc) -> Result<snia::Request, LabError> {
              --profile pts-iops` and its like run one round of each test",
         )
     })?;
-    let named: Result<Vec<Test>, LabError> = args.test.iter().map(|t| Test::named(t)).collect();
+    let named: Result<Vec<SniaTest>, LabError> =
+        args.test.iter().map(|t| SniaTest::named(t)).collect();
     let named = named?;
-    Ok(snia::Request {
+    Ok(snia::SniaRequest {
         drive: drive.to_owned(),
         class: args.class.into(),
         tests: match named.is_empty() {
-            true => Test::ALL.to_vec(),
+            true => SniaTest::ALL.to_vec(),
             false => named,
         },
         to: args.to.as_deref().map(parse_size).transpose()?,
@@ -44,13 +45,13 @@ fn request(args: &Snia, now: Utc) -> Result<snia::Request, LabError> {
 ///
 /// # Errors
 /// When the drive or a test is not known, or results cannot be written.
-pub fn snia(args: &Snia) -> Result<Exit, Failure> {
+pub fn snia(args: &Snia) -> Result<CommandExit, CliFailure> {
     let now = Utc::now();
     let request = request(args, now)?;
     let (directory, existing) = run_dir(&args.output, "snia", now);
     let stop = stop_on_signal()?;
-    let _reserved = Reserved::new(&directory, existing)?;
-    let mut watch = Watch::new(args.output.quiet);
+    let _reserved = ReservedDir::new(&directory, existing)?;
+    let mut watch = RunBars::new(args.output.quiet);
     let mut failed = None;
     let mut keep = |suite: &Suite| match write(&directory, suite) {
         Ok(()) => Ok(()),
@@ -87,7 +88,7 @@ pub fn snia(args: &Snia) -> Result<Exit, Failure> {
 }
 
 /// What there is so far: the rows, the result, and the page of the last test.
-fn write(directory: &Path, suite: &Suite) -> Result<(), Failure> {
+fn write(directory: &Path, suite: &Suite) -> Result<(), CliFailure> {
     write_file(&directory.join("rounds.csv"), &snia::csv(&suite.tests))?;
     write_json(&directory.join("snia.json"), suite)?;
     if let Some(last) = suite.tests.last() {

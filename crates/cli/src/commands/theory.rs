@@ -1,14 +1,14 @@
 //! `ssdlab theory`: write amplification held against closed forms and a reference.
 
 use crate::args::OutputArgs;
-use crate::failure::{Exit, Failure};
-use crate::output::{Reserved, print, print_json, run_dir, say};
+use crate::failure::{CliFailure, CommandExit};
+use crate::output::{ReservedDir, print, print_json, run_dir, say};
 use crate::progress::stop_on_signal;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use ssdlab_base::clock::Utc;
-use ssdlab_life::theory::report::{About, Row};
-use ssdlab_life::theory::suite::Case;
+use ssdlab_life::theory::report::{TheoryReportInfo, TheoryRow};
+use ssdlab_life::theory::suite::TheoryCase;
 use ssdlab_life::theory::{report, suite};
 use std::sync::atomic::Ordering;
 
@@ -26,9 +26,9 @@ pub struct Theory {
 ///
 /// # Errors
 /// When the results cannot be written.
-pub fn theory(args: &Theory) -> Result<Exit, Failure> {
+pub fn theory(args: &Theory) -> Result<CommandExit, CliFailure> {
     let (dir, existing) = run_dir(&args.output, "theory", Utc::now());
-    let _reserved = Reserved::new(&dir, existing)?;
+    let _reserved = ReservedDir::new(&dir, existing)?;
     let stop = stop_on_signal()?;
     let cases = suite::cases(args.full);
     for case in &cases {
@@ -36,7 +36,7 @@ pub fn theory(args: &Theory) -> Result<Exit, Failure> {
     }
     let bar = bar(cases.len(), args.output.quiet);
     let threads = ssdlab_base::parallel::cores();
-    let rows = suite::run(&cases, threads, &stop, Case::measure_drive, |row| {
+    let rows = suite::run(&cases, threads, &stop, TheoryCase::measure_drive, |row| {
         bar.set_message(format!("{} {}", row.policy, row.load));
         bar.inc(1);
     })?;
@@ -49,11 +49,11 @@ pub fn theory(args: &Theory) -> Result<Exit, Failure> {
     }
     say(args.output.quiet, &format!("\npage: {}", page.display()));
     Ok(if stop.load(Ordering::Relaxed) {
-        Exit::Unknown
-    } else if rows.iter().all(Row::agrees) {
-        Exit::Good
+        CommandExit::Unknown
+    } else if rows.iter().all(TheoryRow::agrees) {
+        CommandExit::Good
     } else {
-        Exit::Error
+        CommandExit::Error
     })
 }
 
@@ -73,9 +73,9 @@ fn bar(cases: usize, quiet: bool) -> ProgressBar {
     bar
 }
 
-fn about(args: &Theory) -> About {
+fn about(args: &Theory) -> TheoryReportInfo {
     let full = if args.full { " --full" } else { "" };
-    About {
+    TheoryReportInfo {
         subject: "The modelled drive (page-mapped, counting gear)".to_owned(),
         protocol: vec![
             "Each drive is filled in random order, written six times over (thirty under skew), \

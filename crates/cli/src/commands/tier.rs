@@ -2,12 +2,12 @@
 
 use super::hosts::{DriveArgs, run_on_drives};
 use crate::args::OutputArgs;
-use crate::failure::{Exit, Failure};
+use crate::failure::{CliFailure, CommandExit};
 use clap::Args;
 use ssdlab_base::LabError;
 use ssdlab_base::quantity::{parse_duration, parse_size};
 use ssdlab_hosts::HostDrive;
-use ssdlab_hosts::tier::{Durable, TierSpec};
+use ssdlab_hosts::tier::{DurabilityMode, TierSpec};
 
 /// Bytes of a drive that are cache by default.
 const CAPACITY: u64 = 4 << 30;
@@ -98,12 +98,12 @@ fn spec(args: &TierArgs) -> Result<TierSpec, LabError> {
 ///
 /// # Errors
 /// When the request is impossible, or results cannot be written.
-pub fn tier(args: &TierArgs) -> Result<Exit, Failure> {
+pub fn tier(args: &TierArgs) -> Result<CommandExit, CliFailure> {
     let kinds = match args.durable.as_slice() {
-        [] => Durable::ALL.to_vec(),
+        [] => DurabilityMode::ALL.to_vec(),
         given => given
             .iter()
-            .map(|text| Durable::parse(text))
+            .map(|text| DurabilityMode::parse(text))
             .collect::<Result<_, _>>()?,
     };
     let spec = spec(args)?;

@@ -1,12 +1,12 @@
 //! `ssdlab trace`: a trace described, and converted from one format into another.
 
-use crate::args::trace::Action;
-use crate::failure::{Exit, Failure};
+use crate::args::trace::TraceAction;
+use crate::failure::{CliFailure, CommandExit};
 use crate::output::{print, print_json};
 use ssdlab_base::LabError;
 use ssdlab_base::quantity::parse_duration;
-use ssdlab_load::trace::files::{Described, convert, format_named, warnings};
-use ssdlab_load::trace::{ReadOptions, Reading};
+use ssdlab_load::trace::files::{DescribedTrace, convert, format_named, warnings};
+use ssdlab_load::trace::{ReadOptions, TraceReadStats};
 use std::path::{Path, PathBuf};
 
 /// Rows of the pattern in JSON, where nobody scrolls.
@@ -16,16 +16,16 @@ const JSON_ROWS: usize = 100_000;
 ///
 /// # Errors
 /// When a trace cannot be read or written.
-pub fn trace(action: &Action) -> Result<Exit, Failure> {
+pub fn trace(action: &TraceAction) -> Result<CommandExit, CliFailure> {
     match action {
-        Action::Show {
+        TraceAction::Show {
             files,
             interval,
             rows,
             json,
             read,
         } => show(files, interval, rows, *json, &read.options()?)?,
-        Action::Convert {
+        TraceAction::Convert {
             from,
             to,
             format,
@@ -44,7 +44,7 @@ pub fn trace(action: &Action) -> Result<Exit, Failure> {
             }
         }
     }
-    Ok(Exit::Good)
+    Ok(CommandExit::Good)
 }
 
 fn show(
@@ -53,7 +53,7 @@ fn show(
     rows: &str,
     json: bool,
     options: &ReadOptions,
-) -> Result<(), Failure> {
+) -> Result<(), CliFailure> {
     let interval_ns = parse_duration(interval)?.0;
     if interval_ns == 0 {
         return Err(LabError::refused("--interval 0", "give a time such as 1s").into());
@@ -70,7 +70,7 @@ fn show(
     };
     let mut pages = Vec::new();
     for (number, file) in files.iter().enumerate() {
-        let described = Described::read(file, interval_ns, rows_max, options)?;
+        let described = DescribedTrace::read(file, interval_ns, rows_max, options)?;
         if json {
             pages.push(described.json()?);
         } else {
@@ -87,7 +87,7 @@ fn show(
 }
 
 /// Warns of lines of a trace that were left out.
-pub fn warn(file: &Path, reading: &Reading) {
+pub fn warn(file: &Path, reading: &TraceReadStats) {
     for warning in warnings(file, reading) {
         tell!("warning: {warning}");
     }

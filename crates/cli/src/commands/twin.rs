@@ -4,16 +4,16 @@ mod args;
 
 pub use args::{TwinAction, TwinArgs};
 
-use crate::failure::{Exit, Failure};
-use crate::output::{Reserved, print, print_json, run_dir, say, write_file, write_json};
+use crate::failure::{CliFailure, CommandExit};
+use crate::output::{ReservedDir, print, print_json, run_dir, say, write_file, write_json};
 use crate::progress::stop_on_signal;
-use args::{Fit, Predict};
+use args::{Predict, TwinFitArgs};
 use ssdlab_base::clock::Utc;
 use ssdlab_base::quantity::parse_size;
 use ssdlab_base::{LabError, parallel};
 use ssdlab_drives::catalogue;
-use ssdlab_twin::latency::{Measured, read};
-use ssdlab_twin::predict::Question;
+use ssdlab_twin::latency::{MeasuredLatency, read};
+use ssdlab_twin::predict::PredictionQuery;
 use ssdlab_twin::surface::Simulator;
 use ssdlab_twin::{keep, measured, page, show, table};
 use std::path::Path;
@@ -25,14 +25,14 @@ const ARCHETYPE: &str = "tlc-enterprise-nvme-1920gb";
 ///
 /// # Errors
 /// When a table or a twin cannot be understood, or results cannot be written.
-pub fn twin(args: &TwinArgs) -> Result<Exit, Failure> {
+pub fn twin(args: &TwinArgs) -> Result<CommandExit, CliFailure> {
     match &args.action {
         TwinAction::Fit(args) => fit(args),
         TwinAction::Predict(args) => predict(args),
     }
 }
 
-fn fit(args: &Fit) -> Result<Exit, Failure> {
+fn fit(args: &TwinFitArgs) -> Result<CommandExit, CliFailure> {
     if args.from.is_none() && args.capacity.is_none() {
         let hint = "--capacity 1920GB, or --from a drive file with its capacity";
         return Err(LabError::refused("the drive's capacity is not given", hint).into());
@@ -63,7 +63,7 @@ fn fit(args: &Fit) -> Result<Exit, Failure> {
         .map(|(given, line)| latency(given, line))
         .collect::<Result<Vec<_>, _>>()?;
     let (dir, existing) = run_dir(&args.output, "twin", Utc::now());
-    let _reserved = Reserved::new(&dir, existing)?;
+    let _reserved = ReservedDir::new(&dir, existing)?;
     let stop = stop_on_signal()?;
     say(args.output.quiet, "simulating what was measured ...");
     let simulator = Simulator::new(capacity, args.seed, parallel::cores(), &stop);
@@ -81,24 +81,24 @@ fn fit(args: &Fit) -> Result<Exit, Failure> {
     let files = format!("results: {0}/  page: {0}/report.html", dir.display());
     say(args.output.quiet, &files);
     Ok(match twin.unknown {
-        Some(_) => Exit::Unknown,
-        None => Exit::Good,
+        Some(_) => CommandExit::Unknown,
+        None => CommandExit::Good,
     })
 }
 
 /// What `--latency` names.
-fn latency(given: &str, line: usize) -> Result<Vec<Measured>, LabError> {
+fn latency(given: &str, line: usize) -> Result<Vec<MeasuredLatency>, LabError> {
     match given.split_once('=').filter(|_| measured::is_run(given)) {
         Some((load, run)) => Ok(vec![read::run(Path::new(run), load, line)?]),
         None => read::parse(&catalogue::read(given)?, given),
     }
 }
 
-fn predict(args: &Predict) -> Result<Exit, Failure> {
+fn predict(args: &Predict) -> Result<CommandExit, CliFailure> {
     let twin = keep::load(&args.dir)?;
     let trace = args.trace(twin.capacity)?;
-    let question = Question {
-        loads: Question::loads(&args.load, trace.is_some()),
+    let question = PredictionQuery {
+        loads: PredictionQuery::loads(&args.load, trace.is_some()),
         used: f64::from(args.used_pct) / 100.0,
         overwrites: args.overwrites()?,
         more_spare: args.more_spare()?,
@@ -113,5 +113,5 @@ fn predict(args: &Predict) -> Result<Exit, Failure> {
         true => print_json(&found)?,
         false => print(&show::predictions(&found, &question, args.per_day))?,
     }
-    Ok(Exit::Good)
+    Ok(CommandExit::Good)
 }

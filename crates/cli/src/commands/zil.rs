@@ -2,10 +2,10 @@
 
 mod args;
 
-pub use args::Zil;
+pub use args::ZilArgs;
 
 use super::hosts::run_scenario;
-use crate::failure::{Exit, Failure};
+use crate::failure::{CliFailure, CommandExit};
 use crate::output::{print, print_json};
 use crate::progress::stop_on_signal;
 use crate::target;
@@ -13,9 +13,9 @@ use ssdlab_base::LabError;
 use ssdlab_base::quantity::{parse_duration, parse_size};
 use ssdlab_bench::device::Needs;
 use ssdlab_bench::device::Target;
-use ssdlab_bench::device::named::Name;
+use ssdlab_bench::device::named::TargetName;
 use ssdlab_bench::with_target;
-use ssdlab_hosts::zil::{Fit, LogDevice, Preset, ZilSpec};
+use ssdlab_hosts::zil::{LogDevice, ZfsPreset, ZilSpec, ZilTraceFit};
 use ssdlab_load::trace::files::whole_or_none;
 use std::fs::File;
 use std::io::Write;
@@ -29,14 +29,14 @@ const DEPTH: u32 = 64;
 ///
 /// # Errors
 /// When the request is wrong or the target fails.
-pub fn zil(args: &Zil) -> Result<Exit, Failure> {
-    let preset = Preset::named(&args.preset)?;
+pub fn zil(args: &ZilArgs) -> Result<CommandExit, CliFailure> {
+    let preset = ZfsPreset::named(&args.preset)?;
     if args.parameters {
         match args.json {
             true => print_json(&preset.parameters_json())?,
             false => print(&preset.parameters_text())?,
         }
-        return Ok(Exit::Good);
+        return Ok(CommandExit::Good);
     }
     let size = args.device.as_deref().map(parse_size).transpose()?;
     let duration = args.duration.as_deref().map(parse_duration).transpose()?;
@@ -54,7 +54,7 @@ pub fn zil(args: &Zil) -> Result<Exit, Failure> {
     let spec = match &args.fit {
         None => given,
         Some(path) => {
-            let fit = Fit::of(path, size.unwrap_or(LogDevice::USUAL), args.seed)?;
+            let fit = ZilTraceFit::of(path, size.unwrap_or(LogDevice::USUAL), args.seed)?;
             ZilSpec {
                 duration: duration.unwrap_or(fit.duration(fit.structure.blocks as u64)),
                 ..given.fitted(fit)
@@ -87,7 +87,7 @@ pub fn zil(args: &Zil) -> Result<Exit, Failure> {
     )
 }
 
-fn open(args: &Zil, size: Option<u64>, stop: &AtomicBool) -> Result<LogDevice, LabError> {
+fn open(args: &ZilArgs, size: Option<u64>, stop: &AtomicBool) -> Result<LogDevice, LabError> {
     let Some(name) = args.target.as_deref() else {
         return Ok(LogDevice::fixed(size.unwrap_or(LogDevice::USUAL)));
     };
@@ -106,7 +106,13 @@ fn open(args: &Zil, size: Option<u64>, stop: &AtomicBool) -> Result<LogDevice, L
     if target_args.size.is_none() {
         target_args.size.clone_from(&args.device);
     }
-    let open = target::open(&Name::parse(name)?, &target_args, &needs, args.quiet, stop)?;
+    let open = target::open(
+        &TargetName::parse(name)?,
+        &target_args,
+        &needs,
+        args.quiet,
+        stop,
+    )?;
     let rests_on = open.rests_on().to_vec();
     let target: Box<dyn Target> = with_target!(open, it => it);
     LogDevice::of(target, rests_on, size)

@@ -1,7 +1,7 @@
 //! Does `ssdlab check` say what is in a drive directory or a saved drive, with the exit codes of
 //! the house, and does `--repair` write what can be had back and nothing else?
 
-use ssdlab_drives::keep::directory::{DriveDir, Safety};
+use ssdlab_drives::keep::directory::{CrashSafety, DriveDir};
 use ssdlab_ssd::drive::power::Power;
 use std::path::Path;
 use std::process::Command;
@@ -26,7 +26,7 @@ fn create(path: &str) {
 /// A directory with one page written, closed.
 fn used(path: &Path) {
     create(path.to_str().expect("text"));
-    let (mut dir, _) = DriveDir::open(path, Power::default(), Safety::Process).expect("opens");
+    let (mut dir, _) = DriveDir::open(path, Power::default(), CrashSafety::Process).expect("opens");
     for at in 0..20 {
         dir.write(at * 4096, &[7; 4096], true).expect("written");
     }

@@ -24,7 +24,7 @@ fn run(dir: &Path, args: &[&str]) -> Run {
 
 /// Whether this machine can mount; says so if not.
 fn can_mount() -> bool {
-    let machine = ssdlab_power::inside::check_machine(ssdlab_power::inside::FileSystem::Ext4);
+    let machine = ssdlab_power::inside::check_machine(ssdlab_power::inside::DriveFileSystem::Ext4);
     let missing =
         machine.inspect_err(|why| ssdlab_skips::skip(format_args!("crashtest run: {why}")));
     missing.is_ok()

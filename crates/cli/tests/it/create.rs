@@ -1,7 +1,7 @@
 //! Does `ssdlab create` make a drive directory, of a new drive and of a used one, and
 //! refuse what it cannot make?
 
-use ssdlab_drives::keep::directory::{DriveDir, Safety};
+use ssdlab_drives::keep::directory::{CrashSafety, DriveDir};
 use ssdlab_drives::keep::saved;
 use ssdlab_ssd::DriveCounters;
 use ssdlab_ssd::drive::power::Power;
@@ -73,7 +73,8 @@ fn a_drive_of_a_used_one_is_as_used_and_empty() {
     assert!(made.status.success(), "{}", text(&made.stderr));
     assert!(text(&made.stderr).contains("300 MiB"), "{made:?}");
     let (left, _) = saved::load(&file).expect("saved");
-    let (mut dir, _) = DriveDir::open(&path, Power::default(), Safety::Process).expect("opens");
+    let (mut dir, _) =
+        DriveDir::open(&path, Power::default(), CrashSafety::Process).expect("opens");
     let before = used(left.counters());
     assert!(before[0] >= 3 * (300 << 20) && before[3] > 0, "{before:?}");
     assert_eq!(used(dir.drive().counters()), before);

@@ -6,10 +6,10 @@
 
 use serde_json::Value;
 use ssdlab_drives::catalogue;
-use ssdlab_drives::keep::saved::About;
+use ssdlab_drives::keep::saved::SavedDriveInfo;
 use ssdlab_drives::smart::json::{DeviceName, ata_report, nvme_report};
 use ssdlab_drives::smart::replay::smartctl_log;
-use ssdlab_drives::smart::{AttributeSet, Capacitor, Health, Identity, nvme, sample, text};
+use ssdlab_drives::smart::{AttributeSet, Capacitor, Identity, SmartHealth, nvme, sample, text};
 use ssdlab_judge::inspect;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -105,8 +105,8 @@ fn drives() -> [(Identity, AttributeSet); 5] {
     ]
 }
 
-fn failing() -> Health {
-    Health {
+fn failing() -> SmartHealth {
+    SmartHealth {
         reserve_left: 0,
         capacitor: Capacitor::Failed,
         read_only: true,
@@ -148,9 +148,9 @@ fn smartctl_knows_the_drives_that_have_a_number() {
     let mut found = 0;
     let names = catalogue::names().expect("the catalogue");
     for name in &names {
-        let about = About {
+        let about = SavedDriveInfo {
             name: name.clone(),
-            ..About::default()
+            ..SavedDriveInfo::default()
         };
         let config = catalogue::drive(name).expect("in the catalogue").config;
         let who = ssdlab_life::age::health::identity(&about, &config);
@@ -215,7 +215,7 @@ struct Served {
     shim: PathBuf,
 }
 
-fn serve(identity: &Identity, health: &Health) -> Served {
+fn serve(identity: &Identity, health: &SmartHealth) -> Served {
     let dir = tempfile::tempdir().expect("a directory");
     let put = |name: &str, bytes: &[u8]| {
         std::fs::write(dir.path().join(name), bytes).expect("written");
@@ -259,7 +259,7 @@ fn smartctl_reads_our_nvme_pages_and_its_json_is_ours() {
         name: "/dev/nvme0".into(),
         kind: "nvme".into(),
     };
-    for health in [sample::health(), failing(), Health::default()] {
+    for health in [sample::health(), failing(), SmartHealth::default()] {
         let served = serve(&identity, &health);
         let theirs = served.run(SMARTCTL, &["--json=c", "-i", "-H", "-A", "/dev/nvme0"]);
         assert_same(nvme_report(&device, &identity, &health), &theirs);

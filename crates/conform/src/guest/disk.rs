@@ -5,7 +5,7 @@ use std::io::Read;
 
 /// The command set of a disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum CommandSet {
     /// No command set that a program can use.
     Virtio,
     /// SCSI.
@@ -17,15 +17,15 @@ pub enum Kind {
 }
 
 /// A disk with our label.
-pub struct Disk {
+pub struct LabelledDisk {
     /// The name in the label.
     pub name: String,
     /// The name that Linux gives it.
     pub device: String,
-    pub kind: Kind,
+    pub kind: CommandSet,
 }
 
-impl Disk {
+impl LabelledDisk {
     /// The device file.
     pub fn path(&self) -> String {
         format!("/dev/{}", self.device)
@@ -42,7 +42,7 @@ impl Disk {
             true => "writethrough",
             false => "writeback",
         };
-        let Disk { name, device, kind } = self;
+        let LabelledDisk { name, device, kind } = self;
         let fua = self.of_queue("fua");
         format!("{name}\t{device}\t{kind:?}\t{cache}\t{fua}")
     }
@@ -81,7 +81,7 @@ pub fn all() -> Vec<String> {
 }
 
 /// The disks that bear our label.
-pub fn labelled() -> Vec<Disk> {
+pub fn labelled() -> Vec<LabelledDisk> {
     let disks = all().into_iter().filter_map(|device| {
         let mut sector = [0; 512];
         let mut file = std::fs::File::open(format!("/dev/{device}")).ok()?;
@@ -90,17 +90,17 @@ pub fn labelled() -> Vec<Disk> {
         let end = rest.iter().position(|byte| *byte == b'\n')?;
         let name = String::from_utf8(rest[..end].to_vec()).ok()?;
         let kind = kind(&device);
-        Some(Disk { name, device, kind })
+        Some(LabelledDisk { name, device, kind })
     });
     disks.collect()
 }
 
-fn kind(device: &str) -> Kind {
+fn kind(device: &str) -> CommandSet {
     let vendor = std::fs::read_to_string(format!("/sys/block/{device}/device/vendor"));
     match device.as_bytes() {
-        [b'n', b'v', b'm', b'e', ..] => Kind::Nvme,
-        [b's', b'd', ..] if vendor.is_ok_and(|name| name.trim() == "ATA") => Kind::Ata,
-        [b's', b'd', ..] => Kind::Scsi,
-        _ => Kind::Virtio,
+        [b'n', b'v', b'm', b'e', ..] => CommandSet::Nvme,
+        [b's', b'd', ..] if vendor.is_ok_and(|name| name.trim() == "ATA") => CommandSet::Ata,
+        [b's', b'd', ..] => CommandSet::Scsi,
+        _ => CommandSet::Virtio,
     }
 }

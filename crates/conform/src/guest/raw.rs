@@ -8,7 +8,7 @@ use std::os::fd::AsRawFd;
 
 /// Memory that a device can read: aligned to a page.
 #[repr(C, align(4096))]
-pub struct Page(pub [u8; 4096]);
+pub struct DmaPage(pub [u8; 4096]);
 
 /// `BLKFLSBUF` of `linux/fs.h`.
 const BLKFLSBUF: libc::Ioctl = 0x1261;
@@ -24,7 +24,7 @@ const TIMEOUT_MS: u32 = 30_000;
 /// `struct nvme_passthru_cmd`.
 #[repr(C)]
 #[derive(Default)]
-struct NvmeCommand {
+struct NvmeIoctlCommand {
     opcode: u8,
     flags: u8,
     reserved: u16,
@@ -99,7 +99,7 @@ pub fn sync_range(file: &File, offset: u64, length: u64) -> io::Result<()> {
 }
 
 /// Writes a page by way of mapped memory, and makes it durable with msync.
-pub fn write_mapped(file: &File, offset: u64, page: &Page) -> io::Result<()> {
+pub fn write_mapped(file: &File, offset: u64, page: &DmaPage) -> io::Result<()> {
     let (length, prot) = (page.0.len(), libc::PROT_READ | libc::PROT_WRITE);
     let descriptor = file.as_raw_fd();
     // SAFETY: a mapping of its own, of `length` bytes, which ends before this function does.
@@ -123,10 +123,10 @@ pub fn write_mapped(file: &File, offset: u64, page: &Page) -> io::Result<()> {
 }
 
 /// Sends an NVMe I/O command: opcode, and dwords 10 to 12, with a page to write where it has data.
-pub fn nvme(device: &File, opcode: u8, cdw: [u32; 3], page: Option<&Page>) -> io::Result<()> {
+pub fn nvme(device: &File, opcode: u8, cdw: [u32; 3], page: Option<&DmaPage>) -> io::Result<()> {
     // SAFETY: this call takes no memory.
     let nsid = checked(unsafe { libc::ioctl(device.as_raw_fd(), NVME_ID) })?;
-    let mut command = NvmeCommand {
+    let mut command = NvmeIoctlCommand {
         opcode,
         nsid: nsid as u32,
         addr: page.map_or(0, |page| page.0.as_ptr() as u64),
@@ -135,7 +135,7 @@ pub fn nvme(device: &File, opcode: u8, cdw: [u32; 3], page: Option<&Page>) -> io
         cdw11: cdw[1],
         cdw12: cdw[2],
         timeout_ms: TIMEOUT_MS,
-        ..NvmeCommand::default()
+        ..NvmeIoctlCommand::default()
     };
     // SAFETY: `command` has the layout that the call expects; its data are `data_len` bytes of a
     // page that the device only reads.
@@ -147,7 +147,7 @@ pub fn nvme(device: &File, opcode: u8, cdw: [u32; 3], page: Option<&Page>) -> io
 }
 
 /// Sends a SCSI command, with a page to write where it has data.
-pub fn scsi(device: &File, command: &[u8], page: Option<&Page>) -> io::Result<()> {
+pub fn scsi(device: &File, command: &[u8], page: Option<&DmaPage>) -> io::Result<()> {
     let mut sense = [0u8; 32];
     let mut header = SgHeader {
         interface_id: i32::from(b'S'),

@@ -1,10 +1,12 @@
 //! Takes every route on a disk.
 
 use super::console::Console;
-use super::disk::{Disk, Kind};
-use super::raw::{self, Page};
+use super::disk::{CommandSet, LabelledDisk};
+use super::raw::{self, DmaPage};
 use super::system::{MOUNT, mount_ext4, open};
-use crate::route::{BLOCK_BYTES, BLOCK_STEP, EXT4_BYTES, On, Promise, ROUTES, Route, fill};
+use crate::route::{
+    BLOCK_BYTES, BLOCK_STEP, EXT4_BYTES, ROUTES, Route, RoutePromise, RouteTarget, fill,
+};
 use rustix::fs::OFlags;
 use rustix::io::{ReadWriteFlags, pwritev2};
 use rustix::mount::{UnmountFlags, unmount};
@@ -25,9 +27,9 @@ const FILE: &str = "/run/mnt/file";
 const FILE_BLOCKS: usize = 8;
 
 /// Takes the routes one after another, each with a token of its own.
-pub fn take(console: &mut Console, disk: &Disk, token: &mut u64) {
+pub fn take(console: &mut Console, disk: &LabelledDisk, token: &mut u64) {
     for (number, route) in (0..).zip(ROUTES) {
-        let attempt = Attempt {
+        let attempt = RouteAttempt {
             disk,
             token: *token,
             offset: EXT4_BYTES + number * BLOCK_STEP,
@@ -39,8 +41,8 @@ pub fn take(console: &mut Console, disk: &Disk, token: &mut u64) {
     }
 }
 
-struct Attempt<'a> {
-    disk: &'a Disk,
+struct RouteAttempt<'a> {
+    disk: &'a LabelledDisk,
     token: u64,
     offset: u64,
 }
@@ -49,25 +51,27 @@ fn text(error: impl std::fmt::Display) -> String {
     error.to_string()
 }
 
-impl Attempt<'_> {
+impl RouteAttempt<'_> {
     /// Takes `route`, or says why it does not exist on this disk.
     fn take(&self, console: &mut Console, route: &Route) -> Result<(), String> {
         let kind = self.disk.kind;
         let fits = match route.on {
-            On::Device | On::Ext4 | On::Ext4Metadata => true,
-            On::CacheSwitch => self.disk.cache_switch().is_some(),
-            On::Scsi => kind == Kind::Scsi,
-            On::Ata => kind == Kind::Ata,
-            On::Nvme => kind == Kind::Nvme,
+            RouteTarget::Device | RouteTarget::Ext4 | RouteTarget::Ext4Metadata => true,
+            RouteTarget::CacheSwitch => self.disk.cache_switch().is_some(),
+            RouteTarget::Scsi => kind == CommandSet::Scsi,
+            RouteTarget::Ata => kind == CommandSet::Ata,
+            RouteTarget::Nvme => kind == CommandSet::Nvme,
         };
         if !fits {
             return Err("no such command on this disk".to_owned());
         }
-        let mut page = Page([0; BLOCK_BYTES]);
+        let mut page = DmaPage([0; BLOCK_BYTES]);
         fill(&mut page.0, self.token);
         match route.on {
-            On::Ext4 | On::Ext4Metadata => return self.on_ext4(console, route, &page),
-            On::CacheSwitch => self.turn_cache_off()?,
+            RouteTarget::Ext4 | RouteTarget::Ext4Metadata => {
+                return self.on_ext4(console, route, &page);
+            }
+            RouteTarget::CacheSwitch => self.turn_cache_off()?,
             _ => {}
         }
         self.begin(console);
@@ -79,8 +83,8 @@ impl Attempt<'_> {
     /// The route has answered: the host looks into the drive.
     fn done(&self, console: &mut Console, route: &Route) {
         let promised = match route.promise {
-            Promise::Always => "promised",
-            Promise::Writethrough if self.disk.is_writethrough() => "promised",
+            RoutePromise::Always => "promised",
+            RoutePromise::Writethrough if self.disk.is_writethrough() => "promised",
             _ => "unpromised",
         };
         console.ask(&format!("done {}\t{}\t{promised}", self.token, route.name));
@@ -95,7 +99,7 @@ impl Attempt<'_> {
         open(&self.disk.path(), OFlags::RDWR | flags)
     }
 
-    fn on_device(&self, route: &Route, page: &Page) -> Result<(), String> {
+    fn on_device(&self, route: &Route, page: &DmaPage) -> Result<(), String> {
         let (direct, at) = (OFlags::DIRECT, self.offset);
         let write = |flags| -> Result<File, String> {
             let file = self.device(flags)?;
@@ -134,7 +138,7 @@ impl Attempt<'_> {
     }
 
     /// Routes by commands of the device's own.
-    fn by_command(&self, route: &Route, page: &Page) -> Result<(), String> {
+    fn by_command(&self, route: &Route, page: &DmaPage) -> Result<(), String> {
         let file = self.device(OFlags::DIRECT)?;
         let sector = (self.offset / 512) as u32;
         let write = || file.write_all_at(&page.0, self.offset).map_err(text);
@@ -169,7 +173,7 @@ impl Attempt<'_> {
         }
     }
 
-    fn on_ext4(&self, console: &mut Console, route: &Route, page: &Page) -> Result<(), String> {
+    fn on_ext4(&self, console: &mut Console, route: &Route, page: &DmaPage) -> Result<(), String> {
         mount_ext4(&self.disk.path())?;
         let done = self.on_mounted(console, route, page);
         if done.is_ok() {
@@ -180,7 +184,12 @@ impl Attempt<'_> {
         done
     }
 
-    fn on_mounted(&self, console: &mut Console, route: &Route, page: &Page) -> Result<(), String> {
+    fn on_mounted(
+        &self,
+        console: &mut Console,
+        route: &Route,
+        page: &DmaPage,
+    ) -> Result<(), String> {
         // Blocks that are allocated and written, so that an overwrite changes no metadata.
         let before = open(FILE, OFlags::RDWR | OFlags::CREATE)?;
         before

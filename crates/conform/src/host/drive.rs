@@ -1,7 +1,7 @@
 //! The drive behind a hypervisor: a volatile cache, and where each block of the guest is.
 
 use crate::route::{BLOCK_BYTES, DRIVE_BYTES, LABEL, token};
-use ssdlab_serve::{Durability, Extent, MemoryStore, Store, StoreError, ZeroFlags};
+use ssdlab_serve::{MemoryStore, SectorDurability, Store, StoreError, StoreExtent, ZeroFlags};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -15,7 +15,7 @@ const COMMIT: [u8; 8] = [0xc0, 0x3b, 0x39, 0x98, 0, 0, 0, 2];
 
 /// Numbers of commands that have reached the drive.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
-pub struct Counts {
+pub struct CommandCounts {
     /// Writes without FUA.
     pub writes: u64,
     /// Writes with FUA.
@@ -24,10 +24,10 @@ pub struct Counts {
     pub flushes: u64,
 }
 
-impl Counts {
+impl CommandCounts {
     /// What came after `before`.
-    pub fn since(self, before: Counts) -> Counts {
-        Counts {
+    pub fn since(self, before: CommandCounts) -> CommandCounts {
+        CommandCounts {
             writes: self.writes - before.writes,
             fua_writes: self.fua_writes - before.fua_writes,
             flushes: self.flushes - before.flushes,
@@ -37,8 +37,8 @@ impl Counts {
 
 /// What is known of the commands so far.
 #[derive(Default)]
-struct Seen {
-    counts: Counts,
+struct ObservedCommands {
+    counts: CommandCounts,
     /// Where the block of a token was written last.
     blocks: BTreeMap<u64, u64>,
     /// Where the last commit of a journal was written since it was asked for.
@@ -47,7 +47,7 @@ struct Seen {
 
 /// Where a block is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Whereabouts {
+pub enum BlockDurability {
     /// It is durable, with what finds it again.
     Durable,
     /// It would be lost with the drive's power.
@@ -59,14 +59,14 @@ pub enum Whereabouts {
 }
 
 /// A drive that a guest tests.
-pub struct Drive {
+pub struct GuestDrive {
     store: MemoryStore,
-    seen: Mutex<Seen>,
+    seen: Mutex<ObservedCommands>,
 }
 
-impl Drive {
+impl GuestDrive {
     /// A drive named `name` that begins with the file system `ext4`.
-    pub fn new(name: &str, ext4: &[u8]) -> Drive {
+    pub fn new(name: &str, ext4: &[u8]) -> GuestDrive {
         let store = MemoryStore::new(DRIVE_BYTES, SECTOR as u32);
         let pieces = ext4.chunks(BLOCK_BYTES).enumerate();
         for (number, piece) in pieces.filter(|(_, piece)| piece.iter().any(|byte| *byte != 0)) {
@@ -77,43 +77,43 @@ impl Drive {
         let text = format!("{LABEL}{name}\n");
         label[..text.len()].copy_from_slice(text.as_bytes());
         store.write(0, &label, true).expect("a drive with power");
-        Drive {
+        GuestDrive {
             store,
             seen: Mutex::default(),
         }
     }
 
-    fn seen(&self) -> MutexGuard<'_, Seen> {
+    fn seen(&self) -> MutexGuard<'_, ObservedCommands> {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Begins a route: a commit of the journal from before is not its.
-    pub fn begin(&self) -> Counts {
+    pub fn begin(&self) -> CommandCounts {
         let mut seen = self.seen();
         seen.commit = None;
         seen.counts
     }
 
     /// The numbers of commands so far.
-    pub fn counts(&self) -> Counts {
+    pub fn counts(&self) -> CommandCounts {
         self.seen().counts
     }
 
     /// Where the block with that token is. `with_commit`: a transaction of the journal that was
     /// committed since the route began must be durable, too.
-    pub fn whereabouts(&self, token: u64, with_commit: bool) -> Whereabouts {
+    pub fn whereabouts(&self, token: u64, with_commit: bool) -> BlockDurability {
         let seen = self.seen();
         let Some(&offset) = seen.blocks.get(&token) else {
-            return Whereabouts::NotThere;
+            return BlockDurability::NotThere;
         };
         if !self.is_durable(offset, BLOCK_BYTES) {
-            return Whereabouts::Cached;
+            return BlockDurability::Cached;
         }
         match seen.commit {
             Some(commit) if with_commit && !self.is_durable(commit, SECTOR) => {
-                Whereabouts::CommitCached
+                BlockDurability::CommitCached
             }
-            _ => Whereabouts::Durable,
+            _ => BlockDurability::Durable,
         }
     }
 
@@ -122,11 +122,11 @@ impl Drive {
         let extents = extents.expect("a drive with power");
         extents
             .iter()
-            .all(|extent| extent.durability == Durability::Durable)
+            .all(|extent| extent.durability == SectorDurability::Durable)
     }
 }
 
-impl Seen {
+impl ObservedCommands {
     fn wrote(&mut self, offset: u64, bytes: &[u8], fua: bool) {
         match fua {
             true => self.counts.fua_writes += 1,
@@ -143,7 +143,7 @@ impl Seen {
     }
 }
 
-impl Store for Drive {
+impl Store for GuestDrive {
     fn size(&self) -> u64 {
         self.store.size()
     }
@@ -182,7 +182,12 @@ impl Store for Drive {
         self.store.write_zeroes(offset, length, flags)
     }
 
-    fn extents(&self, offset: u64, length: u64, max: usize) -> Result<Vec<Extent>, StoreError> {
+    fn extents(
+        &self,
+        offset: u64,
+        length: u64,
+        max: usize,
+    ) -> Result<Vec<StoreExtent>, StoreError> {
         self.store.extents(offset, length, max)
     }
 }
@@ -200,18 +205,18 @@ mod tests {
 
     #[test]
     fn a_block_is_durable_by_its_own_fua_or_a_later_flush() {
-        let drive = Drive::new("d", &[]);
-        assert_eq!(drive.whereabouts(1, true), Whereabouts::NotThere);
+        let drive = GuestDrive::new("d", &[]);
+        assert_eq!(drive.whereabouts(1, true), BlockDurability::NotThere);
         drive.write(1 << 20, &block(1), false).unwrap();
         drive.write(2 << 20, &block(2), true).unwrap();
-        assert_eq!(drive.whereabouts(1, true), Whereabouts::Cached);
-        assert_eq!(drive.whereabouts(2, true), Whereabouts::Durable);
+        assert_eq!(drive.whereabouts(1, true), BlockDurability::Cached);
+        assert_eq!(drive.whereabouts(2, true), BlockDurability::Durable);
         drive.flush().unwrap();
-        assert_eq!(drive.whereabouts(1, true), Whereabouts::Durable);
+        assert_eq!(drive.whereabouts(1, true), BlockDurability::Durable);
         drive.write(1 << 20, &block(1), false).unwrap();
         assert_eq!(
             drive.whereabouts(1, true),
-            Whereabouts::Cached,
+            BlockDurability::Cached,
             "written again"
         );
         let counts = drive.counts();
@@ -224,7 +229,7 @@ mod tests {
     /// An appended block that nothing finds after a cut is lost, too.
     #[test]
     fn the_commit_of_the_journal_must_be_durable_as_well() {
-        let drive = Drive::new("d", &[]);
+        let drive = GuestDrive::new("d", &[]);
         let mut commit = [0; JOURNAL_BLOCK];
         commit[..8].copy_from_slice(&COMMIT);
         drive.write(8192, &commit, false).unwrap();
@@ -232,17 +237,17 @@ mod tests {
         drive.write(1 << 20, &block(1), true).unwrap();
         assert_eq!(
             drive.whereabouts(1, true),
-            Whereabouts::Durable,
+            BlockDurability::Durable,
             "a commit from before"
         );
         drive.write(12288, &commit, false).unwrap();
-        assert_eq!(drive.whereabouts(1, true), Whereabouts::CommitCached);
+        assert_eq!(drive.whereabouts(1, true), BlockDurability::CommitCached);
         assert_eq!(
             drive.whereabouts(1, false),
-            Whereabouts::Durable,
+            BlockDurability::Durable,
             "an overwrite"
         );
         drive.flush().unwrap();
-        assert_eq!(drive.whereabouts(1, true), Whereabouts::Durable);
+        assert_eq!(drive.whereabouts(1, true), BlockDurability::Durable);
     }
 }

@@ -1,7 +1,7 @@
 //! What a guest boots: the kernel, and an image in memory with its program and modules.
 
 use super::elf::{libraries, module_name, module_needs};
-use super::plan::Plan;
+use super::plan::ConformPlan;
 use crate::guest::{ARGUMENT, MODULES};
 use crate::route::EXT4_BYTES;
 use ssdlab_base::LabError;
@@ -29,7 +29,7 @@ const KERNEL_ARGUMENTS: &str =
 const LINKER_FOLDERS: [&str; 2] = ["/lib64", "/lib"];
 
 /// What a guest boots.
-pub struct Image {
+pub struct BootImage {
     /// The kernel.
     pub kernel: PathBuf,
     /// The image in memory, a file.
@@ -38,10 +38,10 @@ pub struct Image {
     pub ext4: Vec<u8>,
 }
 
-impl Image {
+impl BootImage {
     /// Makes it in `folder`.
-    pub fn make(plan: &Plan, folder: &Path) -> Result<Image, LabError> {
-        let mut archive = Archive::default();
+    pub fn make(plan: &ConformPlan, folder: &Path) -> Result<BootImage, LabError> {
+        let mut archive = CpioArchive::default();
         for name in ["dev", "proc", "sys", "run"] {
             archive.folder(name);
         }
@@ -55,7 +55,7 @@ impl Image {
         let initrd = folder.join("initrd");
         let written = std::fs::write(&initrd, archive.end());
         written.map_err(|error| file("writing", &initrd, error, "TMPDIR names another place"))?;
-        Ok(Image {
+        Ok(BootImage {
             kernel: plan.kernel.clone(),
             initrd,
             ext4: file_system(folder)?,
@@ -89,7 +89,7 @@ fn read(path: &Path, action: &'static str) -> Result<Vec<u8>, LabError> {
 }
 
 /// The program that the guest runs, with the libraries that it runs with here.
-fn add_program(archive: &mut Archive, program: &Path) -> Result<(), LabError> {
+fn add_program(archive: &mut CpioArchive, program: &Path) -> Result<(), LabError> {
     archive.file("/init", &read(program, "reading the guest's program")?);
     // It is this very program: what is mapped here is what it needs there.
     let maps = std::fs::read_to_string("/proc/self/maps").unwrap_or_default();
@@ -107,7 +107,7 @@ fn add_program(archive: &mut Archive, program: &Path) -> Result<(), LabError> {
 }
 
 /// The wanted modules and what they need, and the order in which to load them.
-fn add_modules(archive: &mut Archive, folder: &Path) -> Result<(), LabError> {
+fn add_modules(archive: &mut CpioArchive, folder: &Path) -> Result<(), LabError> {
     let mut files = BTreeMap::new();
     find_modules(folder, &mut files);
     if files.is_empty() {
@@ -141,7 +141,7 @@ fn find_modules(folder: &Path, files: &mut BTreeMap<String, PathBuf>) {
 }
 
 fn add_module(
-    archive: &mut Archive,
+    archive: &mut CpioArchive,
     files: &BTreeMap<String, PathBuf>,
     name: &str,
     order: &mut Vec<String>,
@@ -189,13 +189,13 @@ fn file_system(folder: &Path) -> Result<Vec<u8>, LabError> {
 
 /// A cpio archive, as the kernel unpacks it (`Documentation/driver-api/early-userspace`).
 #[derive(Default)]
-struct Archive {
+struct CpioArchive {
     bytes: Vec<u8>,
     entries: u32,
     folders: Vec<String>,
 }
 
-impl Archive {
+impl CpioArchive {
     fn folder(&mut self, path: &str) {
         let path = path.trim_start_matches('/');
         if let Some((parent, _)) = path.rsplit_once('/') {
@@ -261,7 +261,7 @@ mod tests {
     /// Held against the cpio of busybox.
     #[test]
     fn other_programs_read_the_archive() {
-        let mut archive = Archive::default();
+        let mut archive = CpioArchive::default();
         archive.file("usr/modules/order", b"abc");
         archive.folder("usr/modules");
         archive.folder("/dev");
@@ -296,7 +296,7 @@ mod tests {
         put("virtio.ko", "");
         put("t10-pi.ko", "");
         put("sd_mod.ko", "t10-pi");
-        let (mut archive, mut files, mut order) = (Archive::default(), BTreeMap::new(), vec![]);
+        let (mut archive, mut files, mut order) = (CpioArchive::default(), BTreeMap::new(), vec![]);
         find_modules(folder.path(), &mut files);
         for name in ["virtio_blk", "sd_mod", "built_in"] {
             add_module(&mut archive, &files, name, &mut order).expect("read");

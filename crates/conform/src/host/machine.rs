@@ -6,7 +6,7 @@
 //! | `{drive}` | a drive: an NBD URI, or the path of a file |
 //! | `{vhost-user}` | a drive: the socket of a vhost-user-blk device |
 
-use super::plan::{CACHE_MODES, MODELS, Plan, VHOST_USER};
+use super::plan::{CACHE_MODES, ConformPlan, MODELS, VHOST_USER};
 use ssdlab_base::LabError;
 use std::path::Path;
 
@@ -33,7 +33,7 @@ impl DrivePlan {
 
 /// A machine to boot.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Machine {
+pub struct GuestMachine {
     /// Name, for progress.
     pub name: String,
     /// Arguments, the program first, with places to fill in. `{drive}` is that of the first drive,
@@ -44,7 +44,7 @@ pub struct Machine {
 }
 
 /// The machines of a plan.
-pub fn machines(plan: &Plan) -> Result<Vec<Machine>, LabError> {
+pub fn machines(plan: &ConformPlan) -> Result<Vec<GuestMachine>, LabError> {
     let [program, arguments @ ..] = plan.command.as_slice() else {
         return Err(LabError::refused(
             "no hypervisor is named",
@@ -100,7 +100,7 @@ fn known<'a>(
     Ok(())
 }
 
-fn given(command: &[String]) -> Result<Machine, LabError> {
+fn given(command: &[String]) -> Result<GuestMachine, LabError> {
     let has = |place: &str| command.iter().any(|argument| argument.contains(place));
     for place in ["{kernel}", "{initrd}", "{append}"] {
         if !has(place) {
@@ -126,7 +126,7 @@ fn given(command: &[String]) -> Result<Machine, LabError> {
             ));
         }
     };
-    Ok(Machine {
+    Ok(GuestMachine {
         name: command[0].clone(),
         arguments: command.to_vec(),
         drives: vec![drives],
@@ -147,7 +147,7 @@ fn qemu_base(program: &str) -> Vec<String> {
     arguments
 }
 
-fn qemu(program: &str, cache: &str, models: &[&str]) -> Machine {
+fn qemu(program: &str, cache: &str, models: &[&str]) -> GuestMachine {
     let mut arguments = qemu_base(program);
     for (number, model) in models.iter().enumerate() {
         let drive = format!("file={{drive{number}}},format=raw,if=none,id=d{number},cache={cache}");
@@ -170,21 +170,21 @@ fn qemu(program: &str, cache: &str, models: &[&str]) -> Machine {
         cache: cache.to_owned(),
         is_vhost_user: false,
     };
-    Machine {
+    GuestMachine {
         name: format!("cache={cache}"),
         arguments,
         drives: models.iter().map(drive).collect(),
     }
 }
 
-fn qemu_vhost_user(program: &str) -> Machine {
+fn qemu_vhost_user(program: &str) -> GuestMachine {
     let mut arguments = qemu_base(program);
     arguments.extend(words(
         "-object memory-backend-memfd,id=m,size=1G,share=on -numa node,memdev=m -smp 2 \
          -chardev socket,id=c,path={vhost-user},reconnect=1 \
          -device vhost-user-blk-pci,chardev=c,num-queues=2",
     ));
-    Machine {
+    GuestMachine {
         name: VHOST_USER.to_owned(),
         arguments,
         drives: vec![DrivePlan {
@@ -202,9 +202,9 @@ mod tests {
     use std::path::PathBuf;
     use std::time::Duration;
 
-    fn plan(command: &[&str], models: &[&str], cache_modes: &[&str]) -> Plan {
+    fn plan(command: &[&str], models: &[&str], cache_modes: &[&str]) -> ConformPlan {
         let owned = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
-        Plan {
+        ConformPlan {
             command: owned(command),
             kernel: PathBuf::new(),
             modules: None,

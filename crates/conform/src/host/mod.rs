@@ -8,10 +8,10 @@ mod plan;
 mod report;
 mod session;
 
-pub use plan::{CACHE_MODES, MODELS, Plan, Transport, VHOST_USER};
-pub use report::{Cell, Report, Verdict};
+pub use plan::{CACHE_MODES, ConformPlan, MODELS, Transport, VHOST_USER};
+pub use report::{ConformReport, RouteCell, RouteVerdict};
 
-use image::Image;
+use image::BootImage;
 use ssdlab_base::LabError;
 use std::sync::atomic::AtomicBool;
 
@@ -22,10 +22,10 @@ use std::sync::atomic::AtomicBool;
 /// When the plan names something that does not exist, or a guest does not finish. Results obtained
 /// before are in the report, whose `trouble` says what failed.
 pub fn conform(
-    plan: &Plan,
+    plan: &ConformPlan,
     stop: &AtomicBool,
     progress: &mut dyn FnMut(&str),
-) -> Result<Report, LabError> {
+) -> Result<ConformReport, LabError> {
     let machines = machine::machines(plan)?;
     let folder = tempfile::tempdir().map_err(|error| LabError::File {
         action: "making a folder for sockets in",
@@ -33,8 +33,8 @@ pub fn conform(
         source: error,
         hint: "TMPDIR names another place".to_owned(),
     })?;
-    let image = Image::make(plan, folder.path())?;
-    let mut report = Report::new(&plan.command);
+    let image = BootImage::make(plan, folder.path())?;
+    let mut report = ConformReport::new(&plan.command);
     report.ext4 = image.has_ext4();
     for machine in &machines {
         progress(&format!("booting {}", machine.name));

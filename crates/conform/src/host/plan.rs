@@ -23,7 +23,7 @@ pub enum Transport {
 
 /// What to run.
 #[derive(Clone, Debug)]
-pub struct Plan {
+pub struct ConformPlan {
     /// The hypervisor and its arguments; places in braces are filled in.
     pub command: Vec<String>,
     /// The kernel of the guest.

@@ -1,6 +1,6 @@
 //! What guests were promised, and what was kept of it.
 
-use super::drive::Counts;
+use super::drive::CommandCounts;
 use super::plan::{CACHE_MODES, MODELS};
 use crate::route::ROUTES;
 use serde::Serialize;
@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 /// What became of one promise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Verdict {
+pub enum RouteVerdict {
     /// Promised, and durable in the drive when the guest had its answer.
     Kept,
     /// Promised, and not durable.
@@ -22,36 +22,36 @@ pub enum Verdict {
     None,
 }
 
-impl Verdict {
+impl RouteVerdict {
     /// The text in a table.
     pub fn text(self) -> &'static str {
         match self {
-            Verdict::Kept => "kept",
-            Verdict::Broken => "BROKEN",
-            Verdict::NoPromise => "no promise",
-            Verdict::DurableUnasked => "durable",
-            Verdict::None => "-",
+            RouteVerdict::Kept => "kept",
+            RouteVerdict::Broken => "BROKEN",
+            RouteVerdict::NoPromise => "no promise",
+            RouteVerdict::DurableUnasked => "durable",
+            RouteVerdict::None => "-",
         }
     }
 }
 
 /// One route on one disk.
 #[derive(Clone, Debug, Serialize)]
-pub struct Cell {
+pub struct RouteCell {
     /// Name of the route.
     pub route: &'static str,
     /// What became of the promise.
-    pub verdict: Verdict,
+    pub verdict: RouteVerdict,
     /// Where the block was instead, or why the route does not exist.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub why: String,
     /// What reached the drive from the beginning of the route to its answer.
-    pub commands: Counts,
+    pub commands: CommandCounts,
 }
 
 /// One disk of a guest.
 #[derive(Clone, Debug, Serialize)]
-pub struct Disk {
+pub struct GuestDiskReport {
     /// Device model.
     pub model: String,
     /// Cache mode; empty where there is none.
@@ -65,25 +65,25 @@ pub struct Disk {
     /// Whether Linux sends it FUA.
     pub fua: bool,
     /// The routes, in order.
-    pub cells: Vec<Cell>,
+    pub cells: Vec<RouteCell>,
 }
 
 /// The result of a run.
 #[derive(Clone, Debug, Serialize)]
-pub struct Report {
+pub struct ConformReport {
     /// The hypervisor and its arguments.
     pub command: Vec<String>,
     /// Whether routes by files of ext4 were taken.
     pub ext4: bool,
     /// The disks.
-    pub disks: Vec<Disk>,
+    pub disks: Vec<GuestDiskReport>,
     /// Why it is not complete.
     pub trouble: Option<String>,
 }
 
-impl Report {
-    pub(super) fn new(command: &[String]) -> Report {
-        Report {
+impl ConformReport {
+    pub(super) fn new(command: &[String]) -> ConformReport {
+        ConformReport {
             command: command.to_vec(),
             ext4: false,
             disks: Vec::new(),
@@ -92,7 +92,7 @@ impl Report {
     }
 
     /// Number of promises with that fate.
-    pub fn count(&self, verdict: Verdict) -> usize {
+    pub fn count(&self, verdict: RouteVerdict) -> usize {
         let cells = self.disks.iter().flat_map(|disk| &disk.cells);
         cells.filter(|cell| cell.verdict == verdict).count()
     }
@@ -118,7 +118,7 @@ impl Report {
 
     fn render_model(&self, model: &str, text: &mut String) {
         let of_model = self.disks.iter().filter(|disk| disk.model == model);
-        let mut disks: Vec<&Disk> = of_model.collect();
+        let mut disks: Vec<&GuestDiskReport> = of_model.collect();
         disks.sort_by_key(|disk| CACHE_MODES.iter().position(|mode| *mode == disk.cache));
         let mut rows = vec![vec![model.to_owned()], vec!["announces".to_owned()]];
         for disk in &disks {
@@ -132,10 +132,10 @@ impl Report {
         for route in ROUTES {
             let cells = disks.iter().map(|disk| {
                 let found = disk.cells.iter().find(|cell| cell.route == route.name);
-                found.map_or(Verdict::None, |cell| cell.verdict)
+                found.map_or(RouteVerdict::None, |cell| cell.verdict)
             });
-            let cells: Vec<Verdict> = cells.collect();
-            if cells.iter().any(|verdict| *verdict != Verdict::None) {
+            let cells: Vec<RouteVerdict> = cells.collect();
+            if cells.iter().any(|verdict| *verdict != RouteVerdict::None) {
                 let mut row = vec![route.name.to_owned()];
                 row.extend(cells.iter().map(|verdict| verdict.text().to_owned()));
                 rows.push(row);
@@ -149,9 +149,9 @@ impl Report {
             for cell in disk
                 .cells
                 .iter()
-                .filter(|cell| cell.verdict == Verdict::Broken)
+                .filter(|cell| cell.verdict == RouteVerdict::Broken)
             {
-                let Counts {
+                let CommandCounts {
                     writes,
                     fua_writes,
                     flushes,
@@ -168,7 +168,10 @@ impl Report {
                 );
             }
         }
-        let (kept, broken) = (self.count(Verdict::Kept), self.count(Verdict::Broken));
+        let (kept, broken) = (
+            self.count(RouteVerdict::Kept),
+            self.count(RouteVerdict::Broken),
+        );
         let _ = writeln!(text, "promises kept {kept}, broken {broken}");
         if !self.ext4 {
             text.push_str("not run: routes by files (mkfs.ext4 is not installed)\n");
@@ -202,13 +205,13 @@ mod tests {
 
     #[test]
     fn the_table_says_what_was_broken_and_where_it_was() {
-        let cell = |route, verdict| Cell {
+        let cell = |route, verdict| RouteCell {
             route,
             verdict,
             why: "in the drive's volatile cache".to_owned(),
-            commands: Counts::default(),
+            commands: CommandCounts::default(),
         };
-        let disk = |cache: &str, verdict| Disk {
+        let disk = |cache: &str, verdict| GuestDiskReport {
             model: "nvme".to_owned(),
             cache: cache.to_owned(),
             device: "nvme0n1".to_owned(),
@@ -216,14 +219,14 @@ mod tests {
             announces: "writeback".to_owned(),
             fua: true,
             cells: vec![
-                cell("write, fsync", Verdict::Kept),
+                cell("write, fsync", RouteVerdict::Kept),
                 cell("NVMe write with FUA", verdict),
             ],
         };
-        let mut report = Report::new(&[]);
+        let mut report = ConformReport::new(&[]);
         report.disks = vec![
-            disk("writeback", Verdict::Broken),
-            disk("none", Verdict::Kept),
+            disk("writeback", RouteVerdict::Broken),
+            disk("none", RouteVerdict::Kept),
         ];
         report.ext4 = true;
         let text = report.render();

@@ -1,16 +1,16 @@
 //! One guest from its boot to its end.
 
-use super::drive::{Counts, Drive, Whereabouts};
-use super::image::Image;
-use super::machine::Machine;
-use super::plan::{Plan, Transport};
-use super::report::{Cell, Disk, Report, Verdict};
-use crate::route::{On, named};
+use super::drive::{BlockDurability, CommandCounts, GuestDrive};
+use super::image::BootImage;
+use super::machine::GuestMachine;
+use super::plan::{ConformPlan, Transport};
+use super::report::{ConformReport, GuestDiskReport, RouteCell, RouteVerdict};
+use crate::route::{RouteTarget, named};
 use ssdlab_base::LabError;
 use ssdlab_serve::fuse::FuseFile;
 use ssdlab_serve::nbd::{NbdOptions, NbdServer};
 use ssdlab_serve::vhost_user::VhostUserServer;
-use ssdlab_serve::{Address, Lint, Sectors};
+use ssdlab_serve::{Address, Lint, SharedDrive};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
@@ -30,7 +30,7 @@ const LAST_LINES: usize = 12;
 
 /// What serves a drive, until it is dropped.
 #[expect(dead_code, reason = "servers stop when they are dropped")]
-enum Front {
+enum GuestFrontEnd {
     Nbd(NbdServer),
     File(FuseFile),
     VhostUser(VhostUserServer),
@@ -38,12 +38,12 @@ enum Front {
 
 /// Boots `machine`, and adds what its guest was promised to `report`.
 pub fn run(
-    plan: &Plan,
-    machine: &Machine,
-    image: &Image,
+    plan: &ConformPlan,
+    machine: &GuestMachine,
+    image: &BootImage,
     folder: &Path,
     stop: &AtomicBool,
-    report: &mut Report,
+    report: &mut ConformReport,
 ) -> Result<(), LabError> {
     let mut arguments = machine.arguments.clone();
     let append = image.command_line(machine.drives.len());
@@ -57,7 +57,7 @@ pub fn run(
     fill(&mut arguments, "{append}", &append);
     let (mut drives, mut fronts) = (Vec::new(), Vec::new());
     for (number, planned) in machine.drives.iter().enumerate() {
-        let drive = Arc::new(Drive::new(&planned.name(), &image.ext4));
+        let drive = Arc::new(GuestDrive::new(&planned.name(), &image.ext4));
         // A file is below a folder of that name, which stays.
         let kind = if planned.is_vhost_user {
             "disk"
@@ -77,13 +77,13 @@ pub fn run(
         drives.push(drive);
         fronts.push(front);
     }
-    let mut guest = Guest::boot(&arguments, plan.timeout, stop)?;
+    let mut guest = RunningGuest::boot(&arguments, plan.timeout, stop)?;
     let mut judge = Judge {
         machine,
         drives: &drives,
         report,
         disk: None,
-        before: Counts::default(),
+        before: CommandCounts::default(),
     };
     let done = judge.listen(&mut guest);
     guest.end();
@@ -93,11 +93,11 @@ pub fn run(
 
 /// Serves a drive; returns how the hypervisor reaches it.
 fn serve(
-    drive: Arc<Drive>,
+    drive: Arc<GuestDrive>,
     transport: Option<Transport>,
     place: &Path,
-) -> Result<(Front, String), LabError> {
-    let shared = Arc::new(Sectors::new(drive));
+) -> Result<(GuestFrontEnd, String), LabError> {
+    let shared = Arc::new(SharedDrive::new(drive));
     let lint = Arc::new(Lint::default());
     let text = place.display();
     let failed = |error: std::io::Error| LabError::File {
@@ -111,23 +111,23 @@ fn serve(
             let address = Address::Unix(place.to_owned());
             let server = NbdServer::start(shared, lint, &address, NbdOptions::default());
             let uri = format!("nbd+unix:///drive?socket={text}");
-            Ok((Front::Nbd(server.map_err(failed)?), uri))
+            Ok((GuestFrontEnd::Nbd(server.map_err(failed)?), uri))
         }
         Some(Transport::File) => {
             std::fs::create_dir_all(place).map_err(failed)?;
             let file = FuseFile::mount(shared, lint, place, "drive").map_err(failed)?;
             let path = file.path().display().to_string();
-            Ok((Front::File(file), path))
+            Ok((GuestFrontEnd::File(file), path))
         }
         None => {
             let server = VhostUserServer::start(shared, lint, place, "ssdlab").map_err(failed)?;
-            Ok((Front::VhostUser(server), text.to_string()))
+            Ok((GuestFrontEnd::VhostUser(server), text.to_string()))
         }
     }
 }
 
 /// A hypervisor and its guest.
-struct Guest<'a> {
+struct RunningGuest<'a> {
     child: Child,
     input: ChildStdin,
     lines: Receiver<String>,
@@ -136,12 +136,12 @@ struct Guest<'a> {
     stop: &'a AtomicBool,
 }
 
-impl Guest<'_> {
+impl RunningGuest<'_> {
     fn boot<'a>(
         arguments: &[String],
         timeout: Duration,
         stop: &'a AtomicBool,
-    ) -> Result<Guest<'a>, LabError> {
+    ) -> Result<RunningGuest<'a>, LabError> {
         let mut command = Command::new(&arguments[0]);
         command.args(&arguments[1..]);
         command
@@ -165,7 +165,7 @@ impl Guest<'_> {
             std::thread::spawn(move || forward(reader, &send));
         }
         let input = child.stdin.take().expect("its input is piped");
-        Ok(Guest {
+        Ok(RunningGuest {
             child,
             input,
             lines,
@@ -227,7 +227,7 @@ impl Guest<'_> {
     }
 }
 
-impl Drop for Guest<'_> {
+impl Drop for RunningGuest<'_> {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
@@ -247,16 +247,16 @@ fn forward(reader: impl Read, send: &std::sync::mpsc::Sender<String>) {
 
 /// Judges what a guest says.
 struct Judge<'a> {
-    machine: &'a Machine,
-    drives: &'a [Arc<Drive>],
-    report: &'a mut Report,
+    machine: &'a GuestMachine,
+    drives: &'a [Arc<GuestDrive>],
+    report: &'a mut ConformReport,
     /// The drive at which the guest works: its number here, and in the report.
     disk: Option<(usize, usize)>,
-    before: Counts,
+    before: CommandCounts,
 }
 
 impl Judge<'_> {
-    fn listen(&mut self, guest: &mut Guest<'_>) -> Result<(), LabError> {
+    fn listen(&mut self, guest: &mut RunningGuest<'_>) -> Result<(), LabError> {
         loop {
             let Some(line) = guest.next() else {
                 let name = &self.machine.name;
@@ -284,7 +284,7 @@ impl Judge<'_> {
         }
     }
 
-    fn drive(&self) -> Option<&Arc<Drive>> {
+    fn drive(&self) -> Option<&Arc<GuestDrive>> {
         self.disk.map(|(number, _)| &self.drives[number])
     }
 
@@ -301,7 +301,7 @@ impl Judge<'_> {
             return;
         };
         let planned = &self.machine.drives[number];
-        self.report.disks.push(Disk {
+        self.report.disks.push(GuestDiskReport {
             model: planned.model.clone(),
             cache: planned.cache.clone(),
             device,
@@ -323,24 +323,26 @@ impl Judge<'_> {
         let drive = &self.drives[number];
         // A token that is no number is in no block.
         let token = token.parse().unwrap_or(0);
-        let place = drive.whereabouts(token, route.on == On::Ext4Metadata);
+        let place = drive.whereabouts(token, route.on == RouteTarget::Ext4Metadata);
         let verdict = match (is_done, rest) {
-            (false, _) => Verdict::None,
-            (true, "promised") if place == Whereabouts::Durable => Verdict::Kept,
-            (true, "promised") => Verdict::Broken,
-            (true, _) if place == Whereabouts::Durable => Verdict::DurableUnasked,
-            (true, _) => Verdict::NoPromise,
+            (false, _) => RouteVerdict::None,
+            (true, "promised") if place == BlockDurability::Durable => RouteVerdict::Kept,
+            (true, "promised") => RouteVerdict::Broken,
+            (true, _) if place == BlockDurability::Durable => RouteVerdict::DurableUnasked,
+            (true, _) => RouteVerdict::NoPromise,
         };
         let why = match (verdict, place) {
-            (Verdict::None, _) => rest.to_owned(),
-            (Verdict::Broken, Whereabouts::Cached) => "in the drive's volatile cache".to_owned(),
-            (Verdict::Broken, Whereabouts::CommitCached) => {
+            (RouteVerdict::None, _) => rest.to_owned(),
+            (RouteVerdict::Broken, BlockDurability::Cached) => {
+                "in the drive's volatile cache".to_owned()
+            }
+            (RouteVerdict::Broken, BlockDurability::CommitCached) => {
                 "the journal's commit is in the drive's volatile cache".to_owned()
             }
-            (Verdict::Broken, _) => "has not reached the drive".to_owned(),
+            (RouteVerdict::Broken, _) => "has not reached the drive".to_owned(),
             _ => String::new(),
         };
-        self.report.disks[at].cells.push(Cell {
+        self.report.disks[at].cells.push(RouteCell {
             route: route.name,
             verdict,
             why,

@@ -1,11 +1,11 @@
 //! Write-back: how what is in the cache reaches the disk.
 
-use super::meta::{BLOCK, DATA_FIRST, META_BLOCKS, Place};
-use super::{Files, refused};
+use super::meta::{BLOCK, DATA_FIRST, DirEntryKey, META_BLOCKS};
+use super::{CrashFiles, refused};
 use crate::error::CrashError;
 use std::collections::BTreeSet;
 
-impl Files {
+impl CrashFiles {
     /// A page as programs see it.
     pub(super) fn page(&mut self, inode: u64, page: u64) -> Result<Vec<u8>, CrashError> {
         if let Some(content) = self.dirty.get(&(inode, page)) {
@@ -105,14 +105,14 @@ impl Files {
         if self.rules.names_in_order {
             return (0..=last).collect();
         }
-        let mut places: BTreeSet<&Place> = BTreeSet::new();
+        let mut places: BTreeSet<&DirEntryKey> = BTreeSet::new();
         let mut emptied: BTreeSet<u64> = BTreeSet::new();
         let mut with_tree = false;
         let mut all = Vec::new();
         for index in (0..=last).rev() {
             let change = &self.changes[index];
             let of = change.places();
-            let is_met = |at: &&Place| places.contains(at) || emptied.contains(&at.0);
+            let is_met = |at: &&DirEntryKey| places.contains(at) || emptied.contains(&at.0);
             let is_needed = of.iter().any(is_met) || with_tree && change.is_of_tree();
             if wanted.contains(&index) || is_needed {
                 places.extend(of);

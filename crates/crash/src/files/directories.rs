@@ -1,7 +1,7 @@
 //! Directories: where a path leads, and how they are made, moved and removed.
 
-use super::meta::{NameChange, Named, Place, ROOT};
-use super::{Files, refused};
+use super::meta::{DirEntryKey, InodeRef, NameChange, ROOT};
+use super::{CrashFiles, refused};
 use crate::error::CrashError;
 
 /// The directory of a path, and the name in it.
@@ -9,15 +9,15 @@ fn split(path: &str) -> (&str, &str) {
     path.rsplit_once('/').unwrap_or(("", path))
 }
 
-impl Files {
+impl CrashFiles {
     /// The directories along a path, from the root to itself.
     fn chain(&self, path: &str) -> Result<Vec<u64>, CrashError> {
         let mut chain = vec![ROOT];
         let mut at = ROOT;
         for name in path.split('/').filter(|_| !path.is_empty()) {
             at = match self.meta.names.get(&(at, name.to_owned())) {
-                Some(Named::Directory(inner)) => *inner,
-                Some(Named::File(_)) => {
+                Some(InodeRef::Directory(inner)) => *inner,
+                Some(InodeRef::File(_)) => {
                     return refused(
                         format!("no directory is named `{path}`: `{name}` is a file"),
                         "give the path of a directory",
@@ -42,7 +42,7 @@ impl Files {
     }
 
     /// Where a name stands or would stand.
-    pub(super) fn place(&self, path: &str) -> Result<Place, CrashError> {
+    pub(super) fn place(&self, path: &str) -> Result<DirEntryKey, CrashError> {
         let (directory, name) = split(path);
         if name.is_empty() {
             return refused(format!("`{path}` names no file"), "a path such as db/log");
@@ -51,7 +51,7 @@ impl Files {
     }
 
     /// Where a new name will stand.
-    pub(super) fn free_place(&self, path: &str) -> Result<Place, CrashError> {
+    pub(super) fn free_place(&self, path: &str) -> Result<DirEntryKey, CrashError> {
         let at = self.place(path)?;
         if self.meta.names.contains_key(&at) {
             return refused(
@@ -63,7 +63,7 @@ impl Files {
     }
 
     /// What has that name.
-    pub(super) fn found(&self, path: &str) -> Option<Named> {
+    pub(super) fn found(&self, path: &str) -> Option<InodeRef> {
         let at = self.place(path).ok()?;
         self.meta.names.get(&at).copied()
     }

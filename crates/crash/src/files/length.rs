@@ -1,12 +1,12 @@
 //! Files that grow and shrink.
 
 use super::meta::BLOCK;
-use super::{FileId, Files};
+use super::{CrashFiles, FileId};
 use crate::error::CrashError;
 
-impl Files {
+impl CrashFiles {
     /// Makes a file shorter, or longer by zeroes, as ftruncate(2) does. It is durable after
-    /// [`Files::fsync`]; until then a cut leaves a length between the shortest and the longest that
+    /// [`CrashFiles::fsync`]; until then a cut leaves a length between the shortest and the longest that
     /// the file has had since.
     ///
     /// # Errors

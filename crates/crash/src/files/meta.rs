@@ -13,26 +13,26 @@ pub(super) const DATA_FIRST: u64 = 2 * META_BLOCKS;
 pub(super) const ROOT: u64 = 0;
 
 /// The number of a directory, and a name in it.
-pub(super) type Place = (u64, String);
+pub(super) type DirEntryKey = (u64, String);
 
 /// What has a name: a number, of a file or of a directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Named {
+pub(super) enum InodeRef {
     File(u64),
     Directory(u64),
 }
 
-impl Named {
+impl InodeRef {
     /// The number, which no other file or directory has.
     pub fn number(self) -> u64 {
-        let (Named::File(number) | Named::Directory(number)) = self;
+        let (InodeRef::File(number) | InodeRef::Directory(number)) = self;
         number
     }
 
     pub fn file(self) -> Option<u64> {
         match self {
-            Named::File(inode) => Some(inode),
-            Named::Directory(_) => None,
+            InodeRef::File(inode) => Some(inode),
+            InodeRef::Directory(_) => None,
         }
     }
 }
@@ -48,30 +48,30 @@ pub(super) struct Inode {
 /// All names and inodes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Meta {
-    pub names: BTreeMap<Place, Named>,
+    pub names: BTreeMap<DirEntryKey, InodeRef>,
     pub inodes: BTreeMap<u64, Inode>,
 }
 
 /// A change of a directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum NameChange {
-    Create(Place, u64),
-    Rename(Place, Place),
-    Unlink(Place),
-    Link(Place, u64),
-    MakeDirectory(Place, u64),
-    RemoveDirectory(Place, u64),
+    Create(DirEntryKey, u64),
+    Rename(DirEntryKey, DirEntryKey),
+    Unlink(DirEntryKey),
+    Link(DirEntryKey, u64),
+    MakeDirectory(DirEntryKey, u64),
+    RemoveDirectory(DirEntryKey, u64),
     /// A directory gets another name, and replaces an empty one.
     Move {
-        from: Place,
-        to: Place,
+        from: DirEntryKey,
+        to: DirEntryKey,
         replaced: Option<u64>,
     },
 }
 
 impl NameChange {
     /// The names that it depends on and changes.
-    pub fn places(&self) -> [&Place; 2] {
+    pub fn places(&self) -> [&DirEntryKey; 2] {
         match self {
             NameChange::Create(at, _)
             | NameChange::Link(at, _)
@@ -116,10 +116,10 @@ impl Meta {
         let gone = match change {
             NameChange::Create(at, inode) | NameChange::Link(at, inode) => {
                 self.inodes.entry(*inode).or_default();
-                self.names.insert(at.clone(), Named::File(*inode))
+                self.names.insert(at.clone(), InodeRef::File(*inode))
             }
             NameChange::MakeDirectory(at, directory) => {
-                let made = Named::Directory(*directory);
+                let made = InodeRef::Directory(*directory);
                 self.names.insert(at.clone(), made)
             }
             NameChange::Rename(from, to) | NameChange::Move { from, to, .. } => {
@@ -129,13 +129,13 @@ impl Meta {
             NameChange::Unlink(at) | NameChange::RemoveDirectory(at, _) => self.names.remove(at),
         };
         let gone = gone.filter(|gone| self.names.values().all(|named| named != gone));
-        if let Some(inode) = gone.and_then(Named::file) {
+        if let Some(inode) = gone.and_then(InodeRef::file) {
             self.inodes.remove(&inode);
         }
     }
 
     /// What stands in a directory, by name.
-    pub fn entries(&self, directory: u64) -> impl Iterator<Item = (&str, Named)> {
+    pub fn entries(&self, directory: u64) -> impl Iterator<Item = (&str, InodeRef)> {
         let from = self.names.range((directory, String::new())..);
         from.take_while(move |(at, _)| at.0 == directory)
             .map(|(at, &named)| (at.1.as_str(), named))
@@ -155,7 +155,7 @@ impl Meta {
         let mut open = vec![ROOT];
         while let Some(directory) = open.pop() {
             for (_, named) in self.entries(directory) {
-                if let Named::Directory(inner) = named
+                if let InodeRef::Directory(inner) = named
                     && found.insert(inner)
                 {
                     open.push(inner);
@@ -215,13 +215,13 @@ impl Meta {
 
     /// The sequence number and content of a copy; `None`: it is not whole.
     pub fn decode(bytes: &[u8]) -> Option<(u64, Meta)> {
-        let mut head = Reader(bytes);
+        let mut head = MetaReader(bytes);
         let (sum, length) = (head.number()?, head.number()?);
         let body = head.0.get(..usize::try_from(length).ok()?)?;
         if checksum(body) != sum {
             return None;
         }
-        let mut from = Reader(body);
+        let mut from = MetaReader(body);
         let sequence = from.number()?;
         let mut meta = Meta::default();
         for _ in 0..from.number()? {
@@ -230,8 +230,8 @@ impl Meta {
             let length = from.number()? as usize;
             let name = String::from_utf8(from.take(length)?.to_vec()).ok()?;
             let named = match is_directory {
-                true => Named::Directory(number),
-                false => Named::File(number),
+                true => InodeRef::Directory(number),
+                false => InodeRef::File(number),
             };
             meta.names.insert((directory, name), named);
         }
@@ -253,9 +253,9 @@ fn checksum(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, step)
 }
 
-struct Reader<'a>(&'a [u8]);
+struct MetaReader<'a>(&'a [u8]);
 
-impl<'a> Reader<'a> {
+impl<'a> MetaReader<'a> {
     fn take(&mut self, count: usize) -> Option<&'a [u8]> {
         let (taken, rest) = self.0.split_at_checked(count)?;
         self.0 = rest;

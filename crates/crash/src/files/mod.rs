@@ -7,13 +7,13 @@ mod meta;
 mod names;
 mod rules;
 
-pub use rules::Rules;
+pub use rules::FileSystemRules;
 
 use crate::cut::CutAt;
 use crate::disk::CrashDisk;
 use crate::error::CrashError;
-use crate::report::Report;
-use meta::{BLOCK, DATA_FIRST, META_BLOCKS, Meta, NameChange, Named};
+use crate::report::RecoveryReport;
+use meta::{BLOCK, DATA_FIRST, InodeRef, META_BLOCKS, Meta, NameChange};
 use ssdlab_ssd::rng::Rng;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -35,11 +35,11 @@ type PageId = (u64, u64);
 
 /// A file system on a [`CrashDisk`], with a page cache that is written back when the seed says so.
 ///
-/// Calls change the cache. What is on the disk at a cut is: everything that [`Files::fsync`] and
-/// [`Files::sync_dir`] promised, and of the rest what the file system happened to have written
-/// back, drawn from the seed within its [`Rules`], as far as the drive has it. Writing back goes
+/// Calls change the cache. What is on the disk at a cut is: everything that [`CrashFiles::fsync`] and
+/// [`CrashFiles::sync_dir`] promised, and of the rest what the file system happened to have written
+/// back, drawn from the seed within its [`FileSystemRules`], as far as the drive has it. Writing back goes
 /// through the disk, and the cut may strike in it. Names are paths such as `db/wal`; the directory
-/// `db` must have been made by [`Files::mkdir`]. There are no symbolic links, permissions or holes
+/// `db` must have been made by [`CrashFiles::mkdir`]. There are no symbolic links, permissions or holes
 /// to be punched.
 ///
 /// ```
@@ -59,9 +59,9 @@ type PageId = (u64, u64);
 /// # Ok::<(), ssdlab_crash::CrashError>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct Files {
+pub struct CrashFiles {
     disk: CrashDisk,
-    rules: Rules,
+    rules: FileSystemRules,
     rng: Rng,
     /// As programs see it.
     meta: Meta,
@@ -72,7 +72,7 @@ pub struct Files {
     /// Pages that are newer than the disk.
     dirty: BTreeMap<PageId, Vec<u8>>,
     /// Files whose name replaced another before their data was on the disk, with
-    /// [`Rules::replace_waits_for_data`].
+    /// [`FileSystemRules::replace_waits_for_data`].
     replaced: BTreeSet<u64>,
     /// The shortest that a file has been since its size was last written to the disk, of those that
     /// have been shortened.
@@ -90,7 +90,7 @@ fn refused<T>(what: String, hint: &str) -> Result<T, CrashError> {
     })
 }
 
-impl Files {
+impl CrashFiles {
     /// Makes an empty file system on a disk.
     ///
     /// # Errors
@@ -103,7 +103,7 @@ impl Files {
     /// assert!(files.list("").is_empty());
     /// # Ok::<(), ssdlab_crash::CrashError>(())
     /// ```
-    pub fn format(disk: CrashDisk, rules: Rules) -> Result<Files, CrashError> {
+    pub fn format(disk: CrashDisk, rules: FileSystemRules) -> Result<CrashFiles, CrashError> {
         let blocks = disk.capacity() / BLOCK;
         if blocks < 4 * DATA_FIRST {
             return refused(
@@ -111,7 +111,7 @@ impl Files {
                 "give the drive at least 256 KiB of `user_bytes`",
             );
         }
-        let mut files = Files {
+        let mut files = CrashFiles {
             rng: disk.stream("files"),
             disk,
             rules,
@@ -154,7 +154,7 @@ impl Files {
     /// assert!(fork.exists("a") && !files.exists("a"));
     /// # Ok::<(), ssdlab_crash::CrashError>(())
     /// ```
-    pub fn fork(&self) -> Files {
+    pub fn fork(&self) -> CrashFiles {
         self.clone()
     }
 
@@ -233,7 +233,7 @@ impl Files {
     /// files.power_on()?.assert_kept();
     /// # Ok::<(), ssdlab_crash::CrashError>(())
     /// ```
-    pub fn power_on(&mut self) -> Result<Report, CrashError> {
+    pub fn power_on(&mut self) -> Result<RecoveryReport, CrashError> {
         let report = self.disk.power_on()?;
         self.dirty.clear();
         self.changes.clear();
@@ -338,8 +338,8 @@ impl Files {
 
     fn named(&self, name: &str) -> Result<u64, CrashError> {
         match self.found(name) {
-            Some(Named::File(inode)) => Ok(inode),
-            Some(Named::Directory(_)) => refused(
+            Some(InodeRef::File(inode)) => Ok(inode),
+            Some(InodeRef::Directory(_)) => refused(
                 format!("`{name}` is a directory"),
                 "give the name of a file in it; sync_dir() and rmdir() are for directories",
             ),
@@ -399,7 +399,7 @@ impl Files {
     /// Writes behind the end of a file; returns where.
     ///
     /// # Errors
-    /// As [`Files::write_at`].
+    /// As [`CrashFiles::write_at`].
     ///
     /// ```
     /// # use ssdlab_crash::{CrashDisk, DriveConfig, Files, Rules};
@@ -483,7 +483,7 @@ impl Files {
     }
 
     /// Makes the bytes and the size of a file durable, and with
-    /// [`Rules::fsync_commits_names`] all names.
+    /// [`FileSystemRules::fsync_commits_names`] all names.
     ///
     /// # Errors
     /// When the file is gone or the disk is full, and when power is lost.

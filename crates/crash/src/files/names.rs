@@ -1,10 +1,10 @@
 //! Names of files.
 
-use super::meta::{NameChange, Named};
-use super::{Files, refused};
+use super::meta::{InodeRef, NameChange};
+use super::{CrashFiles, refused};
 use crate::error::CrashError;
 
-impl Files {
+impl CrashFiles {
     /// Whether a file or directory of that name exists.
     ///
     /// ```
@@ -60,21 +60,21 @@ impl Files {
     /// ```
     pub fn rename(&mut self, from: &str, to: &str) -> Result<(), CrashError> {
         self.call()?;
-        if let Some(Named::Directory(moved)) = self.found(from) {
+        if let Some(InodeRef::Directory(moved)) = self.found(from) {
             return self.move_directory(moved, from, to);
         }
         let inode = self.named(from)?;
         let (old, new) = (self.place(from)?, self.place(to)?);
         match self.found(to) {
             // Two names of one file: rename(2) does nothing.
-            Some(Named::File(of)) if of == inode => return Ok(()),
-            Some(Named::Directory(_)) => {
+            Some(InodeRef::File(of)) if of == inode => return Ok(()),
+            Some(InodeRef::Directory(_)) => {
                 return refused(
                     format!("`{to}` is a directory, `{from}` is not"),
                     "give the name of a file",
                 );
             }
-            Some(Named::File(_)) if self.rules.replace_waits_for_data => {
+            Some(InodeRef::File(_)) if self.rules.replace_waits_for_data => {
                 self.write_back(inode)?;
                 self.replaced.insert(inode);
             }

@@ -12,7 +12,7 @@
 /// assert!(Rules::ext4().names_in_order && !Rules::posix().names_in_order);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Rules {
+pub struct FileSystemRules {
     /// Changes of names reach the disk in the order in which they were made, as in one journal. If
     /// not, those that have no name in common may overtake each other.
     pub names_in_order: bool,
@@ -26,7 +26,7 @@ pub struct Rules {
     pub replace_waits_for_data: bool,
 }
 
-impl Rules {
+impl FileSystemRules {
     /// What POSIX and Linux promise of every file system, and no more: fsync(2) says that "calling
     /// fsync() does not necessarily ensure that the entry in the directory containing the file has
     /// also reached disk. For that an explicit fsync() on a file descriptor for the directory is
@@ -37,8 +37,8 @@ impl Rules {
     /// ```
     /// assert!(!ssdlab_crash::Rules::posix().fsync_commits_names);
     /// ```
-    pub const fn posix() -> Rules {
-        Rules {
+    pub const fn posix() -> FileSystemRules {
+        FileSystemRules {
             names_in_order: false,
             fsync_commits_names: false,
             size_after_data: false,
@@ -53,8 +53,8 @@ impl Rules {
     /// ```
     /// assert!(ssdlab_crash::Rules::ext4().replace_waits_for_data);
     /// ```
-    pub const fn ext4() -> Rules {
-        Rules {
+    pub const fn ext4() -> FileSystemRules {
+        FileSystemRules {
             names_in_order: true,
             fsync_commits_names: true,
             size_after_data: true,

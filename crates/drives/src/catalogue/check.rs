@@ -4,8 +4,8 @@
 use super::drive::CatalogueDrive;
 use super::place::located;
 use super::read;
-use super::reader::Reader;
-use super::sourced::{Kind, Sourced};
+use super::reader::QuantityReader;
+use super::sourced::{Provenance, SourcedValue};
 use ssdlab_base::LabError;
 use ssdlab_ssd::geometry::Geometry;
 use ssdlab_ssd::{Bytes, Nanos};
@@ -25,7 +25,7 @@ const SHEET: &str = "sheet.";
 
 /// What the check found out about a good drive.
 #[derive(Clone, Debug)]
-pub struct Checked {
+pub struct CatalogueCheck {
     /// Bytes of the array.
     pub raw_bytes: u64,
     /// OP = (raw - user) / user.
@@ -42,8 +42,8 @@ pub struct Checked {
 ///
 /// # Errors
 /// The first thing wrong, with its place.
-pub fn check(drive: &CatalogueDrive, text: &str, source: &str) -> Result<Checked, LabError> {
-    let r = Reader { source };
+pub fn check(drive: &CatalogueDrive, text: &str, source: &str) -> Result<CatalogueCheck, LabError> {
+    let r = QuantityReader { source };
     let found = name(drive, &r)
         .and_then(|()| figures(drive, &r))
         .and_then(|()| member(drive, text, &r))
@@ -51,7 +51,7 @@ pub fn check(drive: &CatalogueDrive, text: &str, source: &str) -> Result<Checked
     found.map_err(|error| located(error, text))
 }
 
-fn name(drive: &CatalogueDrive, r: &Reader<'_>) -> Result<(), LabError> {
+fn name(drive: &CatalogueDrive, r: &QuantityReader<'_>) -> Result<(), LabError> {
     let stem = Path::new(r.source).file_stem().unwrap_or_default();
     if *stem == *drive.file.name {
         return Ok(());
@@ -60,7 +60,7 @@ fn name(drive: &CatalogueDrive, r: &Reader<'_>) -> Result<(), LabError> {
     Err(r.bad("name", &drive.file.name, allowed))
 }
 
-fn figures(drive: &CatalogueDrive, r: &Reader<'_>) -> Result<(), LabError> {
+fn figures(drive: &CatalogueDrive, r: &QuantityReader<'_>) -> Result<(), LabError> {
     for p in drive.parameters() {
         for id in &p.fitted_to {
             let known = match id.strip_prefix(SHEET) {
@@ -93,7 +93,7 @@ fn is_in_a_sheet(figure: &str, itself: &CatalogueDrive) -> bool {
 }
 
 /// A member gives only what the products differ in, and calibrates nothing of its own.
-fn member(drive: &CatalogueDrive, text: &str, r: &Reader<'_>) -> Result<(), LabError> {
+fn member(drive: &CatalogueDrive, text: &str, r: &QuantityReader<'_>) -> Result<(), LabError> {
     let (Some(family), Some(_)) = (&drive.file.family, &drive.file.base) else {
         return Ok(());
     };
@@ -126,7 +126,7 @@ fn member(drive: &CatalogueDrive, text: &str, r: &Reader<'_>) -> Result<(), LabE
     Ok(())
 }
 
-fn arithmetic(drive: &CatalogueDrive, r: &Reader<'_>) -> Result<Checked, LabError> {
+fn arithmetic(drive: &CatalogueDrive, r: &QuantityReader<'_>) -> Result<CatalogueCheck, LabError> {
     let documented = &drive.file.documented;
     let raw_bytes = Geometry::new(drive.config.shape).raw_bytes();
     if let Some(raw) = &documented.raw {
@@ -170,7 +170,7 @@ fn arithmetic(drive: &CatalogueDrive, r: &Reader<'_>) -> Result<Checked, LabErro
     for p in drive.parameters() {
         *kinds.entry(p.kind.name()).or_insert(0) += 1;
     }
-    Ok(Checked {
+    Ok(CatalogueCheck {
         raw_bytes,
         op,
         dwpd,
@@ -187,7 +187,7 @@ fn usual_moved_slot(drive: &CatalogueDrive) -> Option<Nanos> {
     missing.then(|| Nanos(overhead.0 * 194 / 100))
 }
 
-fn rates(drive: &CatalogueDrive, r: &Reader<'_>) -> Result<(), LabError> {
+fn rates(drive: &CatalogueDrive, r: &QuantityReader<'_>) -> Result<(), LabError> {
     let documented = &drive.file.documented;
     for (key, value) in [
         ("sequential_read", &documented.sequential_read),
@@ -200,7 +200,7 @@ fn rates(drive: &CatalogueDrive, r: &Reader<'_>) -> Result<(), LabError> {
     Ok(())
 }
 
-fn times(drive: &CatalogueDrive, r: &Reader<'_>) -> Result<(), LabError> {
+fn times(drive: &CatalogueDrive, r: &QuantityReader<'_>) -> Result<(), LabError> {
     let documented = &drive.file.documented;
     for (key, value) in [
         (
@@ -223,8 +223,8 @@ fn times(drive: &CatalogueDrive, r: &Reader<'_>) -> Result<(), LabError> {
 
 fn check_dwpd(
     ours: Option<f64>,
-    said: Option<&Sourced<f64>>,
-    r: &Reader<'_>,
+    said: Option<&SourcedValue<f64>>,
+    r: &QuantityReader<'_>,
 ) -> Result<(), LabError> {
     let (Some(ours), Some(said)) = (ours, said) else {
         return Ok(());
@@ -246,7 +246,7 @@ pub fn check_family(family: &str, members: &[&CatalogueDrive]) -> Result<(), Lab
     let mut keys: Vec<String> = members
         .iter()
         .flat_map(|drive| drive.parameters())
-        .filter(|p| p.kind == Kind::Calibrated)
+        .filter(|p| p.kind == Provenance::Calibrated)
         .map(|p| p.key)
         .collect();
     keys.sort();

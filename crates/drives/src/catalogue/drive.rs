@@ -3,9 +3,9 @@
 use super::file::DriveFile;
 use super::parameters::parameters;
 use super::resolve;
-use super::sourced::Parameter;
-use super::standing::Standing;
-use crate::media::{Class, Media};
+use super::sourced::CatalogueParameter;
+use super::standing::DatasheetStanding;
+use crate::media::{ApplicationClass, Media};
 use crate::rests_on::RestsOn;
 use crate::smart::AttributeSet;
 use ssdlab_base::LabError;
@@ -23,7 +23,7 @@ pub struct CatalogueDrive {
 
 impl CatalogueDrive {
     /// Every parameter with its source, for showing.
-    pub fn parameters(&self) -> Vec<Parameter> {
+    pub fn parameters(&self) -> Vec<CatalogueParameter> {
         parameters(&self.file)
     }
 
@@ -31,7 +31,7 @@ impl CatalogueDrive {
     /// factory, and whether it meets its data sheet: wear is counted apart, and what SMART shows
     /// changes no figure.
     pub fn rests_on(&self) -> Vec<RestsOn> {
-        let standing = Standing::of(&self.file.name).premise();
+        let standing = DatasheetStanding::of(&self.file.name).premise();
         let mut all: Vec<RestsOn> = standing.map(RestsOn::stated).into_iter().collect();
         all.extend(self.rests_on_of(|table| !matches!(table, "wear" | "smart")));
         all
@@ -47,8 +47,8 @@ impl CatalogueDrive {
         let cycles = documented.program_erase_cycles.as_ref().map(|c| c.value);
         given.cycles = given.cycles.or(cycles);
         let class = match documented.power_loss_protection.value {
-            true => Class::Enterprise,
-            false => Class::Client,
+            true => ApplicationClass::Enterprise,
+            false => ApplicationClass::Client,
         };
         let mut media = Media::given(self.config.shape.bits_per_cell, class, &given)?;
         media
@@ -66,7 +66,7 @@ impl CatalogueDrive {
     fn rests_on_of(&self, wanted: fn(&str) -> bool) -> Vec<RestsOn> {
         let parameters = self.parameters();
         let wanted = parameters.iter().filter(|p| wanted(p.table()));
-        wanted.filter_map(Parameter::rests_on).collect()
+        wanted.filter_map(CatalogueParameter::rests_on).collect()
     }
 
     /// Rated endurance in bytes; `None` when the drive has no such rating.

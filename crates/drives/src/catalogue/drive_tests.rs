@@ -2,10 +2,10 @@
 
 use super::*;
 use crate::catalogue;
-use crate::settings::{Setting, apply};
+use crate::settings::{DriveSetting, apply};
 
 fn drive(set: &[&str]) -> Result<CatalogueDrive, LabError> {
-    let set: Result<Vec<_>, _> = set.iter().map(|s| Setting::parse(s)).collect();
+    let set: Result<Vec<_>, _> = set.iter().map(|s| DriveSetting::parse(s)).collect();
     apply(&catalogue::drive("tlc-client-nvme-1tb").unwrap(), &set?)
 }
 

@@ -1,15 +1,15 @@
 //! A drive file as written.
 
 use super::tables::{
-    BufferTable, Capacity, Documented, EnergyTable, FtlTable, HeatTable, HostTable, NandTable,
-    SmartTable, WearTable,
+    BufferTable, CapacityTable, DocumentedTable, EnergyTable, FtlTable, HeatTable, HostTable,
+    NandTable, SmartTable, WearTable,
 };
 use serde::{Deserialize, Serialize};
 
 /// `[family]`: drives that share a controller and media.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Family {
+pub struct DriveFamily {
     /// Name for the command line.
     pub name: String,
     /// What a person calls it.
@@ -34,11 +34,11 @@ pub struct DriveFile {
     pub base: Option<String>,
     /// The family it belongs to; given by the family's base, a drive alone has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub family: Option<Family>,
+    pub family: Option<DriveFamily>,
     /// What its papers say.
-    pub documented: Documented,
+    pub documented: DocumentedTable,
     /// Capacity offered to the host.
-    pub capacity: Capacity,
+    pub capacity: CapacityTable,
     /// The array.
     pub nand: NandTable,
     /// Translation layer.

@@ -20,14 +20,14 @@ mod sourced;
 mod standing;
 mod tables;
 
-pub use check::{Checked, check, check_family};
+pub use check::{CatalogueCheck, check, check_family};
 pub use drive::CatalogueDrive;
-pub use file::{DriveFile, Family};
+pub use file::{DriveFamily, DriveFile};
 pub use read::{drive, files, meant, names, open, parse, read, references};
 pub use resolve::derived;
-pub use sourced::{Kind, Parameter, Sourced};
-pub use standing::{HEADER as VALIDATED_HEADER, Standing, TABLE as VALIDATED};
+pub use sourced::{CatalogueParameter, Provenance, SourcedValue};
+pub use standing::{DatasheetStanding, HEADER as VALIDATED_HEADER, TABLE as VALIDATED};
 pub use tables::{
-    BufferTable, Capacity, Documented, EnergyTable, FtlTable, HostTable, NandTable, SmartTable,
-    WearTable,
+    BufferTable, CapacityTable, DocumentedTable, EnergyTable, FtlTable, HostTable, NandTable,
+    SmartTable, WearTable,
 };

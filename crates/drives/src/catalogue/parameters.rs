@@ -1,22 +1,22 @@
 //! The values of a drive file as a list.
 
 use super::file::DriveFile;
-use super::reader::Reader;
-use super::sourced::{Kind, Parameter, Sourced};
+use super::reader::QuantityReader;
+use super::sourced::{CatalogueParameter, Provenance, SourcedValue};
 use serde::Serialize;
 use ssdlab_base::LabError;
 
 /// Every value has a source; calibrated ones name the figures fitted to, derived ones may.
 pub(super) fn check_sources(file: &DriveFile, source: &str) -> Result<(), LabError> {
-    let r = Reader { source };
+    let r = QuantityReader { source };
     for p in parameters(file) {
         if p.source.trim().is_empty() {
             return Err(r.bad(&p.key, &p.value, "its source must not be empty".into()));
         }
         let fitted = !p.fitted_to.is_empty();
         let wrong = match p.kind {
-            Kind::Calibrated => !fitted,
-            Kind::Derived => false,
+            Provenance::Calibrated => !fitted,
+            Provenance::Derived => false,
             _ => fitted,
         };
         if wrong {
@@ -28,7 +28,7 @@ pub(super) fn check_sources(file: &DriveFile, source: &str) -> Result<(), LabErr
 }
 
 /// Every sourced value, found through serde so that none can be forgotten.
-pub(super) fn parameters(file: &DriveFile) -> Vec<Parameter> {
+pub(super) fn parameters(file: &DriveFile) -> Vec<CatalogueParameter> {
     let mut found = Vec::new();
     add("documented", &file.documented, &mut found);
     add("capacity", &file.capacity, &mut found);
@@ -51,14 +51,14 @@ pub(super) fn parameters(file: &DriveFile) -> Vec<Parameter> {
     found
 }
 
-fn add(table: &str, values: &impl Serialize, found: &mut Vec<Parameter>) {
+fn add(table: &str, values: &impl Serialize, found: &mut Vec<CatalogueParameter>) {
     let json = serde_json::to_value(values).unwrap_or_default();
     for (key, value) in json.as_object().into_iter().flatten() {
-        let Ok(sourced) = serde_json::from_value::<Sourced<serde_json::Value>>(value.clone())
+        let Ok(sourced) = serde_json::from_value::<SourcedValue<serde_json::Value>>(value.clone())
         else {
             continue;
         };
-        found.push(Parameter {
+        found.push(CatalogueParameter {
             key: format!("{table}.{key}"),
             value: shown(&sourced.value),
             kind: sourced.kind,

@@ -6,7 +6,7 @@
 
 use super::file::DriveFile;
 use ssdlab_base::LabError;
-use ssdlab_base::error::Place;
+use ssdlab_base::error::InputLocation;
 
 /// The file of a merged table.
 ///
@@ -21,7 +21,7 @@ pub(super) fn file_of(table: toml::Table, text: &str, source: &str) -> Result<Dr
             let key = again.and_then(|error| key_at(&written, error.span()?.start));
             match (toml_error(&error, text, source), key) {
                 (LabError::BadEntry { what, hint, .. }, Some(key)) => LabError::BadEntry {
-                    place: Place {
+                    place: InputLocation {
                         source: source.into(),
                         line: line_of(text, &key),
                     },
@@ -43,7 +43,7 @@ pub(super) fn toml_error(error: &toml::de::Error, text: &str, source: &str) -> L
     LabError::BadEntry {
         key: "drive file".into(),
         what: plainly(&message),
-        place: Place {
+        place: InputLocation {
             source: source.into(),
             line,
         },

@@ -4,9 +4,9 @@ use super::drive::CatalogueDrive;
 use super::parameters::check_sources;
 use super::place::{self, toml_error};
 use super::resolve;
-use super::standing::Standing;
+use super::standing::DatasheetStanding;
 use ssdlab_base::LabError;
-use ssdlab_base::error::Place;
+use ssdlab_base::error::InputLocation;
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -56,10 +56,12 @@ pub fn references() -> Result<Vec<String>, LabError> {
         let mut members: Vec<&CatalogueDrive> =
             drives.iter().filter(|d| d.family() == family).collect();
         members.sort_by_key(|d| (d.file.base.is_some(), d.config.user_bytes));
-        let standing = |d: &&&CatalogueDrive| Standing::of(&d.file.name);
-        let valid = members.iter().find(|d| standing(d) == Standing::Validated);
+        let standing = |d: &&&CatalogueDrive| DatasheetStanding::of(&d.file.name);
+        let valid = members
+            .iter()
+            .find(|d| standing(d) == DatasheetStanding::Validated);
         let base = members.first();
-        let found = valid.or(base.filter(|d| standing(d) == Standing::Unknown));
+        let found = valid.or(base.filter(|d| standing(d) == DatasheetStanding::Unknown));
         chosen.extend(found.map(|d| d.file.name.clone()));
     }
     chosen.sort();
@@ -150,7 +152,7 @@ fn parse_table(text: &str, source: &str) -> Result<CatalogueDrive, LabError> {
         option: error.what,
         given: error.given,
         allowed: error.allowed,
-        place: Place {
+        place: InputLocation {
             source: source.into(),
             line: None,
         },
@@ -189,7 +191,7 @@ fn merged(text: &str, source: &str, depth: u32) -> Result<toml::Table, LabError>
                 "a drive of the catalogue is allowed: {}",
                 names()?.join(", ")
             ),
-            place: Place {
+            place: InputLocation {
                 source: source.into(),
                 line: None,
             },
@@ -276,11 +278,14 @@ mod tests {
             let says = premises
                 .iter()
                 .any(|p| p.as_ref().contains("not validated"));
-            let is_off = matches!(Standing::of(&name), Standing::Off { .. });
+            let is_off = matches!(DatasheetStanding::of(&name), DatasheetStanding::Off { .. });
             assert_eq!(says, is_off, "{name}");
             assert!(!(is_off && references.contains(&name)), "{name}");
         }
-        assert_eq!(Standing::of("my-drive"), Standing::Unknown);
+        assert_eq!(
+            DatasheetStanding::of("my-drive"),
+            DatasheetStanding::Unknown
+        );
     }
 
     #[test]

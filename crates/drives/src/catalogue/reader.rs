@@ -1,23 +1,23 @@
 //! Values of a drive file, read from their text.
 
-use super::sourced::Sourced;
+use super::sourced::SourcedValue;
 use ssdlab_base::LabError;
-use ssdlab_base::error::Place;
+use ssdlab_base::error::InputLocation;
 use ssdlab_base::quantity::{parse_duration, parse_size};
 use ssdlab_ssd::Nanos;
 
 /// Reads values with their units; errors name key and file.
-pub(super) struct Reader<'a> {
+pub(super) struct QuantityReader<'a> {
     pub(super) source: &'a str,
 }
 
-impl Reader<'_> {
+impl QuantityReader<'_> {
     pub(super) fn bad(&self, key: &str, given: &str, allowed: String) -> LabError {
         LabError::BadValue {
             option: key.into(),
             given: given.into(),
             allowed,
-            place: Place {
+            place: InputLocation {
                 source: self.source.into(),
                 line: None,
             },
@@ -25,12 +25,16 @@ impl Reader<'_> {
         }
     }
 
-    pub(super) fn size(&self, key: &str, value: &Sourced<String>) -> Result<u64, LabError> {
+    pub(super) fn size(&self, key: &str, value: &SourcedValue<String>) -> Result<u64, LabError> {
         let allowed = "a number and a unit, such as 16 KiB or 185 TB, is allowed";
         parse_size(&value.value).map_err(|_| self.bad(key, &value.value, allowed.into()))
     }
 
-    pub(super) fn size_u32(&self, key: &str, value: &Sourced<String>) -> Result<u32, LabError> {
+    pub(super) fn size_u32(
+        &self,
+        key: &str,
+        value: &SourcedValue<String>,
+    ) -> Result<u32, LabError> {
         let bytes = self.size(key, value)?;
         u32::try_from(bytes)
             .map_err(|_| self.bad(key, &value.value, "less than 4 GiB is allowed".into()))
@@ -50,7 +54,7 @@ impl Reader<'_> {
     pub(super) fn times(
         &self,
         key: &str,
-        value: &Sourced<Vec<String>>,
+        value: &SourcedValue<Vec<String>>,
     ) -> Result<Vec<Nanos>, LabError> {
         value
             .value
@@ -59,7 +63,7 @@ impl Reader<'_> {
             .collect()
     }
 
-    pub(super) fn rate(&self, key: &str, value: &Sourced<String>) -> Result<u64, LabError> {
+    pub(super) fn rate(&self, key: &str, value: &SourcedValue<String>) -> Result<u64, LabError> {
         let allowed = || "a size per second, such as 400 MB/s, is allowed".to_string();
         let size = value.value.strip_suffix("/s");
         let size = size.ok_or_else(|| self.bad(key, &value.value, allowed()))?;

@@ -6,10 +6,10 @@ mod heat;
 mod wear;
 
 use super::file::DriveFile;
-use super::reader::Reader;
-use super::sourced::Sourced;
+use super::reader::QuantityReader;
+use super::sourced::SourcedValue;
 use super::tables::{HostTable, NandTable};
-use crate::media::Given;
+use crate::media::MediaOverrides;
 use ssdlab_base::LabError;
 use ssdlab_ssd::config::{BufferConfig, DriveConfig, EnergyConfig, HostConfig};
 use ssdlab_ssd::geometry::{Geometry, Shape};
@@ -18,7 +18,7 @@ use ssdlab_ssd::{Bytes, Nanos};
 
 /// The model's configuration. Units are checked here, possibility by `DriveConfig::validate`.
 pub(super) fn config(file: &DriveFile, source: &str) -> Result<DriveConfig, LabError> {
-    let r = Reader { source };
+    let r = QuantityReader { source };
     let n = &file.nand;
     let slot = r.size_u32("ftl.mapping_unit", &file.ftl.mapping_unit)?;
     Ok(DriveConfig {
@@ -64,14 +64,18 @@ pub(super) fn config(file: &DriveFile, source: &str) -> Result<DriveConfig, LabE
 }
 
 /// What the file gives of its media's wear.
-pub(super) fn wear(file: &DriveFile, source: &str) -> Result<Given, LabError> {
+pub(super) fn wear(file: &DriveFile, source: &str) -> Result<MediaOverrides, LabError> {
     match &file.wear {
-        Some(table) => wear::given(&Reader { source }, table, file.nand.bits_per_cell.value),
-        None => Ok(Given::default()),
+        Some(table) => wear::given(
+            &QuantityReader { source },
+            table,
+            file.nand.bits_per_cell.value,
+        ),
+        None => Ok(MediaOverrides::default()),
     }
 }
 
-fn host(r: &Reader<'_>, h: &HostTable, slot: u32) -> Result<HostConfig, LabError> {
+fn host(r: &QuantityReader<'_>, h: &HostTable, slot: u32) -> Result<HostConfig, LabError> {
     let command_overhead = r.time("host.command_overhead", &h.command_overhead.value)?;
     Ok(HostConfig {
         queue_depth: h.queue_depth.value,
@@ -95,7 +99,11 @@ fn host(r: &Reader<'_>, h: &HostTable, slot: u32) -> Result<HostConfig, LabError
 }
 
 /// Slots; a size of less than one would turn reading ahead off unseen.
-fn read_ahead(r: &Reader<'_>, size: &Sourced<String>, slot: u32) -> Result<u32, LabError> {
+fn read_ahead(
+    r: &QuantityReader<'_>,
+    size: &SourcedValue<String>,
+    slot: u32,
+) -> Result<u32, LabError> {
     let bytes = r.size_u32("host.read_ahead", size)?;
     if bytes > 0 && bytes < slot {
         let allowed = format!("0 B, or at least a mapping unit ({slot} B) is allowed");
@@ -104,7 +112,7 @@ fn read_ahead(r: &Reader<'_>, size: &Sourced<String>, slot: u32) -> Result<u32, 
     Ok(bytes / slot.max(1))
 }
 
-fn nand(r: &Reader<'_>, n: &NandTable) -> Result<NandConfig, LabError> {
+fn nand(r: &QuantityReader<'_>, n: &NandTable) -> Result<NandConfig, LabError> {
     let suspend = match &n.suspend {
         None => None,
         Some(suspend) => Some(Suspend {

@@ -1,12 +1,12 @@
 //! The catalogue as text and JSON.
 
-use super::check::{Checked, check, check_family};
+use super::check::{CatalogueCheck, check, check_family};
 use super::drive::CatalogueDrive;
 use super::file::DriveFile;
 use super::read;
 use super::resolve::derived;
-use super::sourced::Kind;
-use super::standing::Standing;
+use super::sourced::Provenance;
+use super::standing::DatasheetStanding;
 use serde_json::{Value, json};
 use ssdlab_base::LabError;
 use ssdlab_view::text::wrap;
@@ -28,7 +28,7 @@ pub fn list_json() -> Result<Vec<Value>, LabError> {
             "power_loss_protection": d.file.documented.power_loss_protection.value,
             "rated_bytes_written": d.rated_bytes_written(),
             "drive_writes_per_day": d.dwpd(),
-            "meets_its_sheet": Standing::of(&d.file.name).cell(),
+            "meets_its_sheet": DatasheetStanding::of(&d.file.name).cell(),
         })
     };
     Ok(families()?.iter().flatten().map(row).collect())
@@ -53,7 +53,7 @@ pub fn list() -> Result<String, LabError> {
         }
         out.push('\n');
     }
-    out += Standing::MARKS;
+    out += DatasheetStanding::MARKS;
     Ok(out + "`ssdlab drives show NAME` gives every parameter with its source.\n")
 }
 
@@ -71,7 +71,11 @@ fn line_of(d: &CatalogueDrive) -> String {
         .map_or(String::new(), |dwpd| format!("{dwpd:.2} DWPD"));
     format!(
         "  {:28} {:>8}  {:5} {protected:4} {rated:>8}  {dwpd}",
-        format!("{}{}", d.file.name, Standing::of(&d.file.name).mark()),
+        format!(
+            "{}{}",
+            d.file.name,
+            DatasheetStanding::of(&d.file.name).mark()
+        ),
         decimal_bytes(d.config.user_bytes as f64),
         d.file.interface,
     )
@@ -109,7 +113,7 @@ pub struct CheckReport {
 }
 
 impl CheckReport {
-    fn add(&mut self, name: &str, result: Result<Checked, LabError>) {
+    fn add(&mut self, name: &str, result: Result<CatalogueCheck, LabError>) {
         match result {
             Ok(c) => {
                 let dwpd = c.dwpd.map(|dwpd| format!("  {dwpd:.2} DWPD"));
@@ -190,7 +194,7 @@ pub fn json(drive: &CatalogueDrive) -> Value {
     json!({
         "name": drive.file.name,
         "title": drive.file.title,
-        "meets_its_sheet": Standing::of(&drive.file.name).cell(),
+        "meets_its_sheet": DatasheetStanding::of(&drive.file.name).cell(),
         "parameters": drive.parameters(),
         "derived": derived(&drive.config).into_iter().collect::<BTreeMap<_, _>>(),
     })
@@ -201,7 +205,7 @@ pub fn text(drive: &CatalogueDrive) -> String {
     let mut out = format!("{}\n{}\n\n", drive.file.name, drive.file.title);
     for p in drive.parameters() {
         let kind = match p.kind {
-            Kind::Calibrated => format!("calibrated to {}", p.fitted_to.join(", ")),
+            Provenance::Calibrated => format!("calibrated to {}", p.fitted_to.join(", ")),
             kind => kind.name().to_owned(),
         };
         out += &format!("{} = {}  [{kind}]\n", p.key, p.value);
@@ -211,7 +215,7 @@ pub fn text(drive: &CatalogueDrive) -> String {
     }
     out += &format!(
         "\nMeets its data sheet: {}\n",
-        Standing::of(&drive.file.name).cell()
+        DatasheetStanding::of(&drive.file.name).cell()
     );
     out += "\nFrom this follow:\n";
     for (name, value) in derived(&drive.config) {

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// How a value is known, strongest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Kind {
+pub enum Provenance {
     /// The maker says so.
     Datasheet,
     /// Somebody opened a drive and looked.
@@ -21,16 +21,16 @@ pub enum Kind {
     Assumed,
 }
 
-impl Kind {
+impl Provenance {
     /// As written in drive files.
     pub const fn name(self) -> &'static str {
         match self {
-            Kind::Datasheet => "datasheet",
-            Kind::Teardown => "teardown",
-            Kind::Measured => "measured",
-            Kind::Derived => "derived",
-            Kind::Calibrated => "calibrated",
-            Kind::Assumed => "assumed",
+            Provenance::Datasheet => "datasheet",
+            Provenance::Teardown => "teardown",
+            Provenance::Measured => "measured",
+            Provenance::Derived => "derived",
+            Provenance::Calibrated => "calibrated",
+            Provenance::Assumed => "assumed",
         }
     }
 }
@@ -38,11 +38,11 @@ impl Kind {
 /// A value with where it comes from.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Sourced<T> {
+pub struct SourcedValue<T> {
     /// The value.
     pub value: T,
     /// How it is known.
-    pub kind: Kind,
+    pub kind: Provenance,
     /// Where from, or why.
     pub source: String,
     /// Ids of the published figures that a calibrated value was fitted to, or a derived one follows
@@ -53,20 +53,20 @@ pub struct Sourced<T> {
 
 /// One parameter for showing: table, key, value, kind, source, fitted_to.
 #[derive(Clone, Debug, Serialize, PartialEq)]
-pub struct Parameter {
+pub struct CatalogueParameter {
     /// `nand.program` and so on.
     pub key: String,
     /// As written.
     pub value: String,
     /// How it is known.
-    pub kind: Kind,
+    pub kind: Provenance,
     /// Where from.
     pub source: String,
     /// Figures it was fitted to.
     pub fitted_to: Vec<String>,
 }
 
-impl Parameter {
+impl CatalogueParameter {
     /// The table of the file that it stands in: `nand` of `nand.program`.
     pub fn table(&self) -> &str {
         self.key.split('.').next().unwrap_or_default()
@@ -75,9 +75,14 @@ impl Parameter {
     /// What figures of the drive rest on because of it: nothing but a calibrated or assumed value.
     pub fn rests_on(&self) -> Option<RestsOn> {
         match self.kind {
-            Kind::Calibrated => Some(RestsOn::calibrated(&self.key, &self.value, &self.fitted_to)),
-            Kind::Assumed => Some(RestsOn::assumed(&self.key, &self.value, &self.source)),
-            Kind::Datasheet | Kind::Teardown | Kind::Measured | Kind::Derived => None,
+            Provenance::Calibrated => {
+                Some(RestsOn::calibrated(&self.key, &self.value, &self.fitted_to))
+            }
+            Provenance::Assumed => Some(RestsOn::assumed(&self.key, &self.value, &self.source)),
+            Provenance::Datasheet
+            | Provenance::Teardown
+            | Provenance::Measured
+            | Provenance::Derived => None,
         }
     }
 }

@@ -8,7 +8,7 @@ pub const HEADER: &str = "drive,figure,sheet,model,null,fitted,holds";
 
 /// How a drive stands to its own data sheet.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Standing {
+pub enum DatasheetStanding {
     /// Its model meets every figure of the sheet.
     Validated,
     /// It meets some, or none.
@@ -24,9 +24,9 @@ pub enum Standing {
     Unknown,
 }
 
-impl Standing {
+impl DatasheetStanding {
     /// How the drive of this name stands; a drive that is not in the catalogue is unknown.
-    pub fn of(name: &str) -> Standing {
+    pub fn of(name: &str) -> DatasheetStanding {
         let rows = TABLE.lines().skip(1).filter(|row| {
             let drive = row.split(',').next();
             drive == Some(name)
@@ -36,9 +36,9 @@ impl Standing {
         let ratios: Vec<f64> = missed.map(|row| ratio(row)).collect();
         let figures = rows.len();
         match (figures, ratios.len()) {
-            (0, _) => Standing::Unknown,
-            (_, 0) => Standing::Validated,
-            (_, missed) => Standing::Off {
+            (0, _) => DatasheetStanding::Unknown,
+            (_, 0) => DatasheetStanding::Validated,
+            (_, missed) => DatasheetStanding::Off {
                 held: figures - missed,
                 figures,
                 worst: ratios.into_iter().fold(1.0, f64::max),
@@ -50,17 +50,17 @@ impl Standing {
     /// data sheet shows of it: 1 where the sheet shows no miss.
     pub fn margin(self) -> f64 {
         match self {
-            Standing::Off { worst, .. } => worst,
-            Standing::Validated | Standing::Unknown => 1.0,
+            DatasheetStanding::Off { worst, .. } => worst,
+            DatasheetStanding::Validated | DatasheetStanding::Unknown => 1.0,
         }
     }
 
     /// Follows the drive's name in lists.
     pub fn mark(self) -> &'static str {
         match self {
-            Standing::Validated => "",
-            Standing::Off { .. } => "*",
-            Standing::Unknown => "~",
+            DatasheetStanding::Validated => "",
+            DatasheetStanding::Off { .. } => "*",
+            DatasheetStanding::Unknown => "~",
         }
     }
 
@@ -71,17 +71,17 @@ impl Standing {
     /// For a cell of a table.
     pub fn cell(self) -> String {
         match self {
-            Standing::Validated => "yes".to_owned(),
-            Standing::Off { held, figures, .. } => format!("{held} of {figures} figures"),
-            Standing::Unknown => "no figures".to_owned(),
+            DatasheetStanding::Validated => "yes".to_owned(),
+            DatasheetStanding::Off { held, figures, .. } => format!("{held} of {figures} figures"),
+            DatasheetStanding::Unknown => "no figures".to_owned(),
         }
     }
 
     /// A premise of every figure of a drive that is not validated.
     pub fn premise(self) -> Option<String> {
         match self {
-            Standing::Validated | Standing::Unknown => None,
-            Standing::Off { held, figures, .. } => Some(format!(
+            DatasheetStanding::Validated | DatasheetStanding::Unknown => None,
+            DatasheetStanding::Off { held, figures, .. } => Some(format!(
                 "the drive is not validated: its model meets {held} of the {figures} figures of \
                  its data sheet, so its rates are not those of the real drive \
                  (`ssdlab drives validate`)"
@@ -107,13 +107,13 @@ mod tests {
 
     #[test]
     fn a_margin_is_the_worst_miss_of_the_drives_own_sheet() {
-        assert_eq!(Standing::of("no-such-drive").margin(), 1.0);
+        assert_eq!(DatasheetStanding::of("no-such-drive").margin(), 1.0);
         assert_eq!(ratio("a,b,200,100,0,no,no"), 2.0);
         assert_eq!(ratio("a,b,100,200,0,no,no"), 2.0);
         assert_eq!(ratio("a,b,100,,0,no,no"), f64::INFINITY);
         for row in TABLE.lines().skip(1) {
             let drive = row.split(',').next().expect("a drive");
-            let standing = Standing::of(drive);
+            let standing = DatasheetStanding::of(drive);
             let margin = standing.margin();
             assert!(margin.is_finite() && margin >= 1.0, "{row}: {margin}");
             if row.ends_with(",no") {

@@ -1,6 +1,6 @@
-//! The tables of a drive file. Each value has its source and kind; see [`Sourced`].
+//! The tables of a drive file. Each value has its source and kind; see [`SourcedValue`].
 
-use super::sourced::Sourced;
+use super::sourced::SourcedValue;
 use crate::smart::AttributeSet;
 use serde::{Deserialize, Serialize};
 
@@ -13,17 +13,17 @@ macro_rules! table {
         #[derive(Clone, Debug, Serialize, Deserialize)]
         #[serde(deny_unknown_fields)]
         pub struct $table {
-            $($(#[$needed_about])* pub $needed: Sourced<$needed_kind>,)*
+            $($(#[$needed_about])* pub $needed: SourcedValue<$needed_kind>,)*
             $($(#[$about_optional])*
             #[serde(default, skip_serializing_if = "Option::is_none")]
-            pub $optional: Option<Sourced<$optional_kind>>,)*
+            pub $optional: Option<SourcedValue<$optional_kind>>,)*
         }
     };
 }
 
 table! {
     /// `[documented]`. Only the first is needed: the rest was not found for every drive.
-    struct Documented: needed {
+    struct DocumentedTable: needed {
         /// Whether acknowledged writes survive a power cut.
         power_loss_protection: bool,
     } optional {
@@ -77,7 +77,7 @@ table! {
 
 table! {
     /// `[capacity]`.
-    struct Capacity: needed {
+    struct CapacityTable: needed {
         /// Bytes the host may address.
         user: String,
     } optional {}
@@ -155,14 +155,14 @@ table! {
 #[serde(deny_unknown_fields)]
 #[allow(missing_docs)]
 pub struct BufferTable {
-    pub size: Sourced<String>,
+    pub size: SourcedValue<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub hold: Option<Sourced<String>>,
-    pub protected: Sourced<bool>,
+    pub hold: Option<SourcedValue<String>>,
+    pub protected: SourcedValue<bool>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub joined_flushes: Option<Sourced<bool>>,
+    pub joined_flushes: Option<SourcedValue<bool>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub write_cache: Option<Sourced<bool>>,
+    pub write_cache: Option<SourcedValue<bool>>,
 }
 
 table! {

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// The load and conditions of a life, as files keep them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Manner {
+pub struct LifeConditions {
     /// Name of the drive.
     pub name: String,
     /// What a person calls it.

@@ -8,7 +8,7 @@
 //! so that what bears the name is always a whole drive. It is read twice: the checksum first,
 //! because what [`Drive::load`] reads is believed.
 
-use crate::keep::manner::Manner;
+use crate::keep::manner::LifeConditions;
 use crate::rests_on::RestsOn;
 use crate::smart::AttributeSet;
 use serde::de::DeserializeOwned;
@@ -32,7 +32,7 @@ const ABOUT_MAX: u32 = 1 << 20;
 /// Description of a saved drive, kept with it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct About {
+pub struct SavedDriveInfo {
     /// Name of the drive.
     pub name: String,
     /// What a person calls it.
@@ -57,15 +57,15 @@ pub struct About {
     pub attributes: Option<AttributeSet>,
     /// How `ssdlab age` wrote it, when nothing else has since.
     #[serde(default)]
-    pub lived: Option<Manner>,
+    pub lived: Option<LifeConditions>,
 }
 
 /// Writes an image.
-type Image<'a> = dyn Fn(&mut dyn Write) -> Result<(), ImageError> + 'a;
+type ImageWriter<'a> = dyn Fn(&mut dyn Write) -> Result<(), ImageError> + 'a;
 
 /// Whether a file that exists may be written over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Over {
+pub enum OverwritePolicy {
     /// It may not.
     Refuse,
     /// It may.
@@ -74,21 +74,21 @@ pub enum Over {
 
 /// A place for a drive to be saved to: looked at before a long run, written after it.
 #[derive(Debug)]
-pub struct Place {
+pub struct SaveTarget {
     path: PathBuf,
     temporary: PathBuf,
     file: File,
-    over: Over,
+    over: OverwritePolicy,
 }
 
-impl Place {
+impl SaveTarget {
     /// Makes the temporary file beside `path`, so that a place that cannot be written is found
     /// before the run.
     ///
     /// # Errors
     /// When it cannot, or `path` exists and may not be written over.
-    pub fn reserve(path: &Path, over: Over) -> Result<Place, LabError> {
-        if over == Over::Refuse && path.symlink_metadata().is_ok() {
+    pub fn reserve(path: &Path, over: OverwritePolicy) -> Result<SaveTarget, LabError> {
+        if over == OverwritePolicy::Refuse && path.symlink_metadata().is_ok() {
             return Err(exists(path));
         }
         let name = path
@@ -102,7 +102,7 @@ impl Place {
             .create_new(true)
             .open(&temporary)
             .map_err(|error| LabError::file("creating", &temporary, error))?;
-        Ok(Place {
+        Ok(SaveTarget {
             path: path.to_owned(),
             temporary,
             file,
@@ -114,7 +114,7 @@ impl Place {
     ///
     /// # Errors
     /// When it cannot be written, or the drive is in no state to be saved.
-    pub fn save(self, drive: &Drive, about: &About) -> Result<u64, LabError> {
+    pub fn save(self, drive: &Drive, about: &SavedDriveInfo) -> Result<u64, LabError> {
         self.put(MAGIC, about, &|out| drive.save(out))
     }
 
@@ -123,16 +123,18 @@ impl Place {
         mut self,
         magic: [u8; 8],
         about: &impl Serialize,
-        image: &Image<'_>,
+        image: &ImageWriter<'_>,
     ) -> Result<u64, LabError> {
         let failed = |error| LabError::file("writing", &self.path, error);
         let image_bytes = write(&mut self.file, magic, about, image)
             .map_err(|error| refusal(&self.path, &error))?;
         self.file.sync_all().map_err(failed)?;
         match self.over {
-            Over::Replace => std::fs::rename(&self.temporary, &self.path).map_err(failed)?,
+            OverwritePolicy::Replace => {
+                std::fs::rename(&self.temporary, &self.path).map_err(failed)?
+            }
             // A link is made only where there is nothing: whoever came in between keeps theirs.
-            Over::Refuse => match std::fs::hard_link(&self.temporary, &self.path) {
+            OverwritePolicy::Refuse => match std::fs::hard_link(&self.temporary, &self.path) {
                 Ok(()) => std::fs::remove_file(&self.temporary).map_err(failed)?,
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                     return Err(exists(&self.path));
@@ -149,7 +151,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for SaveTarget {
     fn drop(&mut self) {
         // Gone already when the drive was saved.
         let _ = std::fs::remove_file(&self.temporary);
@@ -166,19 +168,24 @@ fn exists(path: &Path) -> LabError {
 /// Saves `drive` at `path`; returns the file's size in bytes.
 ///
 /// # Errors
-/// As [`Place::reserve`] and [`Place::save`].
-pub fn save(path: &Path, over: Over, drive: &Drive, about: &About) -> Result<u64, LabError> {
-    Place::reserve(path, over)?.save(drive, about)
+/// As [`SaveTarget::reserve`] and [`SaveTarget::save`].
+pub fn save(
+    path: &Path,
+    over: OverwritePolicy,
+    drive: &Drive,
+    about: &SavedDriveInfo,
+) -> Result<u64, LabError> {
+    SaveTarget::reserve(path, over)?.save(drive, about)
 }
 
 /// Passes written bytes on, and keeps their checksum.
-struct Hashing<'a> {
+struct HashingWriter<'a> {
     out: &'a mut File,
     hash: XxHash3_64,
     bytes: u64,
 }
 
-impl Write for Hashing<'_> {
+impl Write for HashingWriter<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let written = self.out.write(bytes)?;
         self.hash.write(&bytes[..written]);
@@ -196,7 +203,7 @@ fn write(
     file: &mut File,
     magic: [u8; 8],
     about: &impl Serialize,
-    image: &Image<'_>,
+    image: &ImageWriter<'_>,
 ) -> Result<u64, ImageError> {
     let about = serde_json::to_vec(about).map_err(io::Error::from)?;
     let about_bytes = u32::try_from(about.len())
@@ -204,7 +211,7 @@ fn write(
         .filter(|bytes| *bytes <= ABOUT_MAX)
         .ok_or_else(|| ImageError::Unknown("its description is longer than 1 MiB".into()))?;
     file.write_all(&[0; HEADER])?;
-    let mut out = Hashing {
+    let mut out = HashingWriter {
         out: file,
         hash: XxHash3_64::new(),
         bytes: 0,
@@ -228,7 +235,7 @@ fn write(
 ///
 /// # Errors
 /// When the file cannot be read, is no saved drive, is one of another version, or is damaged.
-pub fn load(path: &Path) -> Result<(Drive, About), LabError> {
+pub fn load(path: &Path) -> Result<(Drive, SavedDriveInfo), LabError> {
     get(path, MAGIC, &DRIVE, |file, length| {
         Drive::load(file, length)
     })
@@ -245,31 +252,34 @@ pub fn is_saved(path: &Path) -> bool {
 ///
 /// # Errors
 /// As [`load`].
-pub fn load_from<R: Read + Seek>(input: &mut R, length: u64) -> Result<(Drive, About), ImageError> {
+pub fn load_from<R: Read + Seek>(
+    input: &mut R,
+    length: u64,
+) -> Result<(Drive, SavedDriveInfo), ImageError> {
     read(input, length, MAGIC, DRIVE.name, |input, length| {
         Drive::load(input, length)
     })
 }
 
 /// A kind of file in this form, for errors.
-pub struct Kind {
+pub struct SavedFileKind {
     /// What it is called.
     pub name: &'static str,
     /// What to do when one cannot be loaded.
     pub hint: &'static str,
 }
 
-const DRIVE: Kind = Kind {
+const DRIVE: SavedFileKind = SavedFileKind {
     name: "saved drive",
     hint: "save the drive again with this build: `ssdlab simulate ... --save FILE`, or `ssdlab \
            age`; how it was made is in the run directory",
 };
 
-/// Loads what [`Place::put`] wrote with the same magic number.
+/// Loads what [`SaveTarget::put`] wrote with the same magic number.
 pub fn get<A: DeserializeOwned, T>(
     path: &Path,
     magic: [u8; 8],
-    kind: &Kind,
+    kind: &SavedFileKind,
     image: impl Fn(&mut File, u64) -> Result<T, ImageError>,
 ) -> Result<(T, A), LabError> {
     let open = || {

@@ -1,6 +1,6 @@
 //! The table of known models as text.
 
-use super::{Family, families};
+use super::{ModelFamily, families};
 use ssdlab_base::LabError;
 use ssdlab_view::text::wrap;
 use ssdlab_view::units::decimal_bytes;
@@ -11,12 +11,12 @@ use std::collections::BTreeMap;
 ///
 /// # Errors
 /// When there is none.
-pub fn matching(name: Option<&str>) -> Result<Vec<&'static Family>, LabError> {
+pub fn matching(name: Option<&str>) -> Result<Vec<&'static ModelFamily>, LabError> {
     let Some(name) = name else {
         return Ok(families().iter().collect());
     };
     let lower = name.to_lowercase();
-    let fits = |f: &&Family| f.has(name) || f.name.to_lowercase().contains(&lower);
+    let fits = |f: &&ModelFamily| f.has(name) || f.name.to_lowercase().contains(&lower);
     let found: Vec<_> = families().iter().filter(fits).collect();
     match found.is_empty() {
         false => Ok(found),
@@ -29,8 +29,8 @@ pub fn matching(name: Option<&str>) -> Result<Vec<&'static Family>, LabError> {
 }
 
 /// One family a line, vendor by vendor; with sources and model names when `verbose`.
-pub fn text(found: &[&Family], verbose: bool) -> String {
-    let mut vendors: BTreeMap<&str, Vec<&Family>> = BTreeMap::new();
+pub fn text(found: &[&ModelFamily], verbose: bool) -> String {
+    let mut vendors: BTreeMap<&str, Vec<&ModelFamily>> = BTreeMap::new();
     for &family in found {
         vendors.entry(&family.vendor).or_default().push(family);
     }
@@ -56,7 +56,7 @@ pub fn text(found: &[&Family], verbose: bool) -> String {
 }
 
 /// A family in a line of at most 80 columns.
-fn line(family: &Family) -> String {
+fn line(family: &ModelFamily) -> String {
     let plp = match family.plp {
         Some(true) => "yes",
         Some(false) => "no",
@@ -95,7 +95,7 @@ fn daily(dwpd: f64) -> String {
     format!("{dwpd:.digits$}")
 }
 
-fn sources(family: &Family) -> String {
+fn sources(family: &ModelFamily) -> String {
     let mut rows = vec![format!("reported as, for instance, {}", family.example)];
     if family.plp.is_some() {
         rows.push(format!("PLP: {}", family.plp_source));

@@ -1,17 +1,17 @@
 //! Values of the media that a drive file gives in place of the usual ones.
 
-use super::{Class, Codeword, Media, PowerLaw};
+use super::{ApplicationClass, Codeword, Media, PowerLaw};
 use crate::rests_on::RestsOn;
 use ssdlab_base::LabError;
 use ssdlab_ssd::nand::EndOfLife;
 
 /// Values of a drive file; `None`: usual for the cells. Shares are parts of 1.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Given {
+pub struct MediaOverrides {
     /// Rated cycles.
     pub cycles: Option<u32>,
     /// Class of the rating.
-    pub class: Option<Class>,
+    pub class: Option<ApplicationClass>,
     /// eps, alpha, k, beta, m, n, gamma, p, q of the law: in place of the published ones (TLC, QLC)
     /// or of those fitted (SLC, MLC).
     pub law: [Option<f64>; 9],
@@ -68,10 +68,10 @@ impl Media {
     ///
     /// # Errors
     /// When `cycles` is zero.
-    pub fn new(bits: u32, cycles: Option<u32>, class: Class) -> Result<Media, LabError> {
-        let given = Given {
+    pub fn new(bits: u32, cycles: Option<u32>, class: ApplicationClass) -> Result<Media, LabError> {
+        let given = MediaOverrides {
             cycles,
-            ..Given::default()
+            ..MediaOverrides::default()
         };
         Media::given(bits, class, &given)
     }
@@ -80,7 +80,11 @@ impl Media {
     ///
     /// # Errors
     /// When it is rated for no cycles.
-    pub(crate) fn given(bits: u32, class: Class, given: &Given) -> Result<Media, LabError> {
+    pub(crate) fn given(
+        bits: u32,
+        class: ApplicationClass,
+        given: &MediaOverrides,
+    ) -> Result<Media, LabError> {
         let mut media = Media::usual(bits, given.class.unwrap_or(class));
         media.put_cycles(given)?;
         media.put(given);
@@ -95,7 +99,7 @@ impl Media {
         Ok(media)
     }
 
-    fn put_cycles(&mut self, given: &Given) -> Result<(), LabError> {
+    fn put_cycles(&mut self, given: &MediaOverrides) -> Result<(), LabError> {
         let Some(cycles) = given.cycles else {
             return Ok(());
         };
@@ -110,7 +114,7 @@ impl Media {
         Ok(())
     }
 
-    fn put(&mut self, given: &Given) {
+    fn put(&mut self, given: &MediaOverrides) {
         if given.ecc_bits.is_some() || given.ecc_data_bytes.is_some() {
             let data = given.ecc_data_bytes.unwrap_or(self.code.data_bytes);
             self.code = Codeword::bch_of(data, given.ecc_bits.unwrap_or(self.code.t));
@@ -141,7 +145,7 @@ impl Media {
     }
 
     /// The law: published or fitted, with the file's values in its place.
-    fn put_law(&mut self, given: &Given) {
+    fn put_law(&mut self, given: &MediaOverrides) {
         let all = given.law.iter().all(Option::is_some);
         if all {
             // Every coefficient is the file's own.
@@ -189,7 +193,7 @@ fn set<T>(value: &mut T, given: Option<T>) {
 }
 
 /// Values assumed because the file does not give them, a sentence each.
-fn assumed(given: &Given) -> Vec<RestsOn> {
+fn assumed(given: &MediaOverrides) -> Vec<RestsOn> {
     let each = [
         (given.retry_gain, "read retries correct 1.2 times more each"),
         (given.program_faster, "programs 10 % faster at rated cycles"),

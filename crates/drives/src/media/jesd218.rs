@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 /// Application class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Class {
+pub enum ApplicationClass {
     /// A person's machine.
     Client,
     /// A server.
@@ -18,7 +18,7 @@ pub enum Class {
 
 /// The limits of a class.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Limits {
+pub struct Jesd218Limits {
     /// Most uncorrectable errors per bit read.
     pub uber_max: f64,
     /// Largest share of drives that fail functionally.
@@ -33,14 +33,14 @@ pub struct Limits {
     pub retention_h: f64,
 }
 
-impl Class {
+impl ApplicationClass {
     /// Both classes.
-    pub const ALL: [Class; 2] = [Class::Client, Class::Enterprise];
+    pub const ALL: [ApplicationClass; 2] = [ApplicationClass::Client, ApplicationClass::Enterprise];
 
     /// Its limits.
-    pub const fn limits(self) -> Limits {
+    pub const fn limits(self) -> Jesd218Limits {
         match self {
-            Class::Client => Limits {
+            ApplicationClass::Client => Jesd218Limits {
                 uber_max: 1e-15,
                 failures_max: 0.03,
                 active_c: 40.0,
@@ -48,7 +48,7 @@ impl Class {
                 retention_c: 30.0,
                 retention_h: 8760.0,
             },
-            Class::Enterprise => Limits {
+            ApplicationClass::Enterprise => Jesd218Limits {
                 uber_max: 1e-16,
                 failures_max: 0.03,
                 active_c: 55.0,
@@ -72,14 +72,16 @@ mod tests {
 
     #[test]
     fn the_limits_are_those_of_the_standard() {
-        let [client, enterprise] = Class::ALL.map(Class::limits);
+        let [client, enterprise] = ApplicationClass::ALL.map(ApplicationClass::limits);
         assert_eq!((client.uber_max, enterprise.uber_max), (1e-15, 1e-16));
         assert_eq!((client.retention_h, client.retention_c), (8760.0, 30.0));
         assert_eq!(
             (enterprise.retention_h, enterprise.retention_c),
             (2190.0, 40.0)
         );
-        assert!(Class::Client.allows(1e-15) && !Class::Enterprise.allows(1e-15));
+        assert!(
+            ApplicationClass::Client.allows(1e-15) && !ApplicationClass::Enterprise.allows(1e-15)
+        );
     }
 
     /// The published law starts at 1.48e-3: far above what codes of planar MLC correct. A code of
@@ -90,12 +92,12 @@ mod tests {
         let code = Codeword::bch(1024, 72, 14);
         let law = PowerLaw::TLC_72_LAYERS;
         let uber = |stress| code.uber(law.rber(stress).unwrap()).unwrap();
-        assert!(Class::Enterprise.allows(uber(Stress::default())));
+        assert!(ApplicationClass::Enterprise.allows(uber(Stress::default())));
         let worn = Stress {
             cycles: 3000.0,
             retention_h: 2190.0,
             reads_per_page: 0.0,
         };
-        assert!(!Class::Enterprise.allows(uber(worn)));
+        assert!(!ApplicationClass::Enterprise.allows(uber(worn)));
     }
 }

@@ -15,7 +15,7 @@
 //! - Patrols read four pages of each full block, once a week.
 
 use super::error_model::{MLC_PLANAR_CYCLES, SLC_OVER_MLC};
-use super::jesd218::Class;
+use super::jesd218::ApplicationClass;
 use super::{Codeword, PowerLaw, Stress, retention};
 use crate::rests_on::RestsOn;
 use serde::{Deserialize, Serialize};
@@ -67,7 +67,7 @@ pub struct Media {
     /// Time of a retry besides sensing again, ns.
     pub retry_ns: u64,
     /// Class that the rating is for.
-    pub class: Class,
+    pub class: ApplicationClass,
     /// Sigma of ln RBER between blocks.
     pub block_spread: f64,
     /// The same between the pages of a block.
@@ -144,7 +144,7 @@ impl Media {
     }
 
     /// Before anything is given of it, and before the law is scaled.
-    pub(super) fn usual(bits: u32, class: Class) -> Media {
+    pub(super) fn usual(bits: u32, class: ApplicationClass) -> Media {
         let cycles_rated = CYCLES_USUAL[(bits.clamp(1, 4) - 1) as usize];
         let retries = match bits {
             1 => 4,
@@ -389,7 +389,7 @@ mod tests {
     /// The drive's whole-number tables give what the published law gives.
     #[test]
     fn tables_and_law_agree_and_print_the_published_check_values() {
-        let media = Media::new(3, None, Class::Client).unwrap();
+        let media = Media::new(3, None, ApplicationClass::Client).unwrap();
         let config = media.tables(1000, 0).unwrap();
         let mut tiny = ssdlab_ssd::DriveConfig::tiny();
         tiny.wear = Some(config.clone());
@@ -416,7 +416,7 @@ mod tests {
     #[test]
     fn planar_cells_share_a_law_over_their_rating() {
         let at_rating = |bits, cycles| {
-            let media = Media::new(bits, Some(cycles), Class::Enterprise).unwrap();
+            let media = Media::new(bits, Some(cycles), ApplicationClass::Enterprise).unwrap();
             media.law.rber(media.at_rating().unwrap()).unwrap()
         };
         let measured = at_rating(2, 3_000);
@@ -434,7 +434,7 @@ mod tests {
     #[test]
     fn tables_and_law_of_planar_cells_agree() {
         for (bits, rated) in [(1, 100_000), (2, 3_000), (2, 34_900)] {
-            let media = Media::new(bits, Some(rated), Class::Client).unwrap();
+            let media = Media::new(bits, Some(rated), ApplicationClass::Client).unwrap();
             let config = media.tables(1000, 0).unwrap();
             let mut tiny = ssdlab_ssd::DriveConfig::tiny();
             tiny.wear = Some(config.clone());
@@ -461,8 +461,8 @@ mod tests {
                 .unwrap()
                 .retention_h
         };
-        assert_eq!(hours(Class::Enterprise), 2190.0);
-        close(hours(Class::Client), 8760.0 / 3.8, 0.01);
+        assert_eq!(hours(ApplicationClass::Enterprise), 2190.0);
+        close(hours(ApplicationClass::Client), 8760.0 / 3.8, 0.01);
     }
 
     /// Every drive of the catalogue, at its rated cycles and JESD218's retention.
@@ -503,7 +503,7 @@ mod tests {
     fn the_reserve_is_used_up_by_as_many_failures_as_it_holds() {
         let given = |reserve| Media {
             reserve,
-            ..Media::new(2, Some(3000), Class::Client).unwrap()
+            ..Media::new(2, Some(3000), ApplicationClass::Client).unwrap()
         };
         let media = given(0.02);
         let mut failures = media.failures();
@@ -519,7 +519,7 @@ mod tests {
     #[test]
     fn fewer_cycles_count_for_more_each() {
         for bits in [1, 2, 3, 4] {
-            let whole = Media::new(bits, None, Class::Client).unwrap();
+            let whole = Media::new(bits, None, ApplicationClass::Client).unwrap();
             let small = whole.with_cycles(100).unwrap();
             for share in [0.1, 0.5, 1.0, 3.0] {
                 let rber = |media: &Media| {
@@ -530,7 +530,7 @@ mod tests {
             }
         }
         assert!(
-            Media::new(2, None, Class::Client)
+            Media::new(2, None, ApplicationClass::Client)
                 .unwrap()
                 .with_cycles(0)
                 .is_err()
@@ -539,6 +539,6 @@ mod tests {
 
     #[test]
     fn media_without_cycles_is_refused() {
-        assert!(Media::new(2, Some(0), Class::Client).is_err());
+        assert!(Media::new(2, Some(0), ApplicationClass::Client).is_err());
     }
 }

@@ -14,7 +14,7 @@ pub mod retention;
 
 pub use ecc::Codeword;
 pub use error_model::{PowerLaw, Stress};
-pub use given::Given;
-pub use jesd218::Class;
+pub use given::MediaOverrides;
+pub use jesd218::ApplicationClass;
 pub use law::Media;
 pub use rating::Rating;

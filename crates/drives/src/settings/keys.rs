@@ -2,7 +2,7 @@
 
 /// What a parameter's value is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Form {
+pub(super) enum ParameterForm {
     /// A whole number.
     Number,
     /// A number.
@@ -15,10 +15,10 @@ pub(super) enum Form {
     List,
 }
 
-use Form::{Decimal, Flag, List, Number, Text};
+use ParameterForm::{Decimal, Flag, List, Number, Text};
 
 /// Every parameter that can be set, with an example.
-pub(super) const ALL: &[(&str, Form, &str)] = &[
+pub(super) const ALL: &[(&str, ParameterForm, &str)] = &[
     ("capacity.user", Text, "300GB"),
     ("nand.channels", Number, "8"),
     ("nand.dies_per_channel", Number, "4"),

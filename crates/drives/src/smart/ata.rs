@@ -3,17 +3,17 @@
 //! Both hold a revision, thirty rows of twelve bytes, and end in a checksum that makes the sum of
 //! all 512 bytes 0.
 
-use super::{AttributeSet, Health, attributes, sets};
+use super::{AttributeSet, SmartHealth, attributes, sets};
 
 /// A sector.
-pub type Sector = [u8; 512];
+pub type SmartSector = [u8; 512];
 /// Rows that fit.
 pub const ROWS: usize = 30;
 const ROW_BYTES: usize = 12;
 const FIRST_ROW: usize = 2;
 
 /// SMART READ DATA (B0h, D0h).
-pub fn data(set: AttributeSet, health: &Health) -> Sector {
+pub fn data(set: AttributeSet, health: &SmartHealth) -> SmartSector {
     let mut sector = [0; 512];
     sector[..2].copy_from_slice(&set.revision().to_le_bytes());
     for (n, row) in attributes(set, health).iter().take(ROWS).enumerate() {
@@ -34,7 +34,7 @@ pub fn data(set: AttributeSet, health: &Health) -> Sector {
 }
 
 /// SMART READ THRESHOLDS (B0h, D1h).
-pub fn thresholds(set: AttributeSet, health: &Health) -> Sector {
+pub fn thresholds(set: AttributeSet, health: &SmartHealth) -> SmartSector {
     let mut sector = [0; 512];
     sector[..2].copy_from_slice(&set.revision().to_le_bytes());
     for (n, row) in attributes(set, health).iter().take(ROWS).enumerate() {
@@ -47,12 +47,12 @@ pub fn thresholds(set: AttributeSet, health: &Health) -> Sector {
 }
 
 /// Whether SMART RETURN STATUS (B0h, DAh) answers that a threshold was exceeded.
-pub fn threshold_exceeded(set: AttributeSet, health: &Health) -> bool {
+pub fn threshold_exceeded(set: AttributeSet, health: &SmartHealth) -> bool {
     sets::is_failing(set, health)
 }
 
 /// SMART READ LOG 00h: version 1, and one sector of log 01h.
-pub fn log_directory() -> Sector {
+pub fn log_directory() -> SmartSector {
     let mut sector = [0; 512];
     sector[0] = 1;
     sector[2] = 1;
@@ -60,7 +60,7 @@ pub fn log_directory() -> Sector {
 }
 
 /// SMART READ LOG 01h: summary error log, version 1, without entries.
-pub fn error_log() -> Sector {
+pub fn error_log() -> SmartSector {
     let mut sector = [0; 512];
     sector[0] = 1;
     seal(&mut sector);
@@ -68,7 +68,7 @@ pub fn error_log() -> Sector {
 }
 
 /// Sets the last byte so that all 512 add up to 0.
-pub(super) fn seal(sector: &mut Sector) {
+pub(super) fn seal(sector: &mut SmartSector) {
     let sum = sector[..511]
         .iter()
         .fold(0_u8, |sum, byte| sum.wrapping_add(*byte));
@@ -114,7 +114,7 @@ mod tests {
 
     #[test]
     fn raw_values_are_little_endian_and_48_bits() {
-        let health = Health {
+        let health = SmartHealth {
             host_bytes_written: u64::MAX,
             ..sample::health()
         };

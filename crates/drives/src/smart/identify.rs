@@ -1,7 +1,7 @@
 //! IDENTIFY DEVICE (ACS-3, 7.12.7), as much of it as smartctl and hdparm read.
 
 use super::Identity;
-use super::ata::Sector;
+use super::ata::SmartSector;
 
 /// Words 80 and 81: ACS-3 and what came before; T13/2161-D revision 5.
 const MAJOR: u16 = 0x07fc;
@@ -24,7 +24,7 @@ const MORE: u16 = 1 | 1 << 6 | 1 << 8;
 const VALID: u16 = 1 << 14;
 
 /// The sector.
-pub fn identify_device(identity: &Identity) -> Sector {
+pub fn identify_device(identity: &Identity) -> SmartSector {
     let mut words = [0_u16; 256];
     let sectors = identity.user_bytes / u64::from(identity.logical_sector.max(512));
     words[0] = 0x0040;
@@ -97,7 +97,7 @@ fn text(words: &mut [u16], text: &str) {
 }
 
 /// Word 255: A5h and a checksum over everything.
-fn seal(words: &[u16; 256]) -> Sector {
+fn seal(words: &[u16; 256]) -> SmartSector {
     let mut sector = [0; 512];
     for (bytes, word) in sector.chunks_exact_mut(2).zip(words) {
         bytes.copy_from_slice(&word.to_le_bytes());

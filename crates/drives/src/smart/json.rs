@@ -4,7 +4,9 @@
 
 use super::ata::threshold_exceeded;
 use super::attribute::flag;
-use super::{Attribute, AttributeSet, Health, INTEL_DC, Identity, SANDFORCE, attributes, nvme};
+use super::{
+    Attribute, AttributeSet, INTEL_DC, Identity, SANDFORCE, SmartHealth, attributes, nvme,
+};
 use serde_json::{Map, Value, json};
 
 /// Which `device` the report names.
@@ -21,7 +23,7 @@ pub fn ata_report(
     device: &DeviceName,
     identity: &Identity,
     set: AttributeSet,
-    health: &Health,
+    health: &SmartHealth,
 ) -> Value {
     let mut report = Map::new();
     report.insert("json_format_version".into(), json!([1, 0]));
@@ -136,7 +138,7 @@ fn smart_data() -> Value {
     })
 }
 
-fn power_on_time(identity: &Identity, set: AttributeSet, health: &Health) -> Value {
+fn power_on_time(identity: &Identity, set: AttributeSet, health: &SmartHealth) -> Value {
     let (hours, minutes) = (health.power_on_minutes / 60, health.power_on_minutes % 60);
     // Only the database tells smartctl that SandForce counts milliseconds too.
     match (set, &identity.family) {
@@ -160,7 +162,11 @@ pub(super) fn flag_letters(flags: u16) -> String {
 }
 
 /// The attributes with the names and formats that smartctl has for this model.
-pub(super) fn shown(identity: &Identity, set: AttributeSet, health: &Health) -> Vec<Attribute> {
+pub(super) fn shown(
+    identity: &Identity,
+    set: AttributeSet,
+    health: &SmartHealth,
+) -> Vec<Attribute> {
     let rows = attributes(set, health).into_iter();
     match identity.family.as_deref() {
         Some(INTEL_DC | SANDFORCE) => rows.collect(),
@@ -193,7 +199,7 @@ fn attribute(row: &Attribute) -> Value {
 }
 
 /// The report of an NVMe drive.
-pub fn nvme_report(device: &DeviceName, identity: &Identity, health: &Health) -> Value {
+pub fn nvme_report(device: &DeviceName, identity: &Identity, health: &SmartHealth) -> Value {
     let sector = u64::from(identity.logical_sector);
     let size = json!({
         "blocks": identity.user_bytes / sector.max(1),
@@ -235,7 +241,7 @@ pub fn nvme_report(device: &DeviceName, identity: &Identity, health: &Health) ->
     })
 }
 
-fn nvme_status(health: &Health) -> Value {
+fn nvme_status(health: &SmartHealth) -> Value {
     use nvme::warning::*;
     let bits = nvme::critical_warning(health);
     if bits == 0 {
@@ -257,7 +263,7 @@ fn nvme_status(health: &Health) -> Value {
     })
 }
 
-fn nvme_log(health: &Health) -> Value {
+fn nvme_log(health: &SmartHealth) -> Value {
     json!({
         "critical_warning": nvme::critical_warning(health),
         "temperature": health.temperature_c,

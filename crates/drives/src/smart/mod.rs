@@ -1,6 +1,6 @@
 //! SMART: what a drive says of its own health, byte for byte.
 //!
-//! [`Health`] holds the facts as firmware counts them. From it come the ATA SMART sectors for
+//! [`SmartHealth`] holds the facts as firmware counts them. From it come the ATA SMART sectors for
 //! three attribute sets ([`sets`]), the IDENTIFY DEVICE sector, the NVMe health page, and the same
 //! in the JSON and text that `smartctl` 7.3 prints. [`replay`] writes the sectors in the form that
 //! smartctl itself reads back (`smartctl -`), which is how the tests hold it against smartctl.
@@ -49,7 +49,7 @@ pub struct Identity {
     pub write_cache: bool,
     /// Whether it takes TRIM.
     pub trim: bool,
-    /// See [`Heat::limits_c`].
+    /// See [`SmartHeat::limits_c`].
     pub limits_c: Option<(u16, u16)>,
     /// The family under which smartctl's drive database has this model; `None`: it has not.
     pub family: Option<String>,
@@ -57,7 +57,7 @@ pub struct Identity {
 
 /// Wear of the media.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Wear {
+pub struct SmartWear {
     /// Mean cycles of all blocks.
     pub cycles_average: f64,
     /// Cycles of the most worn block.
@@ -68,7 +68,7 @@ pub struct Wear {
     pub cycles_rated: u32,
 }
 
-impl Wear {
+impl SmartWear {
     /// Mean cycles over rated cycles; 0 when no rating is known.
     pub fn share(&self) -> f64 {
         if self.cycles_rated == 0 || !self.cycles_average.is_finite() {
@@ -104,10 +104,10 @@ pub enum Capacitor {
 
 /// Counters when the workload timer was last reset.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct TimedStart {
+pub struct WorkloadTimerStart {
     /// Power-on minutes.
     pub minutes: u64,
-    /// [`Wear::share`].
+    /// [`SmartWear::share`].
     pub wear_share: f64,
     /// Read commands of the host.
     pub read_commands: u64,
@@ -117,7 +117,7 @@ pub struct TimedStart {
 
 /// What NVMe counts of heat.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Heat {
+pub struct SmartHeat {
     /// Minutes at or above the warning temperature, below that of overheating.
     pub warning_minutes: u32,
     /// Minutes at or above the temperature of overheating.
@@ -130,9 +130,9 @@ pub struct Heat {
     pub limits_c: Option<(u16, u16)>,
 }
 
-impl Heat {
+impl SmartHeat {
     /// What a drive whose temperature is modelled counts.
-    pub fn of(config: &HeatConfig, counters: &HeatCounters) -> Heat {
+    pub fn of(config: &HeatConfig, counters: &HeatCounters) -> SmartHeat {
         const SECOND: u64 = 1_000_000_000;
         let whole = |ns: u64, unit: u64| u32::try_from(ns / unit).unwrap_or(u32::MAX);
         let times = |step: Throttle| counters.time_ns[step as usize];
@@ -142,7 +142,7 @@ impl Heat {
             u32::try_from(count).unwrap_or(u32::MAX)
         };
         let celsius = |c: u32| u16::try_from(c).unwrap_or(u16::MAX);
-        Heat {
+        SmartHeat {
             warning_minutes: whole(counters.warning_ns, 60 * SECOND),
             critical_minutes: whole(counters.overheated_ns, 60 * SECOND),
             throttles: [entered(Throttle::Light), entered(Throttle::Heavy)],
@@ -152,7 +152,7 @@ impl Heat {
     }
 }
 
-impl Health {
+impl SmartHealth {
     /// Enters temperature and throttling of a drive whose temperature is modelled; of others
     /// nothing changes.
     pub fn enter_heat(&mut self, drive: &Drive) {
@@ -163,14 +163,14 @@ impl Health {
         self.temperature_c = celsius(heat.millicelsius);
         self.temperature_min_c = celsius(heat.ambient_millicelsius);
         self.temperature_max_c = celsius(heat.millicelsius_max);
-        self.heat = Heat::of(config, &heat.counters);
+        self.heat = SmartHeat::of(config, &heat.counters);
         self.thermal_throttles = self.heat.throttles[0];
     }
 }
 
 /// A drive's health as its firmware counts it.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Health {
+pub struct SmartHealth {
     /// Bytes the host wrote.
     pub host_bytes_written: u64,
     /// Bytes the host read.
@@ -196,7 +196,7 @@ pub struct Health {
     /// Highest so far.
     pub temperature_max_c: u8,
     /// Wear of the media.
-    pub wear: Wear,
+    pub wear: SmartWear,
     /// Blocks retired since it left the factory.
     pub blocks_retired: u32,
     /// Reserve blocks left.
@@ -216,13 +216,13 @@ pub struct Health {
     /// Times it slowed down because of heat.
     pub thermal_throttles: u32,
     /// What NVMe counts of heat.
-    pub heat: Heat,
+    pub heat: SmartHeat,
     /// What saves the buffer.
     pub capacitor: Capacitor,
     /// It takes no writes any more.
     pub read_only: bool,
     /// Since when the timed workload counts.
-    pub timed: TimedStart,
+    pub timed: WorkloadTimerStart,
 }
 
 /// Minutes that a timed workload must run before its percentages are shown.
@@ -230,10 +230,10 @@ pub const TIMED_MINUTES_MIN: u64 = 60;
 /// What E2 and E3 show before that.
 pub const TIMED_PENDING: u64 = 0xffff;
 
-impl Health {
+impl SmartHealth {
     /// Resets the workload timer (SMART EXECUTE OFFLINE IMMEDIATE, D4h, subcommand 40h).
     pub fn reset_timed_workload(&mut self) {
-        self.timed = TimedStart {
+        self.timed = WorkloadTimerStart {
             minutes: self.power_on_minutes,
             wear_share: self.wear.share(),
             read_commands: self.read_commands,

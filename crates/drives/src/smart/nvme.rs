@@ -1,7 +1,7 @@
 //! The NVMe SMART / Health Information log page (log page 02h) and the two Identify structures that
 //! lead a reader to it (NVM Express Base 1.4, figures 194, 245 and 247). All little endian.
 
-use super::{Capacitor, Health, Identity};
+use super::{Capacitor, Identity, SmartHealth};
 
 /// The health page.
 pub type HealthPage = [u8; 512];
@@ -33,7 +33,7 @@ pub mod warning {
 }
 
 /// Byte 0.
-pub fn critical_warning(health: &Health) -> u8 {
+pub fn critical_warning(health: &SmartHealth) -> u8 {
     let (warm, _) = health.heat.limits_c.unwrap_or(TEMPERATURES_C);
     let bit = |holds: bool, bit: u8| if holds { bit } else { 0 };
     bit(health.reserve_percent() < SPARE_THRESHOLD, warning::SPARE)
@@ -46,7 +46,7 @@ pub fn critical_warning(health: &Health) -> u8 {
 }
 
 /// The page. Counters are 128 bits wide there; ours fill the lower half.
-pub fn health_page(health: &Health) -> HealthPage {
+pub fn health_page(health: &SmartHealth) -> HealthPage {
     let mut page = [0; 512];
     page[0] = critical_warning(health);
     put16(&mut page, 1, u16::from(health.temperature_c) + KELVIN);
@@ -159,8 +159,8 @@ mod tests {
     #[test]
     fn warnings_have_their_bits() {
         let health = sample::health();
-        let bits = |health: Health| critical_warning(&health);
-        let with = |change: fn(&mut Health)| {
+        let bits = |health: SmartHealth| critical_warning(&health);
+        let with = |change: fn(&mut SmartHealth)| {
             let mut changed = health.clone();
             change(&mut changed);
             bits(changed)

@@ -3,13 +3,13 @@
 //! smartctl 5.38 and later replays the output of its own `-r ataioctl,2` from standard input, ATA
 //! only, and treats it as a drive. That is the nearest thing to being probed by it.
 
-use super::ata::{self, Sector};
+use super::ata::{self, SmartSector};
 use super::identify::identify_device;
-use super::{AttributeSet, Health, Identity};
+use super::{AttributeSet, Identity, SmartHealth};
 use std::fmt::Write;
 
 /// What smartctl's `-a` and `-x` ask for, in the order in which they ask.
-pub fn smartctl_log(identity: &Identity, set: AttributeSet, health: &Health) -> String {
+pub fn smartctl_log(identity: &Identity, set: AttributeSet, health: &SmartHealth) -> String {
     let status = i32::from(ata::threshold_exceeded(set, health));
     let mut log = String::new();
     command(
@@ -43,7 +43,13 @@ pub fn smartctl_log(identity: &Identity, set: AttributeSet, health: &Health) -> 
     log
 }
 
-fn command(log: &mut String, name: &str, select: Option<u8>, returned: i32, data: Option<&Sector>) {
+fn command(
+    log: &mut String,
+    name: &str,
+    select: Option<u8>,
+    returned: i32,
+    data: Option<&SmartSector>,
+) {
     let select = select.map_or(String::new(), |n| format!(" InputParameter={n}"));
     let ioctl = format!("REPORT-IOCTL: Device=ssdlab Command={name}");
     // Writing to a String does not fail.

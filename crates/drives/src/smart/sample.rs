@@ -1,6 +1,6 @@
 //! One drive's health, with every counter different, for tests of what is made from it.
 
-use super::{Capacitor, Health, Heat, Identity, TimedStart, Wear};
+use super::{Capacitor, Identity, SmartHealth, SmartHeat, SmartWear, WorkloadTimerStart};
 
 /// An identity under a model name.
 pub fn identity(model: &str, family: Option<&str>) -> Identity {
@@ -20,8 +20,8 @@ pub fn identity(model: &str, family: Option<&str>) -> Identity {
 }
 
 /// A drive some years old.
-pub fn health() -> Health {
-    Health {
+pub fn health() -> SmartHealth {
+    SmartHealth {
         host_bytes_written: 270_000_000_000_000,
         host_bytes_read: 123_456_789_000_000,
         write_commands: 9_876_543_210,
@@ -34,7 +34,7 @@ pub fn health() -> Health {
         temperature_c: 34,
         temperature_min_c: 20,
         temperature_max_c: 54,
-        wear: Wear {
+        wear: SmartWear {
             cycles_average: 1_185.5,
             cycles_max: 1_240,
             cycles_min: 1_100,
@@ -49,14 +49,14 @@ pub fn health() -> Health {
         end_to_end_errors: 0,
         crc_errors: 5,
         thermal_throttles: 1,
-        heat: Heat::default(),
+        heat: SmartHeat::default(),
         capacitor: Capacitor::Good {
             test_us: 18_900,
             since_minutes: 1_222,
             tests: 310,
         },
         read_only: false,
-        timed: TimedStart {
+        timed: WorkloadTimerStart {
             minutes: 60 * 21_000,
             wear_share: 0.39,
             read_commands: 4_500_000_000,

@@ -4,7 +4,7 @@
 //! smartctl outputs of such drives.
 
 use super::attribute::{Attribute, RawFormat, flag};
-use super::{Capacitor, Health};
+use super::{Capacitor, SmartHealth};
 use serde::{Deserialize, Serialize};
 
 /// A vendor's attributes.
@@ -36,7 +36,7 @@ impl AttributeSet {
 }
 
 /// The attributes of `set` in order of their numbers.
-pub fn attributes(set: AttributeSet, health: &Health) -> Vec<Attribute> {
+pub fn attributes(set: AttributeSet, health: &SmartHealth) -> Vec<Attribute> {
     match set {
         AttributeSet::Intel => intel(health),
         AttributeSet::SandForce => sandforce(health),
@@ -46,12 +46,12 @@ pub fn attributes(set: AttributeSet, health: &Health) -> Vec<Attribute> {
 
 /// Whether the drive's own judgement (SMART RETURN STATUS) is that it is failing: a critical
 /// attribute at its threshold, or no more writes.
-pub fn is_failing(set: AttributeSet, health: &Health) -> bool {
+pub fn is_failing(set: AttributeSet, health: &SmartHealth) -> bool {
     let critical = |a: &Attribute| a.flags & flag::PREFAILURE != 0 && a.has_failed();
     health.read_only || attributes(set, health).iter().any(critical)
 }
 
-fn temperature(id: u8, name: &'static str, h: &Health) -> Attribute {
+fn temperature(id: u8, name: &'static str, h: &SmartHealth) -> Attribute {
     let c = u64::from;
     let raw = c(h.temperature_c) | c(h.temperature_min_c) << 16 | c(h.temperature_max_c) << 32;
     Attribute {
@@ -64,18 +64,18 @@ fn temperature(id: u8, name: &'static str, h: &Health) -> Attribute {
 }
 
 /// The per cent of a kind of failure that is still allowed: of as many as there are spare blocks.
-fn allowance(failures: u32, h: &Health) -> u8 {
+fn allowance(failures: u32, h: &SmartHealth) -> u8 {
     let used = (100 * u64::from(failures)).checked_div(h.reserve_total.into());
     100 - used.unwrap_or(0).min(99) as u8
 }
 
-fn power_on_hours(id: u8, h: &Health) -> Attribute {
+fn power_on_hours(id: u8, h: &SmartHealth) -> Attribute {
     Attribute::counter(id, "Power_On_Hours", h.power_on_minutes / 60).format(RawFormat::Hours)
 }
 
 /// AFh: microseconds of hold-up, minutes since the test, tests so far. Value 1 after a failure, so
 /// that the threshold of 10 trips (SSD DC S3700 data sheet; write cache is then off).
-fn capacitor_test(h: &Health) -> Option<Attribute> {
+fn capacitor_test(h: &SmartHealth) -> Option<Attribute> {
     let c = u64::from;
     let (raw, value) = match h.capacitor {
         Capacitor::None => return None,
@@ -94,7 +94,7 @@ fn capacitor_test(h: &Health) -> Option<Attribute> {
     )
 }
 
-fn intel(h: &Health) -> Vec<Attribute> {
+fn intel(h: &SmartHealth) -> Vec<Attribute> {
     let count = Attribute::counter;
     let reserve = |id| {
         count(id, "Available_Reservd_Space", h.reserve_left.into())
@@ -145,7 +145,7 @@ fn intel(h: &Health) -> Vec<Attribute> {
     rows
 }
 
-fn sandforce(h: &Health) -> Vec<Attribute> {
+fn sandforce(h: &SmartHealth) -> Vec<Attribute> {
     let count = Attribute::counter;
     let milliseconds = h.power_on_minutes % 60 * 60_000;
     let hours = (h.power_on_minutes / 60) | (milliseconds << 32);
@@ -176,7 +176,7 @@ fn sandforce(h: &Health) -> Vec<Attribute> {
     ]
 }
 
-fn generic(h: &Health) -> Vec<Attribute> {
+fn generic(h: &SmartHealth) -> Vec<Attribute> {
     let count = Attribute::counter;
     let retired = u64::from(h.reserve_total.saturating_sub(h.reserve_left));
     let reserve = |id, name, raw: u64| {
@@ -209,7 +209,7 @@ mod tests {
     use super::super::sample;
     use super::*;
 
-    fn row(set: AttributeSet, id: u8, health: &Health) -> Attribute {
+    fn row(set: AttributeSet, id: u8, health: &SmartHealth) -> Attribute {
         let rows = attributes(set, health);
         rows.into_iter().find(|row| row.id == id).unwrap()
     }
@@ -251,8 +251,8 @@ mod tests {
     fn the_timed_workload_counts_as_documented() {
         let mut health = sample::health();
         health.reset_timed_workload();
-        let raw = |id, health: &Health| row(AttributeSet::Intel, id, health).raw;
-        let three = |health: &Health| [0xe2, 0xe3, 0xe4].map(|id| raw(id, health));
+        let raw = |id, health: &SmartHealth| row(AttributeSet::Intel, id, health).raw;
+        let three = |health: &SmartHealth| [0xe2, 0xe3, 0xe4].map(|id| raw(id, health));
         assert_eq!(three(&health), [0xffff, 0xffff, 0]);
         health.power_on_minutes += 59;
         assert_eq!(three(&health), [0xffff, 0xffff, 59]);
@@ -280,13 +280,13 @@ mod tests {
     fn the_drive_says_that_it_fails_when_the_reserve_or_the_capacitor_does() {
         let healthy = sample::health();
         assert!(!is_failing(AttributeSet::Intel, &healthy));
-        let reserve = Health {
+        let reserve = SmartHealth {
             reserve_left: 40,
             ..healthy.clone()
         };
         assert_eq!(reserve.reserve_percent(), 10);
         assert!(is_failing(AttributeSet::Intel, &reserve));
-        let capacitor = Health {
+        let capacitor = SmartHealth {
             capacitor: Capacitor::Failed,
             ..healthy.clone()
         };
@@ -295,8 +295,8 @@ mod tests {
             !is_failing(AttributeSet::SandForce, &capacitor),
             "it has none"
         );
-        let worn_out = Health {
-            wear: super::super::Wear {
+        let worn_out = SmartHealth {
+            wear: super::super::SmartWear {
                 cycles_average: 9e9,
                 ..healthy.wear
             },

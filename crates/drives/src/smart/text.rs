@@ -4,7 +4,7 @@ use super::ata::threshold_exceeded;
 use super::attribute::flag;
 use super::format::{capacity, thousands};
 use super::json::shown;
-use super::{Attribute, AttributeSet, Health, Identity, nvme};
+use super::{Attribute, AttributeSet, Identity, SmartHealth, nvme};
 use std::fmt::Write;
 
 fn result(passed: bool) -> &'static str {
@@ -12,7 +12,7 @@ fn result(passed: bool) -> &'static str {
 }
 
 /// An ATA drive: health and the table of attributes, as `smartctl -H -A` prints them.
-pub fn ata_text(identity: &Identity, set: AttributeSet, health: &Health) -> String {
+pub fn ata_text(identity: &Identity, set: AttributeSet, health: &SmartHealth) -> String {
     let mut out = String::new();
     // Writing to a String does not fail.
     let _ = writeln!(
@@ -58,7 +58,7 @@ fn row_text(row: &Attribute) -> String {
 }
 
 /// An NVMe drive: health and the log page, as `smartctl -H -A` prints them.
-pub fn nvme_text(health: &Health) -> String {
+pub fn nvme_text(health: &SmartHealth) -> String {
     let warning = nvme::critical_warning(health);
     let mut out = format!(
         "SMART overall-health self-assessment test result: {}\n",
@@ -94,7 +94,7 @@ pub fn nvme_text(health: &Health) -> String {
 }
 
 /// The log page, a line for each field.
-fn nvme_log_text(health: &Health) -> String {
+fn nvme_log_text(health: &SmartHealth) -> String {
     let warning = nvme::critical_warning(health);
     let mut out = String::new();
     let units = |bytes: u64| {
@@ -153,7 +153,7 @@ fn nvme_log_text(health: &Health) -> String {
 }
 
 /// Throttling, which smartctl shows of drives that have throttled.
-fn throttling(health: &Health) -> Vec<(&'static str, String)> {
+fn throttling(health: &SmartHealth) -> Vec<(&'static str, String)> {
     let heat = &health.heat;
     let all = [
         ("Thermal Temp. 1 Transition Count", heat.throttles[0]),

@@ -2,14 +2,14 @@
 
 use super::traces::{check, read, sample};
 use crate::Target;
-use ssdlab_load::trace::{Format, ReadOptions};
+use ssdlab_load::trace::{ReadOptions, TraceFormat};
 
 /// The first byte names the format to write, the rest are records.
 pub const TARGET: Target = Target {
     name: "blktrace",
     run,
     seeds: || {
-        let little = sample(Format::Blktrace);
+        let little = sample(TraceFormat::Blktrace);
         let mut big = little.clone();
         for record in big.chunks_exact_mut(48) {
             // Fields of 4, 4, 8, 8, 4, 4, 4, 4, 4, 2 and 2 bytes.
@@ -34,10 +34,10 @@ fn run(input: &[u8]) {
         return;
     };
     let options = ReadOptions {
-        format: Some(Format::Blktrace),
+        format: Some(TraceFormat::Blktrace),
         bad_share: 0.9,
         device: (to < 128).then(|| "all".to_owned()),
     };
-    let format = Format::ALL[usize::from(to) % Format::ALL.len()];
+    let format = TraceFormat::ALL[usize::from(to) % TraceFormat::ALL.len()];
     check(read(records, &options), format);
 }

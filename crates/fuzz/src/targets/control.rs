@@ -2,8 +2,8 @@
 //! why and changes nothing.
 
 use crate::Target;
-use ssdlab_serve::control::{Ask, run_line};
-use ssdlab_serve::{MemoryStore, Power};
+use ssdlab_serve::control::{ControlRequest, run_line};
+use ssdlab_serve::{MemoryStore, PowerControl};
 
 /// One line.
 pub const TARGET: Target = Target {
@@ -31,12 +31,14 @@ fn run(input: &[u8]) {
     let drive = MemoryStore::new(1 << 16, 512);
     let before = drive.status();
     let (answer, until) = run_line(&drive, &line);
-    let request = serde_json::from_str::<Ask>(&line);
+    let request = serde_json::from_str::<ControlRequest>(&line);
     match &request {
         Ok(request) => {
             let written = serde_json::to_string(request).expect("a request");
             assert_eq!(
-                serde_json::from_str::<Ask>(&written).ok().as_ref(),
+                serde_json::from_str::<ControlRequest>(&written)
+                    .ok()
+                    .as_ref(),
                 Some(request)
             );
         }

@@ -4,7 +4,7 @@
 use super::plans::{check_commands, check_refusal};
 use crate::Target;
 use ssdlab_load::diskspd;
-use ssdlab_load::plan::{Language, Plan};
+use ssdlab_load::plan::{Language, WorkloadPlan};
 
 /// A command line, its words separated by blanks.
 pub const TARGET: Target = Target {
@@ -42,6 +42,6 @@ fn run(input: &[u8]) {
     check_commands(&plan);
 }
 
-fn shown(plan: &Plan) -> String {
+fn shown(plan: &WorkloadPlan) -> String {
     format!("{plan:?}")
 }

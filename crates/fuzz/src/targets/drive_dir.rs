@@ -2,7 +2,7 @@
 //! frame. With correct sums: a record is refused, or survives being written and read back.
 
 use crate::Target;
-use ssdlab_drives::keep::directory::{DriveDir, Safety, decode_frames, encode_frames};
+use ssdlab_drives::keep::directory::{CrashSafety, DriveDir, decode_frames, encode_frames};
 use ssdlab_ssd::DriveConfig;
 use ssdlab_ssd::drive::power::Power;
 use std::path::Path;
@@ -55,7 +55,7 @@ fn seeds() -> Vec<Vec<u8>> {
         ..DriveConfig::tiny()
     };
     DriveDir::create(&path, &config, "fuzz").expect("a directory");
-    let opened = DriveDir::open(&path, Power::default(), Safety::Process);
+    let opened = DriveDir::open(&path, Power::default(), CrashSafety::Process);
     let (mut drive, _) = opened.expect("a drive");
     for at in 0..12_u64 {
         let bytes = vec![at as u8; 1024];

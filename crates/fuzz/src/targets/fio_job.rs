@@ -4,7 +4,7 @@
 use super::plans::{check_commands, check_refusal};
 use crate::{Target, samples};
 use ssdlab_load::fio;
-use ssdlab_load::plan::{Language, Plan};
+use ssdlab_load::plan::{Language, WorkloadPlan};
 
 /// A job file.
 pub const TARGET: Target = Target {
@@ -77,7 +77,7 @@ fn run(input: &[u8]) {
 }
 
 /// The plan as a job file: its jobs carry all options that apply to them.
-fn write(plan: &Plan) -> String {
+fn write(plan: &WorkloadPlan) -> String {
     let mut text = String::new();
     for (number, phase) in plan.phases.iter().enumerate() {
         for (index, job) in phase.jobs.iter().enumerate() {
@@ -96,7 +96,7 @@ fn write(plan: &Plan) -> String {
 }
 
 /// Everything that a plan makes a drive do; where its options were written is left out.
-fn shown(plan: &Plan) -> String {
+fn shown(plan: &WorkloadPlan) -> String {
     assert!(matches!(plan.language, Language::Fio { .. }));
     let mut plan = plan.clone();
     for job in plan.phases.iter_mut().flat_map(|phase| &mut phase.jobs) {

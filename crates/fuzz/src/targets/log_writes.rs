@@ -3,7 +3,7 @@
 
 use crate::Target;
 use ssdlab_power::crashtest::log_writes::{Dialect, read, write};
-use ssdlab_power::crashtest::{BlockDevice, Disk, Stream};
+use ssdlab_power::crashtest::{CommandStream, RecordingDisk, SectorDevice};
 use ssdlab_ssd::DriveConfig;
 
 /// A log.
@@ -11,7 +11,7 @@ pub const TARGET: Target = Target {
     name: "log_writes",
     run,
     seeds: || {
-        let mut disk = Disk::new(&DriveConfig::tiny());
+        let mut disk = RecordingDisk::new(&DriveConfig::tiny());
         disk.mark("begin");
         disk.write(512, &[1; 1024], false).expect("written");
         disk.write(8192, &[2; 512], true).expect("written");
@@ -66,7 +66,7 @@ fn mark_in_large_sectors() -> Vec<u8> {
     log
 }
 
-fn written(stream: &Stream, dialect: Dialect) -> Vec<u8> {
+fn written(stream: &CommandStream, dialect: Dialect) -> Vec<u8> {
     let mut bytes = Vec::new();
     write(stream, dialect, &mut bytes).expect("memory");
     bytes

@@ -2,7 +2,7 @@
 
 use ssdlab_serve::nbd::wire::*;
 use ssdlab_serve::nbd::{Export, NbdOptions};
-use ssdlab_serve::{MemoryStore, Sectors};
+use ssdlab_serve::{MemoryStore, SharedDrive};
 use std::sync::Arc;
 
 /// Size of the drive in bytes, a few sectors.
@@ -11,8 +11,8 @@ pub const DRIVE_BYTES: u64 = 64 << 10;
 pub const SECTOR_BYTES: u64 = 4096;
 
 /// An empty drive.
-pub fn drive() -> Sectors {
-    Sectors::new(Arc::new(MemoryStore::new(DRIVE_BYTES, SECTOR_BYTES as u32)))
+pub fn drive() -> SharedDrive {
+    SharedDrive::new(Arc::new(MemoryStore::new(DRIVE_BYTES, SECTOR_BYTES as u32)))
 }
 
 /// The offer of the drive.
@@ -50,7 +50,7 @@ pub fn handshakes() -> Vec<Vec<u8>> {
 }
 
 fn request(command: u16, flags: u16, offset: u64, length: u32) -> Vec<u8> {
-    let request = Request {
+    let request = NbdRequest {
         flags,
         command,
         cookie: offset ^ u64::from(length),

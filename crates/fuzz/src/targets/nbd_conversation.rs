@@ -3,7 +3,7 @@
 use super::nbd::{drive, export, handshakes, request_streams};
 use crate::Target;
 use ssdlab_serve::Lint;
-use ssdlab_serve::nbd::{Agreement, Budget, Conversation, Encryption};
+use ssdlab_serve::nbd::{Conversation, Encryption, HandshakeResult, PayloadBudget};
 use ssdlab_ssd::rng::Rng;
 use std::io::{self, Read, Write};
 
@@ -39,10 +39,10 @@ fn converse(bytes: &[u8], split: Option<Rng>) -> (Result<(), io::ErrorKind>, Vec
         sent: Vec::new(),
     };
     let (drive, lint) = (drive(), Lint::default());
-    let budget = Budget::default();
+    let budget = PayloadBudget::default();
     let mut conversation = Conversation::new(&drive, &lint, &budget, export(), Encryption::Off);
     let outcome = match conversation.shake_hands(&mut wire, || Ok(())) {
-        Ok(Agreement::Transmit(session)) => {
+        Ok(HandshakeResult::Transmit(session)) => {
             conversation.transmit(session, "fuzz".to_string(), &mut wire)
         }
         other => other.map(|_| ()),

@@ -3,7 +3,7 @@
 use super::nbd::{export, handshakes};
 use crate::Target;
 use ssdlab_serve::nbd::wire::*;
-use ssdlab_serve::nbd::{Encryption, Handshake, Step};
+use ssdlab_serve::nbd::{Encryption, Handshake, HandshakeStep};
 
 /// The first byte is the length of the pieces, the rest comes from the client.
 pub const TARGET: Target = Target {
@@ -49,13 +49,13 @@ fn run_with(piece: u8, stream: &[u8], encryption: Encryption) {
 }
 
 /// Feeds the stream in pieces; bytes taken, replies and last step.
-fn shake(stream: &[u8], piece: usize, encryption: Encryption) -> (usize, Vec<u8>, Step) {
+fn shake(stream: &[u8], piece: usize, encryption: Encryption) -> (usize, Vec<u8>, HandshakeStep) {
     let mut handshake = Handshake::new(export(), encryption);
     let (mut start, mut end) = (0, 0);
     loop {
         let (taken, step) = handshake.feed(&stream[start..end]);
         start += taken;
-        if step != Step::More || end == stream.len() {
+        if step != HandshakeStep::More || end == stream.len() {
             return (start, handshake.out, step);
         }
         end = (end + piece).min(stream.len());
@@ -63,8 +63,8 @@ fn shake(stream: &[u8], piece: usize, encryption: Encryption) -> (usize, Vec<u8>
 }
 
 /// The greeting, then whole replies, then the export's properties if it was chosen by name.
-fn check(replies: &[u8], step: &Step) {
-    let mut bytes = Reader(replies);
+fn check(replies: &[u8], step: &HandshakeStep) {
+    let mut bytes = WireReader(replies);
     assert_eq!(bytes.u64(), Some(MAGIC));
     assert_eq!(bytes.u64(), Some(OPTION_MAGIC));
     assert_eq!(bytes.u16(), Some(FIXED_NEWSTYLE | NO_ZEROES));
@@ -74,7 +74,7 @@ fn check(replies: &[u8], step: &Step) {
             return;
         }
         if bytes.u64() != Some(OPTION_REPLY_MAGIC) {
-            let by_name = matches!(step, Step::Transmit(_)) && (rest == 10 || rest == 134);
+            let by_name = matches!(step, HandshakeStep::Transmit(_)) && (rest == 10 || rest == 134);
             assert!(by_name, "{rest} bytes that are no reply before {step:?}");
             return;
         }

@@ -3,7 +3,7 @@
 use super::nbd::{DRIVE_BYTES, SECTOR_BYTES, drive, request_streams};
 use crate::Target;
 use ssdlab_serve::nbd::wire::*;
-use ssdlab_serve::nbd::{Executor, Form, Session};
+use ssdlab_serve::nbd::{Executor, NbdSession, ReplyForm};
 use ssdlab_serve::{Coverage, SessionNotes};
 
 /// The first byte selects structured replies, contexts and extended headers, the rest are requests.
@@ -31,7 +31,7 @@ const EXTENDED: u8 = 8;
 fn with_long_heads(mut stream: &[u8]) -> Vec<u8> {
     let mut all = Vec::new();
     while let Some((head, tail)) = stream.split_first_chunk::<REQUEST_BYTES>() {
-        let request = Request::parse(head).expect("a seed");
+        let request = NbdRequest::parse(head).expect("a seed");
         let (payload, rest) = tail.split_at(request.payload() as usize);
         all.extend(ExtendedRequest::from(request).encode());
         all.extend(payload);
@@ -49,7 +49,7 @@ fn next<'a>(is_extended: bool, rest: &mut &'a [u8]) -> Option<(ExtendedRequest, 
         (request, tail)
     } else {
         let (head, tail) = rest.split_first_chunk::<REQUEST_BYTES>()?;
-        let request = Request::parse(head)?;
+        let request = NbdRequest::parse(head)?;
         assert_eq!(request.encode(), *head);
         (request.into(), tail)
     };
@@ -67,7 +67,7 @@ fn run(input: &[u8]) {
     let structured = extended || session & 1 != 0;
     let mut executor = Executor {
         drive: &drive,
-        session: Session {
+        session: NbdSession {
             structured,
             extended,
             contexts: [session & 3 == 3, session & 5 == 5],
@@ -111,14 +111,14 @@ fn apply(request: &ExtendedRequest, payload: &[u8], model: &mut [u8]) {
 }
 
 /// The bytes that a well-formed reply returns, or its error.
-fn reply(request: &ExtendedRequest, form: Form, out: &[u8]) -> Result<Vec<u8>, u32> {
+fn reply(request: &ExtendedRequest, form: ReplyForm, out: &[u8]) -> Result<Vec<u8>, u32> {
     let wanted = if request.command == CMD_READ {
         request.length as usize
     } else {
         0
     };
-    let mut bytes = Reader(out);
-    if form == Form::Simple {
+    let mut bytes = WireReader(out);
+    if form == ReplyForm::Simple {
         assert_eq!(bytes.u32(), Some(SIMPLE_REPLY_MAGIC));
         let error = bytes.u32().expect("an error number");
         assert_eq!(bytes.u64(), Some(request.cookie));
@@ -131,7 +131,7 @@ fn reply(request: &ExtendedRequest, form: Form, out: &[u8]) -> Result<Vec<u8>, u
     }
     let mut data = Vec::new();
     loop {
-        let is_extended = form == Form::Extended;
+        let is_extended = form == ReplyForm::Extended;
         let magic = match is_extended {
             true => EXTENDED_REPLY_MAGIC,
             false => STRUCTURED_REPLY_MAGIC,
@@ -161,7 +161,7 @@ fn reply(request: &ExtendedRequest, form: Form, out: &[u8]) -> Result<Vec<u8>, u
 
 /// Adds the content of a chunk to `data`; returns the error that it reports.
 fn chunk(kind: u16, body: &[u8], request: &ExtendedRequest, data: &mut Vec<u8>) -> Option<u32> {
-    let mut body = Reader(body);
+    let mut body = WireReader(body);
     match kind {
         CHUNK_NONE => assert!(body.0.is_empty()),
         CHUNK_ERROR => {

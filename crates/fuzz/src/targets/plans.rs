@@ -1,8 +1,8 @@
 //! Properties that the targets for workload languages share.
 
 use ssdlab_base::LabError;
-use ssdlab_load::plan::Plan;
-use ssdlab_load::stream::Stream;
+use ssdlab_load::plan::WorkloadPlan;
+use ssdlab_load::stream::JobStream;
 
 /// Size of the drive on which plans are tried, in bytes.
 const DRIVE_BYTES: u64 = 1 << 30;
@@ -10,11 +10,11 @@ const DRIVE_BYTES: u64 = 1 << 30;
 const COMMANDS: usize = 64;
 
 /// The first commands of every job lie on the drive and have a length.
-pub fn check_commands(plan: &Plan) {
+pub fn check_commands(plan: &WorkloadPlan) {
     for job in plan.phases.iter().flat_map(|phase| &phase.jobs).take(8) {
         let _ = job.what();
         for copy in [0, job.copies.saturating_sub(1)] {
-            let Ok(mut stream) = Stream::new(job, copy, DRIVE_BYTES) else {
+            let Ok(mut stream) = JobStream::new(job, copy, DRIVE_BYTES) else {
                 continue;
             };
             for _ in 0..COMMANDS {

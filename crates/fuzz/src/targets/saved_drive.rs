@@ -3,7 +3,7 @@
 
 use super::drive_image;
 use crate::Target;
-use ssdlab_drives::keep::saved::{About, load_from};
+use ssdlab_drives::keep::saved::{SavedDriveInfo, load_from};
 use std::hash::Hasher;
 use std::io::Cursor;
 use twox_hash::XxHash3_64;
@@ -13,7 +13,7 @@ pub const TARGET: Target = Target {
     name: "saved_drive",
     run,
     seeds: || {
-        let about = serde_json::to_vec(&About::default()).expect("JSON");
+        let about = serde_json::to_vec(&SavedDriveInfo::default()).expect("JSON");
         let images = (drive_image::TARGET.seeds)().into_iter();
         let file = |image: Vec<u8>| [&[1], &header(&about, &image)[..], &about, &image].concat();
         images.map(file).collect()
@@ -62,7 +62,8 @@ fn run(input: &[u8]) {
     };
     assert!(header_is_right(&file), "a wrong checksum is accepted");
     let written = serde_json::to_string(&about).expect("JSON");
-    let again: About = serde_json::from_str(&written).expect("a description that was written");
+    let again: SavedDriveInfo =
+        serde_json::from_str(&written).expect("a description that was written");
     assert_eq!(again, about);
     let mut image = Vec::new();
     drive.save(&mut image).expect("no outstanding commands");

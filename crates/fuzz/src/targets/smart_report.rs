@@ -3,7 +3,7 @@
 
 use crate::{Target, samples};
 use ssdlab_judge::inspect::report::parse;
-use ssdlab_judge::inspect::{Inspection, Reported, forecasts, inspect, lines};
+use ssdlab_judge::inspect::{Inspection, ReportedValue, forecasts, inspect, lines};
 
 /// One report, or JSON lines of several.
 pub const TARGET: Target = Target {
@@ -54,8 +54,8 @@ fn run(input: &[u8]) {
 
 fn check(found: &Inspection) {
     let life = &found.life;
-    let bounded = |reported: &Option<Reported>, most: f64| {
-        let good = |reported: &Reported| {
+    let bounded = |reported: &Option<ReportedValue>, most: f64| {
+        let good = |reported: &ReportedValue| {
             (0.0..=most).contains(&reported.value) && !reported.source.is_empty()
         };
         assert!(reported.as_ref().is_none_or(good), "{reported:?}");

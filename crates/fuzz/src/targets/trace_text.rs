@@ -2,7 +2,7 @@
 
 use super::traces::{check, read};
 use crate::{Target, samples};
-use ssdlab_load::trace::{Format, ReadOptions};
+use ssdlab_load::trace::{ReadOptions, TraceFormat};
 
 /// The first byte names the format to read, or 0 to detect it; the second the one to write.
 pub const TARGET: Target = Target {
@@ -38,13 +38,17 @@ fn run(input: &[u8]) {
     let Some((&[from, to], text)) = input.split_first_chunk() else {
         return;
     };
-    let format = |byte: u8| Format::ALL.get(usize::from(byte).wrapping_sub(1)).copied();
+    let format = |byte: u8| {
+        TraceFormat::ALL
+            .get(usize::from(byte).wrapping_sub(1))
+            .copied()
+    };
     let options = ReadOptions {
         format: format(from),
         bad_share: 0.9,
         device: (from < 128).then(|| "all".to_owned()),
     };
-    let target = format(to % 11).unwrap_or(Format::Csv);
+    let target = format(to % 11).unwrap_or(TraceFormat::Csv);
     check(read(text, &options), target);
 }
 
@@ -69,7 +73,7 @@ fn seeds() -> Vec<Vec<u8>> {
         let head = &sample[..sample.len().min(4096)];
         seeds.push([&[0, 1], head].concat());
     }
-    for (number, format) in (1..).zip(Format::ALL) {
+    for (number, format) in (1..).zip(TraceFormat::ALL) {
         seeds.push([vec![0, number], super::traces::sample(format)].concat());
         seeds.push([vec![number, 1], super::traces::sample(format)].concat());
     }

@@ -2,8 +2,10 @@
 
 use ssdlab_base::LabError;
 use ssdlab_load::trace::describe::Describer;
-use ssdlab_load::trace::write::Writer;
-use ssdlab_load::trace::{Event, Format, Op, ReadOptions, Reader, Reading, show};
+use ssdlab_load::trace::write::TraceWriter;
+use ssdlab_load::trace::{
+    Op, ReadOptions, TraceEvent, TraceFormat, TraceReadStats, TraceReader, show,
+};
 use std::io::Cursor;
 use std::path::Path;
 
@@ -11,9 +13,12 @@ use std::path::Path;
 pub const NAME: &str = "input.trace";
 
 /// Reads a trace and returns all events in order.
-pub fn read(bytes: &[u8], options: &ReadOptions) -> Result<(Vec<Event>, Reading), LabError> {
+pub fn read(
+    bytes: &[u8],
+    options: &ReadOptions,
+) -> Result<(Vec<TraceEvent>, TraceReadStats), LabError> {
     let input = Box::new(Cursor::new(bytes.to_vec()));
-    let mut reader = Reader::new(Path::new(NAME), input, options)?;
+    let mut reader = TraceReader::new(Path::new(NAME), input, options)?;
     let mut events = Vec::new();
     while let Some(event) = reader.next_event()? {
         events.push(event);
@@ -23,7 +28,7 @@ pub fn read(bytes: &[u8], options: &ReadOptions) -> Result<(Vec<Event>, Reading)
 
 /// Checks the events: order, bounds, the description, and that it survives being written as
 /// CSV and in `format`.
-pub fn check(outcome: Result<(Vec<Event>, Reading), LabError>, format: Format) {
+pub fn check(outcome: Result<(Vec<TraceEvent>, TraceReadStats), LabError>, format: TraceFormat) {
     let (events, reading) = match outcome {
         Ok(found) => found,
         Err(error) => {
@@ -49,7 +54,7 @@ pub fn check(outcome: Result<(Vec<Event>, Reading), LabError>, format: Format) {
     }
     let text = show::text(NAME, &reading, &describer.finish());
     assert!(!text.contains("NaN") && !text.contains("inf "), "{text}");
-    assert_eq!(written(&events, Format::Csv), Some(events.clone()));
+    assert_eq!(written(&events, TraceFormat::Csv), Some(events.clone()));
     if let Some(back) = written(&events, format) {
         assert!(
             back.len() <= events.len(),
@@ -62,9 +67,9 @@ pub fn check(outcome: Result<(Vec<Event>, Reading), LabError>, format: Format) {
 
 /// The events after they were written in `format` and read back; `None` if the format holds none
 /// of them.
-fn written(events: &[Event], format: Format) -> Option<Vec<Event>> {
+fn written(events: &[TraceEvent], format: TraceFormat) -> Option<Vec<TraceEvent>> {
     let mut bytes = Vec::new();
-    let mut writer = Writer::new(format, &mut bytes).expect("memory");
+    let mut writer = TraceWriter::new(format, &mut bytes).expect("memory");
     for event in events {
         writer.event(event).expect("memory");
     }
@@ -87,11 +92,11 @@ fn written(events: &[Event], format: Format) -> Option<Vec<Event>> {
 }
 
 /// A short trace in `format`.
-pub fn sample(format: Format) -> Vec<u8> {
-    let event = |n: u64, op| Event {
+pub fn sample(format: TraceFormat) -> Vec<u8> {
+    let event = |n: u64, op| TraceEvent {
         done_ns: Some(n * 100_000 + 80_000),
         fua: n % 5 == 4,
-        ..Event::new(
+        ..TraceEvent::new(
             n * 100_000,
             op,
             n * 8192,
@@ -99,7 +104,7 @@ pub fn sample(format: Format) -> Vec<u8> {
         )
     };
     let mut bytes = Vec::new();
-    let mut writer = Writer::new(format, &mut bytes).expect("memory");
+    let mut writer = TraceWriter::new(format, &mut bytes).expect("memory");
     for (n, op) in (0..).zip([
         Op::Read,
         Op::Write,

@@ -1,11 +1,11 @@
 //! The days themselves.
 
-use super::result::{Months, Sample};
-use super::spec::{MonthsSpec, Trim};
-use crate::file_system::{Extent, FileSystem};
+use super::result::{DaySample, Months};
+use super::spec::{MonthsSpec, TrimSchedule};
+use crate::file_system::{BitmapFileSystem, FileExtent};
 use crate::probe::{probe, quantile};
 use ssdlab_base::LabError;
-use ssdlab_base::check::Check;
+use ssdlab_base::check::SelfCheck;
 use ssdlab_base::latencies::{Latencies, latencies};
 use ssdlab_bench::engine::devices::{Devices, new_drive};
 use ssdlab_ssd::ftl::Found;
@@ -17,23 +17,23 @@ const DAY: Nanos = Nanos::from_secs(86_400);
 
 /// Bytes written by reason, to keep the shares of the spec.
 #[derive(Clone, Copy, Debug, Default)]
-struct Written {
+struct WrittenBytes {
     all: u64,
     updates: u64,
 }
 
-struct Life<'a> {
+struct MonthsRunner<'a> {
     spec: &'a MonthsSpec,
     devices: Devices,
-    fs: FileSystem,
+    fs: BitmapFileSystem,
     /// Bytes of a block: a mapping unit, 4 KiB at least.
     block: u64,
     slot_bytes: u32,
     files: Rng,
     updates: Rng,
     probes: Rng,
-    written: Written,
-    samples: Vec<Sample>,
+    written: WrittenBytes,
+    samples: Vec<DaySample>,
     /// Since the last sample.
     writes: Latencies,
     busy: Nanos,
@@ -41,21 +41,21 @@ struct Life<'a> {
     last: DriveCounters,
 }
 
-impl<'a> Life<'a> {
-    pub fn new(spec: &'a MonthsSpec, config: &DriveConfig) -> Result<Life<'a>, LabError> {
+impl<'a> MonthsRunner<'a> {
+    pub fn new(spec: &'a MonthsSpec, config: &DriveConfig) -> Result<MonthsRunner<'a>, LabError> {
         let drive = new_drive(config)?;
         let block = u64::from(config.shape.slot_bytes).max(4096);
-        Ok(Life {
+        Ok(MonthsRunner {
             spec,
             last: drive.counters().clone(),
             devices: Devices::new(vec![drive]),
-            fs: FileSystem::new(config.user_bytes / block),
+            fs: BitmapFileSystem::new(config.user_bytes / block),
             block,
             slot_bytes: config.shape.slot_bytes,
             files: Rng::named(spec.seed, "months: files"),
             updates: Rng::named(spec.seed, "months: updates"),
             probes: Rng::named(spec.seed, "months: probes"),
-            written: Written::default(),
+            written: WrittenBytes::default(),
             samples: Vec::new(),
             writes: latencies(),
             busy: Nanos::ZERO,
@@ -74,7 +74,7 @@ impl<'a> Life<'a> {
         self.idle_until(DAY);
         self.sample(0)?;
         let after_fill = self.last.clone();
-        self.written = Written::default();
+        self.written = WrittenBytes::default();
         let daily = self.fs.blocks() * self.block / 100 * u64::from(self.spec.daily_pct);
         let mut stopped = false;
         for day in 1..=self.spec.days {
@@ -99,13 +99,13 @@ impl<'a> Life<'a> {
     /// A burst of writing, until `bytes` have been written since day 0.
     fn day(&mut self, bytes: u64, day: u32) {
         let began = self.devices.now();
-        if let Trim::Batch { days } = self.spec.trim
+        if let TrimSchedule::Batch { days } = self.spec.trim
             && day.is_multiple_of(days)
         {
             self.trim_all();
         }
         while self.written.all < bytes {
-            let Written { all, updates } = self.written;
+            let WrittenBytes { all, updates } = self.written;
             if updates * 100 < all * u64::from(self.spec.update_pct) {
                 self.update();
                 continue;
@@ -137,7 +137,7 @@ impl<'a> Life<'a> {
 
     fn delete(&mut self) {
         let freed = self.fs.delete(&mut self.files);
-        if self.spec.trim == Trim::AtOnce {
+        if self.spec.trim == TrimSchedule::AtOnce {
             for extent in freed {
                 self.trim(extent);
             }
@@ -147,21 +147,21 @@ impl<'a> Life<'a> {
     /// Overwrites a block of a file, any block alike.
     fn update(&mut self) {
         if let Some(first) = self.fs.any_used(&mut self.updates) {
-            self.each_command(Extent { first, count: 1 }, Command::write);
+            self.each_command(FileExtent { first, count: 1 }, Command::write);
         }
         self.written.all += self.block;
         self.written.updates += self.block;
     }
 
     fn trim_all(&mut self) {
-        let free: Vec<Extent> = self.fs.free_runs().collect();
+        let free: Vec<FileExtent> = self.fs.free_runs().collect();
         for extent in free {
             self.trim(extent);
         }
     }
 
     /// One TRIM command, or several of 1 GiB.
-    fn trim(&mut self, extent: Extent) {
+    fn trim(&mut self, extent: FileExtent) {
         let step = (1 << 30) / self.block;
         for first in (extent.first..extent.first + extent.count).step_by(step as usize) {
             let count = step.min(extent.first + extent.count - first);
@@ -170,7 +170,7 @@ impl<'a> Life<'a> {
         }
     }
 
-    fn each_command(&mut self, extent: Extent, make: fn(u64, u32) -> Command) {
+    fn each_command(&mut self, extent: FileExtent, make: fn(u64, u32) -> Command) {
         let step = (u64::from(self.spec.command_max) / self.block).max(1);
         let end = extent.first + extent.count;
         for first in (extent.first..end).step_by(step as usize) {
@@ -236,7 +236,7 @@ impl<'a> Life<'a> {
         let drive = self.devices.drive(0);
         let counters = drive.counters().clone();
         let share = |blocks: u64| blocks as f64 / fs.blocks() as f64;
-        self.samples.push(Sample {
+        self.samples.push(DaySample {
             day,
             host_bytes: counters.host_bytes_written,
             waf: counters.waf_since(&self.last, drive.config().geometry().slot_bytes),
@@ -259,8 +259,8 @@ impl<'a> Life<'a> {
         let drive = self.devices.drive(0);
         let counters = drive.counters();
         let mut checks = self.devices.checks();
-        checks.push(Check::new("file system", self.fs.check()));
-        checks.push(Check::new(
+        checks.push(SelfCheck::new("file system", self.fs.check()));
+        checks.push(SelfCheck::new(
             "the drive holds every file",
             self.files_are_mapped(),
         ));
@@ -285,7 +285,7 @@ impl<'a> Life<'a> {
             slots.all(|lpn| drive.find(lpn as u32) != Found::Unmapped)
         };
         let mut at = 0;
-        for run in self.fs.free_runs().chain([Extent {
+        for run in self.fs.free_runs().chain([FileExtent {
             first: self.fs.blocks(),
             count: 0,
         }]) {
@@ -293,7 +293,7 @@ impl<'a> Life<'a> {
                 return Err(format!("block {lost} of a file is unknown to the drive"));
             }
             let mut free = run.first..run.first + run.count;
-            if self.spec.trim == Trim::AtOnce
+            if self.spec.trim == TrimSchedule::AtOnce
                 && let Some(held) = free.find(|&block| mapped(block))
             {
                 return Err(format!("block {held} was trimmed, and the drive holds it"));
@@ -315,5 +315,5 @@ pub fn run_until(
     stop: &AtomicBool,
 ) -> Result<Months, LabError> {
     spec.validate(drive.user_bytes)?;
-    Life::new(spec, drive)?.run(stop)
+    MonthsRunner::new(spec, drive)?.run(stop)
 }

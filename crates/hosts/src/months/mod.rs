@@ -21,21 +21,21 @@ mod spec;
 mod tests;
 
 pub use life::run_until;
-pub use result::{Months, Sample};
-pub use spec::{MonthsSpec, Trim};
+pub use result::{DaySample, Months};
+pub use spec::{MonthsSpec, TrimSchedule};
 
 use crate::HostDrive;
 use crate::scenario::{Scenario, document};
 use crate::show::heads;
 use serde_json::{Value, json};
 use ssdlab_base::LabError;
-use ssdlab_base::check::Check;
+use ssdlab_base::check::SelfCheck;
 use std::sync::atomic::AtomicBool;
 
 impl Scenario for MonthsSpec {
     const NAME: &'static str = "months";
-    type Drives = [HostDrive];
-    type Run = Months;
+    type TargetDrives = [HostDrive];
+    type ScenarioResult = Months;
 
     fn validate_on(&self, drives: &[HostDrive]) -> Result<(), LabError> {
         self.validate(drives[0].user_bytes)
@@ -45,7 +45,7 @@ impl Scenario for MonthsSpec {
         run_until(self, &drives[0].config, stop)
     }
 
-    fn checks(run: &Months) -> &[Check] {
+    fn checks(run: &Months) -> &[SelfCheck] {
         &run.checks
     }
 

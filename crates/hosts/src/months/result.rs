@@ -1,13 +1,13 @@
 //! Results of the months.
 
 use super::spec::MonthsSpec;
-use crate::probe::Probe;
+use crate::probe::ProbeResult;
 use serde::Serialize;
-use ssdlab_base::check::Check;
+use ssdlab_base::check::SelfCheck;
 
 /// State at the end of a day. Rates and WAF are of the time since the sample before.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Sample {
+pub struct DaySample {
     /// The day; 0 = the files are there, nothing was deleted yet.
     pub day: u32,
     /// Bytes written by the host since the drive was new.
@@ -29,7 +29,7 @@ pub struct Sample {
     /// Superblocks free for data.
     pub free_superblocks: usize,
     /// Measured on a fork.
-    pub probe: Probe,
+    pub probe: ProbeResult,
 }
 
 /// Result of the months.
@@ -40,7 +40,7 @@ pub struct Months {
     /// Bytes of the file system.
     pub fs_bytes: u64,
     /// Over time.
-    pub samples: Vec<Sample>,
+    pub samples: Vec<DaySample>,
     /// Bytes written by the host after day 0.
     pub host_bytes: u64,
     /// NAND bytes programmed / host bytes written, after day 0.
@@ -50,5 +50,5 @@ pub struct Months {
     /// Ended before its last day.
     pub stopped: bool,
     /// Self-checks.
-    pub checks: Vec<Check>,
+    pub checks: Vec<SelfCheck>,
 }

@@ -1,7 +1,7 @@
 //! Months as tables: for the terminal, 80 columns, and as CSV.
 
-use super::result::{Months, Sample};
-use crate::show::{self, Column, line, per_cent, ratio};
+use super::result::{DaySample, Months};
+use crate::show::{self, ScenarioCsvColumn, line, per_cent, ratio};
 use ssdlab_base::check::lines;
 use ssdlab_ssd::Bytes;
 use ssdlab_view::units;
@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 /// Rows of the table of one run.
 const ROWS: usize = 9;
 
-const SERIES: [Column<Sample>; 15] = [
+const SERIES: [ScenarioCsvColumn<DaySample>; 15] = [
     ("day", |s| s.day.to_string()),
     ("host_bytes", |s| s.host_bytes.to_string()),
     ("waf", |s| {
@@ -95,7 +95,7 @@ fn table(out: &mut String, run: &Months) {
     );
 }
 
-fn row(s: &Sample) -> String {
+fn row(s: &DaySample) -> String {
     let cells = [
         per_cent(s.used_share),
         per_cent(s.mapped_share),
@@ -147,7 +147,8 @@ pub struct LastQuarter {
 pub fn last_quarter(run: &Months) -> LastQuarter {
     let samples = run.samples.get(1..).unwrap_or_default();
     let last = &samples[samples.len() - samples.len().div_ceil(4)..];
-    let mean = |of: fn(&Sample) -> f64| last.iter().map(of).sum::<f64>() / last.len().max(1) as f64;
+    let mean =
+        |of: fn(&DaySample) -> f64| last.iter().map(of).sum::<f64>() / last.len().max(1) as f64;
     LastQuarter {
         mapped_share: mean(|s| s.mapped_share),
         waf: mean(|s| s.waf.unwrap_or_default()),

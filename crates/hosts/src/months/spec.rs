@@ -8,7 +8,7 @@ use ssdlab_base::LabError;
 /// When the file system trims blocks that are free again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Trim {
+pub enum TrimSchedule {
     /// Nothing.
     Never,
     /// Everything, with each deletion (mount option `discard`).
@@ -20,13 +20,13 @@ pub enum Trim {
     },
 }
 
-impl Trim {
+impl TrimSchedule {
     /// Name for the command line, tables and files.
     pub fn name(self) -> String {
         match self {
-            Trim::Never => "never".into(),
-            Trim::AtOnce => "at-once".into(),
-            Trim::Batch { days } => format!("batch:{days}"),
+            TrimSchedule::Never => "never".into(),
+            TrimSchedule::AtOnce => "at-once".into(),
+            TrimSchedule::Batch { days } => format!("batch:{days}"),
         }
     }
 
@@ -34,13 +34,13 @@ impl Trim {
     ///
     /// # Errors
     /// When it is none of these.
-    pub fn parse(text: &str) -> Result<Trim, LabError> {
+    pub fn parse(text: &str) -> Result<TrimSchedule, LabError> {
         let days = text.strip_prefix("batch:").map(str::parse::<u32>);
         match (text, days) {
-            ("never", _) => Ok(Trim::Never),
-            ("at-once", _) => Ok(Trim::AtOnce),
-            ("batch", _) => Ok(Trim::Batch { days: 7 }),
-            (_, Some(Ok(days @ 1..=3650))) => Ok(Trim::Batch { days }),
+            ("never", _) => Ok(TrimSchedule::Never),
+            ("at-once", _) => Ok(TrimSchedule::AtOnce),
+            ("batch", _) => Ok(TrimSchedule::Batch { days: 7 }),
+            (_, Some(Ok(days @ 1..=3650))) => Ok(TrimSchedule::Batch { days }),
             _ => Err(LabError::bad_option(
                 "--trim",
                 text,
@@ -66,7 +66,7 @@ pub struct MonthsSpec {
     /// logarithm.
     pub file_blocks: (u64, u64),
     /// When free blocks are trimmed.
-    pub trim: Trim,
+    pub trim: TrimSchedule,
     /// Commands outstanding.
     pub depth: u32,
     /// Bytes of the largest write command.
@@ -95,7 +95,7 @@ impl Default for MonthsSpec {
             used_pct: 70,
             update_pct: 50,
             file_blocks: (1, 2048),
-            trim: Trim::Never,
+            trim: TrimSchedule::Never,
             depth: 8,
             command_max: 256 << 10,
             sample_days: 7,

@@ -21,7 +21,7 @@ fn drive() -> DriveConfig {
     config
 }
 
-fn spec(trim: Trim) -> MonthsSpec {
+fn spec(trim: TrimSchedule) -> MonthsSpec {
     MonthsSpec {
         days: 28,
         daily_pct: 30,
@@ -35,7 +35,7 @@ fn spec(trim: Trim) -> MonthsSpec {
     }
 }
 
-fn months(trim: Trim) -> Months {
+fn months(trim: TrimSchedule) -> Months {
     let months = run(&spec(trim), &drive()).unwrap();
     assert_eq!(failures(&months.checks), Vec::<String>::new());
     months
@@ -45,14 +45,14 @@ fn months(trim: Trim) -> Months {
 /// block. `files_are_mapped`, among the checks, looks at each block besides.
 #[test]
 fn trim_at_once_leaves_the_mapped_share_at_the_used_share() {
-    for sample in months(Trim::AtOnce).samples {
+    for sample in months(TrimSchedule::AtOnce).samples {
         assert_eq!(sample.mapped_share, sample.used_share, "{sample:?}");
     }
 }
 
 #[test]
 fn without_trim_the_drive_fills_up_and_never_forgets() {
-    let months = months(Trim::Never);
+    let months = months(TrimSchedule::Never);
     let shares: Vec<f64> = months.samples.iter().map(|s| s.mapped_share).collect();
     assert!(shares.windows(2).all(|pair| pair[0] <= pair[1]));
     assert!(*shares.last().unwrap() > 0.995, "{shares:?}");
@@ -66,7 +66,7 @@ fn without_trim_the_drive_fills_up_and_never_forgets() {
 
 #[test]
 fn batches_bring_the_mapped_share_down_on_their_day() {
-    let mut spec = spec(Trim::Batch { days: 7 });
+    let mut spec = spec(TrimSchedule::Batch { days: 7 });
     spec.sample_days = 1;
     let months = run(&spec, &drive()).unwrap();
     let share = |day: u32| {
@@ -82,7 +82,12 @@ fn batches_bring_the_mapped_share_down_on_their_day() {
 /// The same files, whatever is trimmed: host bytes are equal, and so is the file system's state.
 #[test]
 fn trim_changes_what_the_drive_does_and_not_what_the_host_does() {
-    let all = [Trim::Never, Trim::Batch { days: 7 }, Trim::AtOnce].map(months);
+    let all = [
+        TrimSchedule::Never,
+        TrimSchedule::Batch { days: 7 },
+        TrimSchedule::AtOnce,
+    ]
+    .map(months);
     for other in &all[1..] {
         assert_eq!(all[0].host_bytes, other.host_bytes);
         for (a, b) in all[0].samples.iter().zip(&other.samples) {
@@ -114,8 +119,8 @@ fn using_less_helps_only_with_trim() {
         };
         run(&spec, &drive()).unwrap().waf.unwrap()
     };
-    let (never_90, never_60) = (waf(Trim::Never, 90), waf(Trim::Never, 60));
-    let (once_90, once_60) = (waf(Trim::AtOnce, 90), waf(Trim::AtOnce, 60));
+    let (never_90, never_60) = (waf(TrimSchedule::Never, 90), waf(TrimSchedule::Never, 60));
+    let (once_90, once_60) = (waf(TrimSchedule::AtOnce, 90), waf(TrimSchedule::AtOnce, 60));
     assert!(once_60 < 0.8 * once_90, "{once_60} {once_90}");
     assert!(never_60 > 0.75 * never_90, "{never_60} {never_90}");
 }
@@ -126,7 +131,7 @@ fn the_same_seed_gives_the_same_months_and_another_does_not() {
         let spec = MonthsSpec {
             seed,
             days: 7,
-            ..spec(Trim::AtOnce)
+            ..spec(TrimSchedule::AtOnce)
         };
         run(&spec, &drive()).unwrap()
     };
@@ -139,7 +144,7 @@ fn a_drive_with_larger_mapping_units_keeps_the_law() {
     let mut config = drive();
     config.shape.slot_bytes = 8192;
     let config = scaled(&config, u64::MAX).unwrap().config;
-    let mut spec = spec(Trim::AtOnce);
+    let mut spec = spec(TrimSchedule::AtOnce);
     spec.probe.block = 8192;
     let months = run(&spec, &config).unwrap();
     assert_eq!(failures(&months.checks), Vec::<String>::new());
@@ -158,15 +163,15 @@ fn impossible_months_are_refused() {
         |s| s.file_blocks = (1, 1 << 20),
     ];
     for change in change {
-        let mut spec = spec(Trim::Never);
+        let mut spec = spec(TrimSchedule::Never);
         change(&mut spec);
         let error = run(&spec, &drive()).unwrap_err();
         assert!(!error.advice().is_empty(), "{error}");
     }
     for text in ["", "daily", "batch:0", "batch:x", "batch:-1"] {
-        assert!(Trim::parse(text).is_err(), "{text}");
+        assert!(TrimSchedule::parse(text).is_err(), "{text}");
     }
     for text in ["never", "at-once", "batch:3"] {
-        assert_eq!(Trim::parse(text).unwrap().name(), text);
+        assert_eq!(TrimSchedule::parse(text).unwrap().name(), text);
     }
 }

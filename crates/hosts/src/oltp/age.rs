@@ -1,12 +1,12 @@
 //! Where things lie on the drive, and the months between the windows.
 
-use super::engine::{Server, Waited};
-use super::layout::{Layout, OtherFiles, PIECE};
-use super::result::{Oltp, Window};
+use super::engine::{OltpServer, OltpWindowStats};
+use super::layout::{OltpLayout, OtherFiles, PIECE};
+use super::result::{Oltp, OltpWindow};
 use super::spec::OltpSpec;
 use crate::probe::{probe, quantile};
 use ssdlab_base::LabError;
-use ssdlab_base::check::{Check, failures};
+use ssdlab_base::check::{SelfCheck, failures};
 use ssdlab_bench::engine::devices::{Devices, new_drive};
 use ssdlab_ssd::ftl::Found;
 use ssdlab_ssd::rng::Rng;
@@ -18,21 +18,21 @@ const DEPTH: u64 = 32;
 /// Rest before a window, for the drive's idle work.
 const REST: Nanos = Nanos::from_secs(60);
 
-struct Life<'a> {
+struct OltpRunner<'a> {
     spec: &'a OltpSpec,
     devices: Devices,
-    layout: Layout,
+    layout: OltpLayout,
     other: OtherFiles,
     rng: Rng,
     probes: Rng,
     done: Oltp,
 }
 
-impl<'a> Life<'a> {
-    pub fn new(spec: &'a OltpSpec, config: &DriveConfig) -> Result<Life<'a>, LabError> {
+impl<'a> OltpRunner<'a> {
+    pub fn new(spec: &'a OltpSpec, config: &DriveConfig) -> Result<OltpRunner<'a>, LabError> {
         let drive = new_drive(config)?;
-        let layout = Layout::new(spec, config.user_bytes);
-        Ok(Life {
+        let layout = OltpLayout::new(spec, config.user_bytes);
+        Ok(OltpRunner {
             spec,
             devices: Devices::new(vec![drive]),
             layout,
@@ -151,13 +151,13 @@ impl<'a> Life<'a> {
         let probe = probe(drive, &self.spec.probe, &mut self.probes, &mut place)?;
         let mapped_share = mapped_share(drive);
         let before = drive.counters().clone();
-        let mut server = Server::new(self.spec, self.layout, self.other, month);
+        let mut server = OltpServer::new(self.spec, self.layout, self.other, month);
         server.run(&mut self.devices);
         self.other = server.other();
         let drive = self.devices.drive(0);
         let slot = drive.config().geometry().slot_bytes;
         let waf = drive.counters().waf_since(&before, slot);
-        let Waited {
+        let OltpWindowStats {
             transactions,
             reads,
             read_bytes,
@@ -166,7 +166,7 @@ impl<'a> Life<'a> {
             refused,
         } = server.waited();
         let rate = |count: u64| count as f64 / self.spec.window.as_secs_f64();
-        self.done.windows.push(Window {
+        self.done.windows.push(OltpWindow {
             month,
             tps: rate(transactions.len()),
             p50_ns: quantile(transactions, 0.5),
@@ -187,7 +187,7 @@ impl<'a> Life<'a> {
         if month == 0 || !failures(&checks).is_empty() {
             let named = checks.into_iter().map(|c| {
                 let name = format!("window of month {month}: {}", c.name);
-                Check::new(name, c.failure.map_or(Ok(()), Err))
+                SelfCheck::new(name, c.failure.map_or(Ok(()), Err))
             });
             self.done.checks.extend(named);
         }
@@ -214,5 +214,5 @@ pub fn run_until(
     stop: &AtomicBool,
 ) -> Result<Oltp, LabError> {
     spec.validate(drive.user_bytes)?;
-    Life::new(spec, drive)?.run(stop)
+    OltpRunner::new(spec, drive)?.run(stop)
 }

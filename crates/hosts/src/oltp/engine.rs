@@ -1,12 +1,12 @@
 //! A window: transactions, group commit and page cleaner as a state machine.
 
-use super::layout::{Layout, OtherFiles};
-use super::result::Second;
+use super::layout::{OltpLayout, OtherFiles};
+use super::result::OltpSecond;
 use super::spec::OltpSpec;
 use crate::probe::quantile;
-use ssdlab_base::check::Check;
+use ssdlab_base::check::SelfCheck;
 use ssdlab_base::latencies::{Latencies, latencies};
-use ssdlab_bench::engine::devices::{Devices, Done};
+use ssdlab_bench::engine::devices::{DeviceCompletion, Devices};
 use ssdlab_ssd::rng::Rng;
 use ssdlab_ssd::{Command, Nanos, Op};
 use std::cmp::Reverse;
@@ -16,7 +16,7 @@ const SECOND: Nanos = Nanos::from_secs(1);
 const LOG_BLOCK: u64 = 4096;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Event {
+enum TransactionEvent {
     /// A transaction is offered.
     Arrive,
     /// A connection's CPU work is over.
@@ -32,7 +32,7 @@ const OTHER: u64 = 4;
 
 /// Step of the page cleaner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Cleaner {
+enum PageCleanerStep {
     Idle,
     Doublewrite,
     DoublewriteFlush,
@@ -48,7 +48,7 @@ struct Connection {
 
 /// What transactions and reads waited for.
 #[derive(Clone, Debug)]
-pub(super) struct Waited {
+pub(super) struct OltpWindowStats {
     pub transactions: Latencies,
     pub reads: Latencies,
     pub read_bytes: u64,
@@ -57,15 +57,15 @@ pub(super) struct Waited {
     pub refused: u64,
 }
 
-pub(super) struct Server<'a> {
+pub(super) struct OltpServer<'a> {
     spec: &'a OltpSpec,
-    layout: Layout,
+    layout: OltpLayout,
     other: OtherFiles,
     rng: Rng,
     month: u32,
     began: Nanos,
     stop: Nanos,
-    events: BinaryHeap<Reverse<(Nanos, u64, Event)>>,
+    events: BinaryHeap<Reverse<(Nanos, u64, TransactionEvent)>>,
     sequence: u64,
     /// Offered, waiting for a connection.
     queue: VecDeque<Nanos>,
@@ -76,7 +76,7 @@ pub(super) struct Server<'a> {
     /// Oldest first; the set has the same pages.
     dirty: VecDeque<u32>,
     is_dirty: BTreeSet<u32>,
-    cleaner: Cleaner,
+    cleaner: PageCleanerStep,
     cleaning: Vec<u32>,
     clean_left: u32,
     log_at: u64,
@@ -84,16 +84,16 @@ pub(super) struct Server<'a> {
     /// In the group that is being committed.
     log_group: Vec<u32>,
     other_bytes: u64,
-    waited: Waited,
+    waited: OltpWindowStats,
     second: (Latencies, u64, u64),
-    seconds: Vec<Second>,
+    seconds: Vec<OltpSecond>,
     boundary: Nanos,
-    tally: Tally,
+    tally: TransactionTally,
 }
 
 /// For the self-checks.
 #[derive(Clone, Copy, Debug, Default)]
-struct Tally {
+struct TransactionTally {
     begun: u64,
     committed: u64,
     dirtied: u64,
@@ -109,13 +109,18 @@ struct Tally {
     flush_covers: u64,
 }
 
-impl<'a> Server<'a> {
-    pub fn new(spec: &'a OltpSpec, layout: Layout, other: OtherFiles, month: u32) -> Server<'a> {
+impl<'a> OltpServer<'a> {
+    pub fn new(
+        spec: &'a OltpSpec,
+        layout: OltpLayout,
+        other: OtherFiles,
+        month: u32,
+    ) -> OltpServer<'a> {
         let nobody = Connection {
             arrived: Nanos::ZERO,
             reads_left: 0,
         };
-        Server {
+        OltpServer {
             spec,
             layout,
             other,
@@ -131,14 +136,14 @@ impl<'a> Server<'a> {
             throttled: VecDeque::new(),
             dirty: VecDeque::new(),
             is_dirty: BTreeSet::new(),
-            cleaner: Cleaner::Idle,
+            cleaner: PageCleanerStep::Idle,
             cleaning: Vec::new(),
             clean_left: 0,
             log_at: 0,
             log_waiting: Vec::new(),
             log_group: Vec::new(),
             other_bytes: 0,
-            waited: Waited {
+            waited: OltpWindowStats {
                 transactions: latencies(),
                 reads: latencies(),
                 read_bytes: 0,
@@ -149,7 +154,7 @@ impl<'a> Server<'a> {
             second: (latencies(), 0, 0),
             seconds: Vec::new(),
             boundary: Nanos::MAX,
-            tally: Tally::default(),
+            tally: TransactionTally::default(),
         }
     }
 
@@ -157,11 +162,11 @@ impl<'a> Server<'a> {
         self.other
     }
 
-    pub fn waited(&self) -> &Waited {
+    pub fn waited(&self) -> &OltpWindowStats {
         &self.waited
     }
 
-    pub fn into_seconds(self) -> Vec<Second> {
+    pub fn into_seconds(self) -> Vec<OltpSecond> {
         self.seconds
     }
 
@@ -171,7 +176,7 @@ impl<'a> Server<'a> {
         self.stop = self.began + self.spec.window;
         self.boundary = (self.began + SECOND).min(self.stop);
         self.tally.last = self.began;
-        self.at(self.began, Event::Arrive);
+        self.at(self.began, TransactionEvent::Arrive);
         loop {
             let due = self
                 .events
@@ -191,15 +196,17 @@ impl<'a> Server<'a> {
         }
     }
 
-    fn at(&mut self, time: Nanos, event: Event) {
+    fn at(&mut self, time: Nanos, event: TransactionEvent) {
         self.sequence += 1;
         self.events.push(Reverse((time, self.sequence, event)));
     }
 
     fn event(&mut self, devices: &mut Devices) {
         match self.events.pop() {
-            Some(Reverse((now, _, Event::Arrive))) => self.arrive(devices, now),
-            Some(Reverse((_, _, Event::Worked(connection)))) => self.worked(devices, connection),
+            Some(Reverse((now, _, TransactionEvent::Arrive))) => self.arrive(devices, now),
+            Some(Reverse((_, _, TransactionEvent::Worked(connection)))) => {
+                self.worked(devices, connection)
+            }
             None => {}
         }
     }
@@ -211,7 +218,7 @@ impl<'a> Server<'a> {
         // Evenly between none and twice the mean.
         let mean = 1_000_000_000 / u64::from(self.spec.offered_s);
         let next = now + Nanos(self.rng.below(2 * mean + 1));
-        self.at(next, Event::Arrive);
+        self.at(next, TransactionEvent::Arrive);
         if self.queue.len() >= self.spec.offered_s as usize {
             self.waited.refused += 1;
             return;
@@ -246,7 +253,10 @@ impl<'a> Server<'a> {
     fn proceed(&mut self, devices: &mut Devices, connection: u32) {
         let state = &mut self.connections[connection as usize];
         if state.reads_left == 0 {
-            self.at(devices.now() + self.spec.cpu, Event::Worked(connection));
+            self.at(
+                devices.now() + self.spec.cpu,
+                TransactionEvent::Worked(connection),
+            );
             return;
         }
         state.reads_left -= 1;
@@ -334,7 +344,7 @@ impl<'a> Server<'a> {
         self.submit(devices, &Command::write(first + start, size as u32), LOG, 0);
     }
 
-    fn completed(&mut self, devices: &mut Devices, done: &Done) {
+    fn completed(&mut self, devices: &mut Devices, done: &DeviceCompletion) {
         let number = done.token as u32;
         match done.token >> 32 {
             READ => {
@@ -384,7 +394,7 @@ impl<'a> Server<'a> {
     /// Begins a batch of the page cleaner, if there is enough to do.
     fn clean(&mut self, devices: &mut Devices) {
         let enough = self.dirty.len() as u32 >= self.spec.dirty_pages.0;
-        if self.cleaner != Cleaner::Idle || !enough {
+        if self.cleaner != PageCleanerStep::Idle || !enough {
             return;
         }
         let count = (self.spec.batch as usize).min(self.dirty.len());
@@ -396,7 +406,7 @@ impl<'a> Server<'a> {
             self.write_pages(devices);
             return;
         }
-        self.cleaner = Cleaner::Doublewrite;
+        self.cleaner = PageCleanerStep::Doublewrite;
         self.clean_left = 1;
         let (first, _) = self.layout.doublewrite;
         let len = self.cleaning.len() as u32 * self.spec.page;
@@ -404,7 +414,7 @@ impl<'a> Server<'a> {
     }
 
     fn write_pages(&mut self, devices: &mut Devices) {
-        self.cleaner = Cleaner::InPlace;
+        self.cleaner = PageCleanerStep::InPlace;
         self.clean_left = self.cleaning.len() as u32;
         for index in 0..self.cleaning.len() {
             let offset = self.page_offset(self.cleaning[index]);
@@ -419,17 +429,19 @@ impl<'a> Server<'a> {
         }
         self.clean_left = 1;
         match self.cleaner {
-            Cleaner::Doublewrite if self.spec.flushes => {
-                self.cleaner = Cleaner::DoublewriteFlush;
+            PageCleanerStep::Doublewrite if self.spec.flushes => {
+                self.cleaner = PageCleanerStep::DoublewriteFlush;
                 self.submit(devices, &Command::flush(), CLEAN, 0);
             }
-            Cleaner::Doublewrite | Cleaner::DoublewriteFlush => self.write_pages(devices),
-            Cleaner::InPlace if self.spec.flushes => {
-                self.cleaner = Cleaner::InPlaceFlush;
+            PageCleanerStep::Doublewrite | PageCleanerStep::DoublewriteFlush => {
+                self.write_pages(devices)
+            }
+            PageCleanerStep::InPlace if self.spec.flushes => {
+                self.cleaner = PageCleanerStep::InPlaceFlush;
                 self.submit(devices, &Command::flush(), CLEAN, 0);
             }
-            Cleaner::InPlace | Cleaner::InPlaceFlush | Cleaner::Idle => {
-                self.cleaner = Cleaner::Idle;
+            PageCleanerStep::InPlace | PageCleanerStep::InPlaceFlush | PageCleanerStep::Idle => {
+                self.cleaner = PageCleanerStep::Idle;
                 self.tally.cleaned += self.cleaning.len() as u64;
                 self.cleaning.clear();
                 for connection in std::mem::take(&mut self.throttled) {
@@ -449,7 +461,7 @@ impl<'a> Server<'a> {
 
     fn take_second(&mut self) {
         let (all, read_bytes, write_bytes) = &mut self.second;
-        self.seconds.push(Second {
+        self.seconds.push(OltpSecond {
             month: self.month,
             t_s: (self.boundary - self.began).as_secs_f64(),
             transactions: all.len(),
@@ -466,30 +478,30 @@ impl<'a> Server<'a> {
         };
     }
 
-    pub fn checks(&self) -> Vec<Check> {
+    pub fn checks(&self) -> Vec<SelfCheck> {
         let t = &self.tally;
         let hold = |ok: bool, what: String| if ok { Ok(()) } else { Err(what) };
         let left = self.dirty.len() as u64 + self.cleaning.len() as u64;
         vec![
-            Check::new(
+            SelfCheck::new(
                 "every transaction committed once",
                 hold(
                     t.begun == t.committed,
                     format!("{} begun, {} committed", t.begun, t.committed),
                 ),
             ),
-            Check::new(
+            SelfCheck::new(
                 "Little's law of transactions",
                 hold(
                     t.area == t.latency_sum,
                     format!("area {} ns, latencies {} ns", t.area, t.latency_sum),
                 ),
             ),
-            Check::new(
+            SelfCheck::new(
                 "no commit before its log is durable",
                 hold(t.early == 0, format!("{} too early", t.early)),
             ),
-            Check::new(
+            SelfCheck::new(
                 "every dirty page is written or still dirty",
                 hold(
                     t.dirtied == t.cleaned + left,

@@ -1,7 +1,7 @@
 //! Places on the drive: log, doublewrite area, tables, other files.
 
 use super::spec::OltpSpec;
-use crate::months::Trim;
+use crate::months::TrimSchedule;
 use ssdlab_ssd::Command;
 
 /// Bytes of a piece of other files.
@@ -11,7 +11,7 @@ const LOG_MAX: u64 = 96 << 20;
 
 /// The drive's bytes: log, doublewrite area, tables, other files.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Layout {
+pub(super) struct OltpLayout {
     pub log: (u64, u64),
     pub doublewrite: (u64, u64),
     pub tables: u64,
@@ -20,8 +20,8 @@ pub(super) struct Layout {
     pub other: (u64, u64, u64),
 }
 
-impl Layout {
-    pub(super) fn new(spec: &OltpSpec, user: u64) -> Layout {
+impl OltpLayout {
+    pub(super) fn new(spec: &OltpSpec, user: u64) -> OltpLayout {
         let page = u64::from(spec.page);
         let log = LOG_MAX.min(user / 32) / PIECE * PIECE;
         let doublewrite = 2 * u64::from(spec.batch) * page;
@@ -30,7 +30,7 @@ impl Layout {
         let first = (tables + pages * page).next_multiple_of(PIECE);
         let room = user.saturating_sub(first) / PIECE;
         let alive = user / 100 * u64::from(spec.used_pct - spec.tables_pct) / PIECE;
-        Layout {
+        OltpLayout {
             log: (0, log),
             doublewrite: (log, doublewrite),
             tables,
@@ -45,7 +45,7 @@ impl Layout {
 pub(super) struct OtherFiles {
     pub(super) layout: (u64, u64, u64),
     pub(super) written: u64,
-    pub(super) trim: Trim,
+    pub(super) trim: TrimSchedule,
 }
 
 impl OtherFiles {
@@ -54,7 +54,7 @@ impl OtherFiles {
         let (first, room, alive) = self.layout;
         let at = |piece: u64| first + piece % room.max(1) * PIECE;
         let old = self.written.checked_sub(alive);
-        let old = old.filter(|_| self.trim == Trim::AtOnce && alive > 0);
+        let old = old.filter(|_| self.trim == TrimSchedule::AtOnce && alive > 0);
         let trim = old.map(|old| Command::trim(at(old), PIECE as u32));
         let write = (alive > 0).then(|| Command::write(at(self.written), PIECE as u32));
         self.written += 1;
@@ -63,7 +63,7 @@ impl OtherFiles {
 
     /// Trims of all free space, when the spec asks for them after `days` days.
     pub(super) fn batch(&self, month: u32) -> Vec<Command> {
-        let Trim::Batch { days } = self.trim else {
+        let TrimSchedule::Batch { days } = self.trim else {
             return Vec::new();
         };
         // Months have 30 days; what matters is that one has passed.

@@ -24,7 +24,7 @@ mod spec;
 mod tests;
 
 pub use age::run_until;
-pub use result::{Oltp, Second, Window};
+pub use result::{Oltp, OltpSecond, OltpWindow};
 pub use spec::OltpSpec;
 
 use crate::HostDrive;
@@ -32,13 +32,13 @@ use crate::scenario::{Scenario, document};
 use crate::show::heads;
 use serde_json::{Value, json};
 use ssdlab_base::LabError;
-use ssdlab_base::check::Check;
+use ssdlab_base::check::SelfCheck;
 use std::sync::atomic::AtomicBool;
 
 impl Scenario for OltpSpec {
     const NAME: &'static str = "oltp";
-    type Drives = [HostDrive];
-    type Run = Oltp;
+    type TargetDrives = [HostDrive];
+    type ScenarioResult = Oltp;
 
     fn validate_on(&self, drives: &[HostDrive]) -> Result<(), LabError> {
         self.validate(drives[0].user_bytes)
@@ -48,7 +48,7 @@ impl Scenario for OltpSpec {
         run_until(self, &drives[0].config, stop)
     }
 
-    fn checks(run: &Oltp) -> &[Check] {
+    fn checks(run: &Oltp) -> &[SelfCheck] {
         &run.checks
     }
 

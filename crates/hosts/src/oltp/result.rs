@@ -1,13 +1,13 @@
 //! Results of the transactions.
 
 use super::spec::OltpSpec;
-use crate::probe::Probe;
+use crate::probe::ProbeResult;
 use serde::Serialize;
-use ssdlab_base::check::Check;
+use ssdlab_base::check::SelfCheck;
 
 /// A second of a window; the last may be shorter.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Second {
+pub struct OltpSecond {
     /// Month of the window.
     pub month: u32,
     /// End, seconds since the window began.
@@ -26,7 +26,7 @@ pub struct Second {
 
 /// A window.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Window {
+pub struct OltpWindow {
     /// Months before it.
     pub month: u32,
     /// Transactions committed per second.
@@ -56,7 +56,7 @@ pub struct Window {
     /// Share of the drive that it takes for valid data.
     pub mapped_share: f64,
     /// Measured on a fork.
-    pub probe: Probe,
+    pub probe: ProbeResult,
 }
 
 /// Result of the transactions.
@@ -65,13 +65,13 @@ pub struct Oltp {
     /// As run.
     pub spec: OltpSpec,
     /// A window for each month, from 0.
-    pub windows: Vec<Window>,
+    pub windows: Vec<OltpWindow>,
     /// Over time.
-    pub seconds: Vec<Second>,
+    pub seconds: Vec<OltpSecond>,
     /// Bytes written by the host in all.
     pub host_bytes: u64,
     /// Ended before its last month.
     pub stopped: bool,
     /// Self-checks.
-    pub checks: Vec<Check>,
+    pub checks: Vec<SelfCheck>,
 }

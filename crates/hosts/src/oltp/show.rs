@@ -1,12 +1,12 @@
 //! Transactions as tables: for the terminal, 80 columns, and as CSV.
 
-use super::result::{Oltp, Second, Window};
-use crate::show::{self, Column, line, per_cent, ratio};
+use super::result::{Oltp, OltpSecond, OltpWindow};
+use crate::show::{self, ScenarioCsvColumn, line, per_cent, ratio};
 use ssdlab_base::check::lines;
 use ssdlab_view::units;
 use std::fmt::Write as _;
 
-const SERIES: [Column<Second>; 7] = [
+const SERIES: [ScenarioCsvColumn<OltpSecond>; 7] = [
     ("month", |s| s.month.to_string()),
     ("t_s", |s| s.t_s.to_string()),
     ("transactions", |s| s.transactions.to_string()),
@@ -82,7 +82,7 @@ fn on(yes: bool) -> &'static str {
     if yes { "on" } else { "off" }
 }
 
-fn row(w: &Window) -> String {
+fn row(w: &OltpWindow) -> String {
     let cells = [
         per_cent(w.mapped_share),
         units::count(w.tps.round() as u64),

@@ -1,6 +1,6 @@
 //! A server and its load, with units and defaults.
 
-use crate::months::Trim;
+use crate::months::TrimSchedule;
 use crate::probe::ProbeSpec;
 use crate::scenario::within;
 use serde::Serialize;
@@ -39,7 +39,7 @@ pub struct OltpSpec {
     /// Tables and all other files, as a share of the drive. Unit: %.
     pub used_pct: u32,
     /// When deleted files are trimmed.
-    pub trim: Trim,
+    pub trim: TrimSchedule,
     /// Months.
     pub months: u32,
     /// Bytes written each month, as a share of the drive. Unit: %.
@@ -78,7 +78,7 @@ impl Default for OltpSpec {
             dirty_pages: (256, 4096),
             tables_pct: 50,
             used_pct: 70,
-            trim: Trim::Never,
+            trim: TrimSchedule::Never,
             months: 6,
             monthly_pct: 200,
             other_pct: 30,

@@ -1,7 +1,7 @@
 //! Laws of the database's load.
 
 use super::*;
-use crate::months::Trim;
+use crate::months::TrimSchedule;
 use crate::probe::ProbeSpec;
 use ssdlab_base::check::failures;
 use ssdlab_ssd::{DriveConfig, Nanos};
@@ -112,16 +112,16 @@ fn doublewrite_writes_pages_twice() {
 #[test]
 fn without_trim_the_drive_decays_and_with_it_less() {
     let with = |trim| oltp(&OltpSpec { trim, ..spec() }, &drive(true)).windows;
-    let (never, once) = (with(Trim::Never), with(Trim::AtOnce));
+    let (never, once) = (with(TrimSchedule::Never), with(TrimSchedule::AtOnce));
     assert!(never[2].mapped_share > 0.99 && once[2].mapped_share < 0.8);
-    let waf = |windows: &[Window]| windows[2].waf_month.unwrap();
+    let waf = |windows: &[OltpWindow]| windows[2].waf_month.unwrap();
     assert!(
         waf(&never) > 1.2 * waf(&once),
         "{} {}",
         waf(&never),
         waf(&once)
     );
-    let read = |w: &Window| w.probe.read_bytes_s;
+    let read = |w: &OltpWindow| w.probe.read_bytes_s;
     assert!(read(&never[2]) < read(&never[0]), "{:?}", never[2].probe);
     assert_eq!(never[0].tps, once[0].tps);
 }

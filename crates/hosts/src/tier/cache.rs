@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 const NONE: u32 = u32::MAX;
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Slot {
+struct CacheSlot {
     /// Block, or `NONE`.
     block: u32,
     version: u32,
@@ -33,8 +33,8 @@ pub struct Destage {
 
 /// The cache of a side.
 #[derive(Clone, Debug)]
-pub struct Cache {
-    slots: Vec<Slot>,
+pub struct TierCache {
+    slots: Vec<CacheSlot>,
     /// By block.
     place: Vec<u32>,
     /// Never used yet: those from here on.
@@ -52,15 +52,15 @@ pub struct Cache {
     pub cleaned: u64,
 }
 
-impl Cache {
+impl TierCache {
     /// A cache of `slots` slots for `blocks` blocks on `disks` disks, which take turns every
     /// `chunk` blocks.
-    pub fn new(slots: u32, blocks: u32, disks: usize, chunk: u32) -> Cache {
-        let free = Slot {
+    pub fn new(slots: u32, blocks: u32, disks: usize, chunk: u32) -> TierCache {
+        let free = CacheSlot {
             block: NONE,
-            ..Slot::default()
+            ..CacheSlot::default()
         };
-        Cache {
+        TierCache {
             slots: vec![free; slots as usize],
             place: vec![NONE; blocks as usize],
             fresh: 0,
@@ -96,10 +96,10 @@ impl Cache {
         if old != NONE {
             self.place[old as usize] = NONE;
         }
-        self.slots[slot as usize] = Slot {
+        self.slots[slot as usize] = CacheSlot {
             block,
             version: self.on_disk[block as usize],
-            ..Slot::default()
+            ..CacheSlot::default()
         };
         self.place[block as usize] = slot;
         Some(slot)
@@ -257,7 +257,7 @@ mod tests {
 
     #[test]
     fn a_block_written_while_it_is_destaged_stays_dirty() {
-        let mut cache = Cache::new(4, 100, 1, 100);
+        let mut cache = TierCache::new(4, 100, 1, 100);
         let slot = cache.take(7).unwrap();
         cache.write_begins(slot, 1);
         cache.write_ends(slot);
@@ -281,7 +281,7 @@ mod tests {
 
     #[test]
     fn dirty_slots_are_never_given_up_and_neighbours_go_together() {
-        let mut cache = Cache::new(4, 100, 2, 10);
+        let mut cache = TierCache::new(4, 100, 2, 10);
         for block in [3, 4, 5, 12] {
             let slot = cache.take(block).unwrap();
             cache.write_begins(slot, 1);

@@ -1,15 +1,15 @@
 //! The tier at work: workers, copies, misses, destaging, in one virtual time.
 
-use super::cache::{Cache, Destage};
+use super::cache::{Destage, TierCache};
 use super::hdd::Hdd;
 use super::layout::{CHUNK, block_at, counters, fill, place_on_disk};
-use super::promise::{Copy, Promises};
-use super::result::{Sample, Tier};
-use super::spec::{Durable, TierSpec};
+use super::promise::{CompletedCopy, Promises};
+use super::result::{Tier, TierSample};
+use super::spec::{DurabilityMode, TierSpec};
 use ssdlab_base::LabError;
 use ssdlab_base::latencies::{Latencies, latencies};
 use ssdlab_base::memory::refuse_if_too_big;
-use ssdlab_bench::engine::devices::{Devices, Done, new_drive};
+use ssdlab_bench::engine::devices::{DeviceCompletion, Devices, new_drive};
 use ssdlab_ssd::rng::Rng;
 use ssdlab_ssd::{Command, DriveConfig, DriveCounters, Nanos};
 use std::cmp::Reverse;
@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Purpose of a device's command; the token is its index.
 #[derive(Clone, Debug)]
-enum Errand {
+enum CommandPurpose {
     Idle,
     /// A copy of a worker's write.
     Write {
@@ -49,44 +49,44 @@ struct Worker {
     block: u32,
     began: Nanos,
     version: u32,
-    copies: Vec<Copy>,
+    copies: Vec<CompletedCopy>,
 }
 
 /// A disk of a side and what it does.
 #[derive(Clone, Debug)]
-struct Disk {
+struct BackingDisk {
     hdd: Hdd,
     reads: VecDeque<u32>,
     /// Read from the cache device, ready to be written.
     ready: Vec<Destage>,
     /// Being read from the cache device, and how many blocks are still missing.
     loading: (Vec<Destage>, usize),
-    at_work: Option<Work>,
+    at_work: Option<DiskWork>,
 }
 
 #[derive(Clone, Debug)]
-enum Work {
+enum DiskWork {
     Read(u32),
     Write(Vec<Destage>),
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Side {
-    pub(super) cache: Cache,
-    disks: Vec<Disk>,
+pub(super) struct TierSide {
+    pub(super) cache: TierCache,
+    disks: Vec<BackingDisk>,
     /// Writes that wait for a slot.
     stalled: VecDeque<u32>,
     /// Copies that wait for a flush to begin: worker and copy.
-    unflushed: Vec<(u32, Copy)>,
-    flushing: Vec<(u32, Copy)>,
+    unflushed: Vec<(u32, CompletedCopy)>,
+    flushing: Vec<(u32, CompletedCopy)>,
 }
 
-pub(super) struct Engine<'a> {
+pub(super) struct TierEngine<'a> {
     pub(super) spec: &'a TierSpec,
     pub(super) devices: Devices,
-    pub(super) sides: Vec<Side>,
+    pub(super) sides: Vec<TierSide>,
     workers: Vec<Worker>,
-    errands: Vec<Errand>,
+    errands: Vec<CommandPurpose>,
     idle: Vec<usize>,
     /// Disks that finish: time, sequence, side, disk.
     events: BinaryHeap<Reverse<(Nanos, u64, usize, usize)>>,
@@ -102,9 +102,9 @@ pub(super) struct Engine<'a> {
     pub(super) sums: [u128; 3],
     pub(super) stalls: u64,
     pub(super) destaged: u64,
-    pub(super) sample: Sample,
+    pub(super) sample: TierSample,
     pub(super) sample_write_ns: u128,
-    pub(super) samples: Vec<Sample>,
+    pub(super) samples: Vec<TierSample>,
     pub(super) counters: Vec<DriveCounters>,
     pub(super) began: Nanos,
 }
@@ -114,8 +114,8 @@ pub(super) const HIT: usize = 0;
 pub(super) const MISS: usize = 1;
 pub(super) const WRITE: usize = 2;
 
-impl<'a> Engine<'a> {
-    pub fn new(spec: &'a TierSpec, drives: &[DriveConfig]) -> Result<Engine<'a>, LabError> {
+impl<'a> TierEngine<'a> {
+    pub fn new(spec: &'a TierSpec, drives: &[DriveConfig]) -> Result<TierEngine<'a>, LabError> {
         let (slots, blocks) = spec.blocks(drives);
         let chunk = (CHUNK / u64::from(spec.block)) as u32;
         for drive in drives {
@@ -127,10 +127,10 @@ impl<'a> Engine<'a> {
             .collect::<Result<Vec<_>, _>>()?;
         let mut devices = Devices::new(fresh);
         fill(spec, &mut devices, slots);
-        let side = |side: usize| Side {
-            cache: Cache::new(slots as u32, blocks as u32, spec.disks, chunk),
+        let side = |side: usize| TierSide {
+            cache: TierCache::new(slots as u32, blocks as u32, spec.disks, chunk),
             disks: (0..spec.disks)
-                .map(|disk| Disk {
+                .map(|disk| BackingDisk {
                     hdd: Hdd::new(
                         spec.hdd,
                         Rng::named(spec.seed, &format!("tier: side {side} disk {disk}")),
@@ -145,7 +145,7 @@ impl<'a> Engine<'a> {
             unflushed: Vec::new(),
             flushing: Vec::new(),
         };
-        let mut engine = Engine {
+        let mut engine = TierEngine {
             spec,
             sides: (0..drives.len()).map(side).collect(),
             workers: Vec::new(),
@@ -163,7 +163,7 @@ impl<'a> Engine<'a> {
             sums: [0; 3],
             stalls: 0,
             destaged: 0,
-            sample: Sample::default(),
+            sample: TierSample::default(),
             sample_write_ns: 0,
             samples: Vec::new(),
             counters: counters(&devices),
@@ -228,7 +228,7 @@ impl<'a> Engine<'a> {
     }
 
     fn is_destaging(&self) -> bool {
-        let busy = |disk: &Disk| disk.at_work.is_some() || disk.loading.1 > 0;
+        let busy = |disk: &BackingDisk| disk.at_work.is_some() || disk.loading.1 > 0;
         let device = |side: usize| self.devices.outstanding(side) > 0;
         (0..self.sides.len()).any(|s| device(s) || self.sides[s].disks.iter().any(busy))
     }
@@ -264,7 +264,7 @@ impl<'a> Engine<'a> {
         match self.sides[side].cache.find(block) {
             Some(slot) => {
                 let command = Command::read(self.offset(slot), self.spec.block);
-                self.submit(side, &command, Errand::Hit { worker });
+                self.submit(side, &command, CommandPurpose::Hit { worker });
             }
             None => {
                 let disk = self.sides[side].cache.disk_of(block);
@@ -283,12 +283,12 @@ impl<'a> Engine<'a> {
         };
         // A write that waited for a slot may come after a newer one of the same block.
         cache.write_begins(slot, version.max(self.newest[block as usize]));
-        let fua = self.spec.durable == Durable::Fua;
+        let fua = self.spec.durable == DurabilityMode::Fua;
         let command = Command {
             fua,
             ..Command::write(self.offset(slot), self.spec.block)
         };
-        self.submit(side, &command, Errand::Write { worker, slot });
+        self.submit(side, &command, CommandPurpose::Write { worker, slot });
         true
     }
 
@@ -296,27 +296,27 @@ impl<'a> Engine<'a> {
         u64::from(slot) * u64::from(self.spec.block)
     }
 
-    fn submit(&mut self, side: usize, command: &Command, errand: Errand) {
+    fn submit(&mut self, side: usize, command: &Command, errand: CommandPurpose) {
         let token = self.idle.pop().unwrap_or_else(|| {
-            self.errands.push(Errand::Idle);
+            self.errands.push(CommandPurpose::Idle);
             self.errands.len() - 1
         });
         self.errands[token] = errand;
         self.devices.submit(side, command, token as u64);
     }
 
-    fn completed(&mut self, done: &Done) {
+    fn completed(&mut self, done: &DeviceCompletion) {
         let token = done.token as usize;
-        let errand = std::mem::replace(&mut self.errands[token], Errand::Idle);
+        let errand = std::mem::replace(&mut self.errands[token], CommandPurpose::Idle);
         self.idle.push(token);
         let side = done.device;
         match errand {
-            Errand::Idle => {}
-            Errand::Hit { worker } => self.answer(worker, HIT),
-            Errand::Write { worker, slot } => self.written(side, worker, slot),
-            Errand::Insert { slot } => self.sides[side].cache.write_ends(slot),
-            Errand::Flush { covers } => self.flushed(side, covers),
-            Errand::Destage { disk } => {
+            CommandPurpose::Idle => {}
+            CommandPurpose::Hit { worker } => self.answer(worker, HIT),
+            CommandPurpose::Write { worker, slot } => self.written(side, worker, slot),
+            CommandPurpose::Insert { slot } => self.sides[side].cache.write_ends(slot),
+            CommandPurpose::Flush { covers } => self.flushed(side, covers),
+            CommandPurpose::Destage { disk } => {
                 let state = &mut self.sides[side].disks[disk];
                 state.loading.1 -= 1;
                 if state.loading.1 == 0 {
@@ -333,8 +333,8 @@ impl<'a> Engine<'a> {
         let disk = cache.disk_of(self.workers[worker as usize].block);
         let copy = self
             .promises
-            .written(side, self.spec.durable == Durable::Fua);
-        if self.spec.durable == Durable::Flush {
+            .written(side, self.spec.durable == DurabilityMode::Fua);
+        if self.spec.durable == DurabilityMode::Flush {
             self.sides[side].unflushed.push((worker, copy));
             self.flush(side);
         } else {
@@ -351,7 +351,7 @@ impl<'a> Engine<'a> {
         }
         std::mem::swap(&mut state.flushing, &mut state.unflushed);
         let covers = self.promises.flush_begins(side);
-        self.submit(side, &Command::flush(), Errand::Flush { covers });
+        self.submit(side, &Command::flush(), CommandPurpose::Flush { covers });
     }
 
     fn flushed(&mut self, side: usize, covers: u64) {
@@ -362,7 +362,7 @@ impl<'a> Engine<'a> {
         self.flush(side);
     }
 
-    fn copy_done(&mut self, worker: u32, copy: Copy) {
+    fn copy_done(&mut self, worker: u32, copy: CompletedCopy) {
         let state = &mut self.workers[worker as usize];
         state.copies.push(copy);
         if state.copies.len() < self.spec.copies {
@@ -404,10 +404,14 @@ impl<'a> Engine<'a> {
         }
         let (block, count, work) = if let Some(worker) = state.reads.pop_front() {
             let block = self.workers[worker as usize].block;
-            (block, 1, Work::Read(worker))
+            (block, 1, DiskWork::Read(worker))
         } else if let Some(first) = state.ready.first() {
             let (block, count) = (first.block, state.ready.len() as u64);
-            (block, count, Work::Write(std::mem::take(&mut state.ready)))
+            (
+                block,
+                count,
+                DiskWork::Write(std::mem::take(&mut state.ready)),
+            )
         } else {
             self.destage_next(side, disk);
             return;
@@ -440,7 +444,7 @@ impl<'a> Engine<'a> {
         d.loading = (picked.clone(), picked.len());
         for destage in picked {
             let command = Command::read(self.offset(destage.slot), self.spec.block);
-            self.submit(side, &command, Errand::Destage { disk });
+            self.submit(side, &command, CommandPurpose::Destage { disk });
         }
     }
 
@@ -449,11 +453,11 @@ impl<'a> Engine<'a> {
             return;
         };
         match self.sides[side].disks[disk].at_work.take() {
-            Some(Work::Read(worker)) => {
+            Some(DiskWork::Read(worker)) => {
                 self.insert(side, self.workers[worker as usize].block);
                 self.answer(worker, MISS);
             }
-            Some(Work::Write(blocks)) => {
+            Some(DiskWork::Write(blocks)) => {
                 self.destaged += blocks.len() as u64;
                 self.sample.destaged_bytes += blocks.len() as u64 * u64::from(self.spec.block);
                 self.sides[side].cache.destaged(&blocks);
@@ -473,7 +477,7 @@ impl<'a> Engine<'a> {
         if let Some(slot) = cache.take(block) {
             cache.fill_begins(slot);
             let command = Command::write(self.offset(slot), self.spec.block);
-            self.submit(side, &command, Errand::Insert { slot });
+            self.submit(side, &command, CommandPurpose::Insert { slot });
         }
     }
 
@@ -498,5 +502,5 @@ pub fn run_until(
     stop: &AtomicBool,
 ) -> Result<Tier, LabError> {
     spec.validate(drives)?;
-    Engine::new(spec, drives)?.run(stop)
+    TierEngine::new(spec, drives)?.run(stop)
 }

@@ -29,21 +29,21 @@ mod spec;
 mod tests;
 
 pub use engine::run_until;
-pub use result::{DeviceWork, LifeCost, Sample, Served, Tier, life_cost};
-pub use spec::{Durable, TierSpec};
+pub use result::{AccessLatency, DeviceWork, LifeCost, Tier, TierSample, life_cost};
+pub use spec::{DurabilityMode, TierSpec};
 
 use crate::HostDrive;
 use crate::scenario::{Scenario, document};
 use crate::show::heads;
 use serde_json::{Value, json};
 use ssdlab_base::LabError;
-use ssdlab_base::check::Check;
+use ssdlab_base::check::SelfCheck;
 use std::sync::atomic::AtomicBool;
 
 impl Scenario for TierSpec {
     const NAME: &'static str = "tier";
-    type Drives = [HostDrive];
-    type Run = Tier;
+    type TargetDrives = [HostDrive];
+    type ScenarioResult = Tier;
 
     fn validate_on(&self, drives: &[HostDrive]) -> Result<(), LabError> {
         self.validate(&self.sides(drives))
@@ -53,7 +53,7 @@ impl Scenario for TierSpec {
         run_until(self, &self.sides(drives), stop)
     }
 
-    fn checks(run: &Tier) -> &[Check] {
+    fn checks(run: &Tier) -> &[SelfCheck] {
         &run.checks
     }
 

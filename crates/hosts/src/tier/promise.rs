@@ -6,7 +6,7 @@
 
 /// How far a device is.
 #[derive(Clone, Copy, Debug, Default)]
-struct Device {
+struct DeviceDurability {
     protected: bool,
     /// Host writes completed, each with its number from 0.
     completed: u64,
@@ -16,7 +16,7 @@ struct Device {
 
 /// A completed copy of a write: its number on its device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Copy {
+pub struct CompletedCopy {
     device: usize,
     number: u64,
     fua: bool,
@@ -25,7 +25,7 @@ pub struct Copy {
 /// Watches all devices.
 #[derive(Clone, Debug, Default)]
 pub struct Promises {
-    devices: Vec<Device>,
+    devices: Vec<DeviceDurability>,
     /// Writes acknowledged.
     pub acknowledged: u64,
     /// Of these, not durable on all their copies at that moment.
@@ -35,9 +35,9 @@ pub struct Promises {
 impl Promises {
     /// Devices, by whether their buffer is protected.
     pub fn new(protected: impl Iterator<Item = bool>) -> Promises {
-        let device = |protected| Device {
+        let device = |protected| DeviceDurability {
             protected,
-            ..Device::default()
+            ..DeviceDurability::default()
         };
         Promises {
             devices: protected.map(device).collect(),
@@ -46,10 +46,10 @@ impl Promises {
     }
 
     /// A copy of a write completed.
-    pub fn written(&mut self, device: usize, fua: bool) -> Copy {
+    pub fn written(&mut self, device: usize, fua: bool) -> CompletedCopy {
         let number = self.devices[device].completed;
         self.devices[device].completed += 1;
-        Copy {
+        CompletedCopy {
             device,
             number,
             fua,
@@ -68,8 +68,8 @@ impl Promises {
     }
 
     /// A write that must have `copies` copies is acknowledged.
-    pub fn acknowledge(&mut self, copies: usize, done: &[Copy]) {
-        let durable = |copy: &Copy| {
+    pub fn acknowledge(&mut self, copies: usize, done: &[CompletedCopy]) {
+        let durable = |copy: &CompletedCopy| {
             let device = &self.devices[copy.device];
             copy.fua || device.protected || copy.number < device.flushed
         };

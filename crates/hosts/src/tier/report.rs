@@ -1,12 +1,12 @@
 //! What came out of a tier: samples, totals, self-checks.
 
-use super::engine::{Engine, HIT, MISS, WRITE};
-use super::{DeviceWork, Durable, Sample, Served, Tier, TierSpec};
+use super::engine::{HIT, MISS, TierEngine, WRITE};
+use super::{AccessLatency, DeviceWork, DurabilityMode, Tier, TierSample, TierSpec};
 use crate::probe::quantile;
-use ssdlab_base::check::Check;
+use ssdlab_base::check::SelfCheck;
 use ssdlab_ssd::Nanos;
 
-impl Engine<'_> {
+impl TierEngine<'_> {
     pub(super) fn dirty(&self) -> u64 {
         self.sides.iter().map(|side| side.cache.dirty()).sum()
     }
@@ -22,7 +22,7 @@ impl Engine<'_> {
         sample.nand_bytes = work.iter().map(|w| w.nand_bytes).sum();
         sample.device_bytes = work.iter().map(|w| w.written_bytes).sum();
         // So far these are since the beginning.
-        let before = |of: fn(&Sample) -> u64| self.samples.iter().map(of).sum::<u64>();
+        let before = |of: fn(&TierSample) -> u64| self.samples.iter().map(of).sum::<u64>();
         sample.nand_bytes -= before(|s| s.nand_bytes);
         sample.device_bytes -= before(|s| s.device_bytes);
         self.sample_write_ns = 0;
@@ -56,7 +56,7 @@ impl Engine<'_> {
         let nand: u64 = devices.iter().map(|d| d.nand_bytes).sum();
         let served = |kind: usize| {
             let all = &self.latencies[kind];
-            Served {
+            AccessLatency {
                 count: all.len(),
                 mean_ns: self.sums[kind] as f64 / all.len().max(1) as f64,
                 p50_ns: quantile(all, 0.5),
@@ -91,7 +91,7 @@ impl Engine<'_> {
         }
     }
 
-    fn checks(&self) -> Vec<Check> {
+    fn checks(&self) -> Vec<SelfCheck> {
         let mut checks = self.devices.checks();
         for (number, side) in self.sides.iter().enumerate() {
             let newest = |block: u32| {
@@ -100,18 +100,18 @@ impl Engine<'_> {
                 here.then(|| self.newest[block as usize])
             };
             let outcome = side.cache.check(newest);
-            checks.push(Check::new(
+            checks.push(SelfCheck::new(
                 format!("side {number}: no block is lost"),
                 outcome,
             ));
         }
         let broken = self.promises.not_durable;
-        if self.spec.durable != Durable::Buffered {
+        if self.spec.durable != DurabilityMode::Buffered {
             let outcome = match broken {
                 0 => Ok(()),
                 _ => Err(format!("{broken} acknowledged before they were durable")),
             };
-            checks.push(Check::new(
+            checks.push(SelfCheck::new(
                 "acknowledged writes are durable on all copies",
                 outcome,
             ));

@@ -2,11 +2,11 @@
 
 use super::spec::TierSpec;
 use serde::Serialize;
-use ssdlab_base::check::Check;
+use ssdlab_base::check::SelfCheck;
 
 /// Latency of a kind of access in front of the tier, ns.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Served {
+pub struct AccessLatency {
     /// Number of accesses.
     pub count: u64,
     /// Mean.
@@ -21,7 +21,7 @@ pub struct Served {
 
 /// Counts of an interval.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Sample {
+pub struct TierSample {
     /// End of the interval, seconds since the load began.
     pub t_s: f64,
     /// Reads found in the cache.
@@ -75,11 +75,11 @@ pub struct Tier {
     /// Writes acknowledged per second.
     pub writes_s: f64,
     /// Reads found in the cache.
-    pub hits: Served,
+    pub hits: AccessLatency,
     /// Reads from a disk.
-    pub misses: Served,
+    pub misses: AccessLatency,
     /// Writes.
-    pub writes: Served,
+    pub writes: AccessLatency,
     /// Writes that had to wait because every slot of a side was dirty.
     pub stalls: u64,
     /// Acknowledged writes that were not durable on all their copies at that moment.
@@ -93,9 +93,9 @@ pub struct Tier {
     /// NAND bytes programmed on one device / bytes that the host wrote to it, mean over devices.
     pub nand_per_host_byte: Option<f64>,
     /// Over time.
-    pub samples: Vec<Sample>,
+    pub samples: Vec<TierSample>,
     /// Self-checks.
-    pub checks: Vec<Check>,
+    pub checks: Vec<SelfCheck>,
 }
 
 /// Share of a drive's rated life that a load uses up.

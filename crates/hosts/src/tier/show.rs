@@ -1,15 +1,15 @@
 //! A tier as tables: for the terminal, 80 columns, and as CSV.
 
-use super::result::{LifeCost, Sample, Served, Tier, life_cost};
+use super::result::{AccessLatency, LifeCost, Tier, TierSample, life_cost};
 use crate::HostDrive;
-use crate::show::{self, Column, line, per_cent, ratio};
+use crate::show::{self, ScenarioCsvColumn, line, per_cent, ratio};
 use ssdlab_base::check::lines;
 use ssdlab_ssd::Bytes;
 use ssdlab_view::text::wrap;
 use ssdlab_view::units;
 use std::fmt::Write as _;
 
-const SERIES: [Column<Sample>; 10] = [
+const SERIES: [ScenarioCsvColumn<TierSample>; 10] = [
     ("t_s", |s| s.t_s.to_string()),
     ("hits", |s| s.hits.to_string()),
     ("misses", |s| s.misses.to_string()),
@@ -89,7 +89,7 @@ fn head(out: &mut String, run: &Tier) {
     );
 }
 
-fn time(served: &Served, ns: u64) -> String {
+fn time(served: &AccessLatency, ns: u64) -> String {
     match served.count {
         0 => units::NOTHING.into(),
         _ => units::time(ns),
@@ -97,9 +97,9 @@ fn time(served: &Served, ns: u64) -> String {
 }
 
 /// A row of the table: its name, and its cell for each run.
-type Row<R> = (&'static str, fn(&R) -> String);
+type TierTableRow<R> = (&'static str, fn(&R) -> String);
 
-const ROWS: [Row<Tier>; 15] = [
+const ROWS: [TierTableRow<Tier>; 15] = [
     ("reads and writes, /s", |r| units::rate(r.iops)),
     ("writes acknowledged, /s", |r| units::rate(r.writes_s)),
     ("write p50", |r| time(&r.writes, r.writes.p50_ns)),
@@ -117,7 +117,7 @@ const ROWS: [Row<Tier>; 15] = [
     ("NAND bytes per host byte", |r| ratio(r.nand_per_host_byte)),
 ];
 
-const COST_ROWS: [Row<LifeCost>; 3] = [
+const COST_ROWS: [TierTableRow<LifeCost>; 3] = [
     ("host data until worn out", |c| {
         units::decimal_bytes(c.host_bytes)
     }),

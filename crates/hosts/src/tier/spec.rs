@@ -10,7 +10,7 @@ use ssdlab_ssd::{Bytes, DriveConfig, Nanos};
 /// How a write is made durable before it is acknowledged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Durable {
+pub enum DurabilityMode {
     /// Each write has FUA (Windows: write-through).
     Fua,
     /// A flush follows; one flush covers all writes completed before it.
@@ -19,16 +19,20 @@ pub enum Durable {
     Buffered,
 }
 
-impl Durable {
+impl DurabilityMode {
     /// All, in the order of tables.
-    pub const ALL: [Durable; 3] = [Durable::Fua, Durable::Flush, Durable::Buffered];
+    pub const ALL: [DurabilityMode; 3] = [
+        DurabilityMode::Fua,
+        DurabilityMode::Flush,
+        DurabilityMode::Buffered,
+    ];
 
     /// Name for the command line, tables and files.
     pub fn name(self) -> &'static str {
         match self {
-            Durable::Fua => "fua",
-            Durable::Flush => "flush",
-            Durable::Buffered => "buffered",
+            DurabilityMode::Fua => "fua",
+            DurabilityMode::Flush => "flush",
+            DurabilityMode::Buffered => "buffered",
         }
     }
 
@@ -36,8 +40,8 @@ impl Durable {
     ///
     /// # Errors
     /// When there is none such.
-    pub fn parse(text: &str) -> Result<Durable, LabError> {
-        let found = Durable::ALL.into_iter().find(|d| d.name() == text);
+    pub fn parse(text: &str) -> Result<DurabilityMode, LabError> {
+        let found = DurabilityMode::ALL.into_iter().find(|d| d.name() == text);
         found.ok_or_else(|| {
             LabError::bad_option(
                 "--durable",
@@ -55,7 +59,7 @@ pub struct TierSpec {
     /// Sides that each write goes to.
     pub copies: usize,
     /// How writes are made durable.
-    pub durable: Durable,
+    pub durable: DurabilityMode,
     /// Bytes of each cache device that are cache; `None` = all of it, as Storage Spaces Direct
     /// takes it.
     pub cache_bytes: Option<u64>,
@@ -94,7 +98,7 @@ impl Default for TierSpec {
     fn default() -> TierSpec {
         TierSpec {
             copies: 2,
-            durable: Durable::Fua,
+            durable: DurabilityMode::Fua,
             cache_bytes: None,
             working_set_pct: 80,
             block: 4096,

@@ -20,7 +20,7 @@ fn device(protected: bool) -> DriveConfig {
     config
 }
 
-fn spec(durable: Durable) -> TierSpec {
+fn spec(durable: DurabilityMode) -> TierSpec {
     TierSpec {
         durable,
         duration: Nanos::from_secs(5),
@@ -37,7 +37,7 @@ fn tier(spec: &TierSpec, drives: &[DriveConfig]) -> Tier {
 /// The promise, for every way to keep it, on two and three copies, and on more sides than copies.
 #[test]
 fn nothing_is_acknowledged_before_it_is_durable_on_all_copies() {
-    for durable in [Durable::Fua, Durable::Flush] {
+    for durable in [DurabilityMode::Fua, DurabilityMode::Flush] {
         for (copies, sides) in [(1, 1), (2, 2), (3, 3), (2, 4)] {
             let spec = TierSpec {
                 copies,
@@ -54,7 +54,7 @@ fn nothing_is_acknowledged_before_it_is_durable_on_all_copies() {
 /// one keeps them all.
 #[test]
 fn buffered_writes_are_durable_only_behind_a_protected_buffer() {
-    let spec = spec(Durable::Buffered);
+    let spec = spec(DurabilityMode::Buffered);
     let volatile = tier(&spec, &[device(false), device(false)]);
     // Those still under way at the end are acknowledged too, and not counted as served in time.
     assert!(volatile.not_durable >= volatile.writes.count && volatile.writes.count > 100);
@@ -69,7 +69,7 @@ fn buffered_writes_are_durable_only_behind_a_protected_buffer() {
 #[test]
 fn destaging_keeps_up_or_leaves_a_backlog_and_loses_nothing() {
     let drives = [device(true), device(true)];
-    let fast = tier(&spec(Durable::Fua), &drives);
+    let fast = tier(&spec(DurabilityMode::Fua), &drives);
     assert!(fast.destaged_bytes > 0 && fast.backlog_bytes > 0);
     let shares: Vec<f64> = fast.samples.iter().map(|s| s.dirty_share).collect();
     assert!(shares[0] < shares[shares.len() - 1], "{shares:?}");
@@ -77,7 +77,7 @@ fn destaging_keeps_up_or_leaves_a_backlog_and_loses_nothing() {
         &TierSpec {
             workers: 1,
             read_pct: 99,
-            ..spec(Durable::Fua)
+            ..spec(DurabilityMode::Fua)
         },
         &drives,
     );
@@ -92,7 +92,7 @@ fn a_cache_full_of_dirty_blocks_goes_at_the_pace_of_the_disks() {
         working_set_pct: 1000,
         read_pct: 0,
         duration: Nanos::from_secs(20),
-        ..spec(Durable::Fua)
+        ..spec(DurabilityMode::Fua)
     };
     let drives = [device(true), device(true)];
     let found = tier(&full, &drives);
@@ -109,14 +109,14 @@ fn what_does_not_fit_is_read_from_disk_and_then_found() {
     let found = tier(
         &TierSpec {
             working_set_pct: 200,
-            ..spec(Durable::Fua)
+            ..spec(DurabilityMode::Fua)
         },
         &[device(true), device(true)],
     );
     assert!(found.hits.count > 0 && found.misses.count > 0);
     assert!(found.misses.p50_ns > 5_000_000, "{}", found.misses.p50_ns);
     assert!(found.hits.p50_ns < 1_000_000);
-    let fits = tier(&spec(Durable::Fua), &[device(true), device(true)]);
+    let fits = tier(&spec(DurabilityMode::Fua), &[device(true), device(true)]);
     assert_eq!(fits.misses.count, 0);
 }
 
@@ -128,9 +128,9 @@ fn write_through_costs_life_unless_the_buffer_is_protected() {
         let found = tier(&spec(durable), &[device(protected), device(protected)]);
         (found.nand_per_host_byte.unwrap(), found.writes_s)
     };
-    let (buffered, fast) = cost(Durable::Buffered, false);
-    let (fua, slow) = cost(Durable::Fua, false);
-    let (protected, also_fast) = cost(Durable::Fua, true);
+    let (buffered, fast) = cost(DurabilityMode::Buffered, false);
+    let (fua, slow) = cost(DurabilityMode::Fua, false);
+    let (protected, also_fast) = cost(DurabilityMode::Fua, true);
     assert!(fua > 3.0 * buffered, "{fua} {buffered}");
     assert!(slow * 5.0 < fast, "{slow} {fast}");
     assert!(
@@ -144,7 +144,7 @@ fn write_through_costs_life_unless_the_buffer_is_protected() {
 #[test]
 fn a_mirror_goes_at_the_pace_of_its_slower_side() {
     let (fast, slow) = (device(true), device(false));
-    let of = |drives: &[DriveConfig]| tier(&spec(Durable::Fua), drives).writes_s;
+    let of = |drives: &[DriveConfig]| tier(&spec(DurabilityMode::Fua), drives).writes_s;
     let (both_fast, mixed) = (of(&[fast.clone(), fast.clone()]), of(&[fast, slow.clone()]));
     let both_slow = of(&[slow.clone(), slow]);
     assert!(mixed < both_fast / 3.0, "{mixed} {both_fast}");
@@ -156,7 +156,7 @@ fn the_same_seed_gives_the_same_tier_and_another_does_not() {
     let with = |seed| {
         let spec = TierSpec {
             seed,
-            ..spec(Durable::Flush)
+            ..spec(DurabilityMode::Flush)
         };
         run(&spec, &[device(false), device(false)]).unwrap()
     };
@@ -177,10 +177,10 @@ fn impossible_tiers_are_refused() {
         |s| s.disks = 0,
     ];
     for change in change {
-        let mut spec = spec(Durable::Fua);
+        let mut spec = spec(DurabilityMode::Fua);
         change(&mut spec);
         let error = run(&spec, &[device(true), device(true)]).unwrap_err();
         assert!(!error.advice().is_empty(), "{error}");
     }
-    assert!(Durable::parse("sometimes").is_err());
+    assert!(DurabilityMode::parse("sometimes").is_err());
 }

@@ -7,7 +7,7 @@
 //! Left out: OpenZFS gathers ranges over some groups before it trims, and limits how many trims are
 //! under way.
 
-use super::space::Extent;
+use super::space::LogExtent;
 
 /// Bytes below which a range is not trimmed.
 const RANGE_MIN: u64 = 32 << 10;
@@ -17,19 +17,19 @@ const RANGE_MAX: u64 = 128 << 20;
 
 /// A range that is being trimmed.
 #[derive(Clone, Debug)]
-struct Range {
+struct AutotrimRange {
     number: u64,
     /// Sides that have not done so.
     left: u32,
-    blocks: Vec<Extent>,
+    blocks: Vec<LogExtent>,
 }
 
 /// Ranges under way, and blocks whose trims are done.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Trims {
     next: u64,
-    under_way: Vec<Range>,
-    done: Vec<Extent>,
+    under_way: Vec<AutotrimRange>,
+    done: Vec<LogExtent>,
 }
 
 impl Trims {
@@ -37,20 +37,20 @@ impl Trims {
     /// `sides`, each with its number.
     pub fn free(
         &mut self,
-        mut blocks: Vec<Extent>,
+        mut blocks: Vec<LogExtent>,
         sides: u32,
-    ) -> (Vec<Extent>, Vec<(u64, Extent)>) {
+    ) -> (Vec<LogExtent>, Vec<(u64, LogExtent)>) {
         blocks.sort_unstable_by_key(|block| block.offset);
         let mut ready = std::mem::take(&mut self.done);
         let mut ranges = Vec::new();
-        let joins = |range: &[Extent], next: &Extent| {
+        let joins = |range: &[LogExtent], next: &LogExtent| {
             let len: u64 = range.iter().map(|block| block.len).sum();
             range
                 .last()
                 .is_some_and(|last| last.offset + last.len == next.offset)
                 && len + next.len <= RANGE_MAX
         };
-        let mut range: Vec<Extent> = Vec::new();
+        let mut range: Vec<LogExtent> = Vec::new();
         for block in blocks {
             if !joins(&range, &block) {
                 ranges.push(std::mem::take(&mut range));
@@ -65,12 +65,12 @@ impl Trims {
                 ready.extend(blocks);
                 continue;
             };
-            let whole = Extent {
+            let whole = LogExtent {
                 offset: first.offset,
                 len,
             };
             given.push((self.next, whole));
-            self.under_way.push(Range {
+            self.under_way.push(AutotrimRange {
                 number: self.next,
                 left: sides,
                 blocks,
@@ -98,8 +98,8 @@ mod tests {
 
     const KIB: u64 = 1 << 10;
 
-    fn extent(first_kib: u64, kib: u64) -> Extent {
-        Extent {
+    fn extent(first_kib: u64, kib: u64) -> LogExtent {
+        LogExtent {
             offset: first_kib * KIB,
             len: kib * KIB,
         }

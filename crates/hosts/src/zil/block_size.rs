@@ -15,7 +15,7 @@ const KIB: u64 = 1 << 10;
 
 /// Input of the rules, in bytes.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Use {
+pub struct SizeRuleInput {
     /// Records of the commit before this one.
     pub commit_before: u64,
     /// Records of this commit so far.
@@ -53,7 +53,7 @@ impl Sizer {
     }
 
     /// Size of the next block.
-    pub fn next(&mut self, used: &Use) -> u64 {
+    pub fn next(&mut self, used: &SizeRuleInput) -> u64 {
         match self.rule {
             SizeRule::LargestUse => {
                 let now = used.commit.max(used.waiting) + CHAIN_BYTES;
@@ -86,8 +86,8 @@ fn bucket(bytes: u64) -> u64 {
 mod tests {
     use super::*;
 
-    fn used(commit_before: u64, commit: u64, waiting: u64) -> Use {
-        Use {
+    fn used(commit_before: u64, commit: u64, waiting: u64) -> SizeRuleInput {
+        SizeRuleInput {
             commit_before,
             commit,
             waiting,

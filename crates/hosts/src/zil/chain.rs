@@ -1,13 +1,15 @@
 //! One intent log: records that wait, the block being filled, and the chain of blocks that a
 //! crash would replay.
 
-use super::block_size::{BLOCK_MAX, BLOCK_MIN, CHAIN_BYTES, RECORD_BYTES, SizeRule, Sizer, Use};
-use super::space::Extent;
+use super::block_size::{
+    BLOCK_MAX, BLOCK_MIN, CHAIN_BYTES, RECORD_BYTES, SizeRule, SizeRuleInput, Sizer,
+};
+use super::space::LogExtent;
 use std::collections::VecDeque;
 
 /// How log blocks are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
+pub enum LogBlockFormat {
     /// All of the block: the link to the next one stands at its end (pool version below 23).
     Whole,
     /// The part in use, in whole 4 KiB: the link stands at its start.
@@ -16,7 +18,7 @@ pub enum Format {
 
 /// A log record of a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Record {
+pub struct LogRecord {
     /// Bytes of data.
     pub data: u64,
     /// Writer that waits for it, if it is the last record of a write.
@@ -27,11 +29,11 @@ pub struct Record {
 
 /// A log block of a chain.
 #[derive(Clone, Debug)]
-pub struct Block {
+pub struct LogBlock {
     /// Number within the chain, from 0.
     pub number: u64,
     /// Where.
-    pub extent: Extent,
+    pub extent: LogExtent,
     /// Bytes used, header and all.
     pub used: u64,
     /// It has been handed over for writing.
@@ -48,7 +50,7 @@ pub struct Block {
 
 /// Next need of a chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum ChainStep {
     /// The next block must be allocated; then the one being filled, if any, can be written.
     Full,
     /// All records are in blocks; the block being filled holds some that are not written yet.
@@ -63,31 +65,31 @@ pub struct BlockWrite {
     /// Its number within the chain.
     pub number: u64,
     /// Part of it that is written.
-    pub extent: Extent,
+    pub extent: LogExtent,
 }
 
 /// One intent log.
 #[derive(Clone, Debug)]
-pub struct Chain {
-    format: Format,
+pub struct LogChain {
+    format: LogBlockFormat,
     sizer: Sizer,
-    used: Use,
-    queue: VecDeque<Record>,
+    used: SizeRuleInput,
+    queue: VecDeque<LogRecord>,
     /// The record that is being put into blocks, with the data still to be put.
-    taking: Option<Record>,
+    taking: Option<LogRecord>,
     /// From the head of the chain; the last one is being filled.
-    blocks: VecDeque<Block>,
+    blocks: VecDeque<LogBlock>,
     next_number: u64,
     cut_to_fit: bool,
 }
 
-impl Chain {
+impl LogChain {
     /// An empty log. `cut_to_fit`: a record larger than the room left is spread over blocks.
-    pub fn new(format: Format, rule: SizeRule, cut_to_fit: bool) -> Chain {
-        Chain {
+    pub fn new(format: LogBlockFormat, rule: SizeRule, cut_to_fit: bool) -> LogChain {
+        LogChain {
             format,
             sizer: Sizer::new(rule),
-            used: Use::default(),
+            used: SizeRuleInput::default(),
             queue: VecDeque::new(),
             taking: None,
             blocks: VecDeque::new(),
@@ -102,12 +104,12 @@ impl Chain {
     }
 
     /// Blocks from the head of the chain to the one being filled.
-    pub fn blocks(&self) -> impl Iterator<Item = &Block> {
+    pub fn blocks(&self) -> impl Iterator<Item = &LogBlock> {
         self.blocks.iter()
     }
 
     /// Adds a record; a commit has to follow.
-    pub fn push(&mut self, record: Record) {
+    pub fn push(&mut self, record: LogRecord) {
         self.used.waiting += RECORD_BYTES + record.data;
         self.queue.push_back(record);
     }
@@ -119,18 +121,18 @@ impl Chain {
     }
 
     /// Puts waiting records into the block being filled until it is full or none waits.
-    pub fn fill(&mut self) -> Step {
+    pub fn fill(&mut self) -> ChainStep {
         while let Some(mut record) = self.take() {
             let Some(block) = self.blocks.back_mut() else {
                 self.taking = Some(record);
-                return Step::Full;
+                return ChainStep::Full;
             };
             let room = block.extent.len - block.used;
             let fits = RECORD_BYTES + record.data <= room;
             let cut = self.cut_to_fit && worth_cutting(record.data, room);
             if !fits && !cut {
                 self.taking = Some(record);
-                return Step::Full;
+                return ChainStep::Full;
             }
             let now = record.data.min(room - RECORD_BYTES);
             block.used += RECORD_BYTES + now;
@@ -138,13 +140,13 @@ impl Chain {
             record.data -= now;
             if !fits {
                 self.taking = Some(record);
-                return Step::Full;
+                return ChainStep::Full;
             }
             block.waiters.extend(record.waiter);
         }
         match self.blocks.back() {
-            Some(block) if block.used > CHAIN_BYTES => Step::Open,
-            _ => Step::Idle,
+            Some(block) if block.used > CHAIN_BYTES => ChainStep::Open,
+            _ => ChainStep::Idle,
         }
     }
 
@@ -158,23 +160,23 @@ impl Chain {
 
     /// The block being filled is full: the next one is at `next`, allocated in `group`. Returns
     /// the write of the full one, if there was one.
-    pub fn link(&mut self, next: Extent, group: u64) -> Option<BlockWrite> {
+    pub fn link(&mut self, next: LogExtent, group: u64) -> Option<BlockWrite> {
         let format = self.format;
         let full = self.blocks.back_mut().map(|block| {
             block.issued = true;
             let len = match format {
-                Format::Whole => block.extent.len,
-                Format::Slim => block.used.next_multiple_of(BLOCK_MIN),
+                LogBlockFormat::Whole => block.extent.len,
+                LogBlockFormat::Slim => block.used.next_multiple_of(BLOCK_MIN),
             };
             BlockWrite {
                 number: block.number,
-                extent: Extent {
+                extent: LogExtent {
                     offset: block.extent.offset,
                     len,
                 },
             }
         });
-        self.blocks.push_back(Block {
+        self.blocks.push_back(LogBlock {
             number: self.next_number,
             extent: next,
             used: CHAIN_BYTES,
@@ -204,7 +206,7 @@ impl Chain {
     }
 
     /// `group` has synced: takes off the chain's head what only it and earlier ones needed.
-    pub fn synced(&mut self, group: u64) -> Vec<Extent> {
+    pub fn synced(&mut self, group: u64) -> Vec<LogExtent> {
         let mut freed = Vec::new();
         while let Some(head) = self.blocks.front() {
             if !head.acknowledged || head.group > group {
@@ -216,12 +218,12 @@ impl Chain {
         freed
     }
 
-    fn block_mut(&mut self, number: u64) -> Option<&mut Block> {
+    fn block_mut(&mut self, number: u64) -> Option<&mut LogBlock> {
         let head = self.blocks.front()?.number;
         self.blocks.get_mut(number.checked_sub(head)? as usize)
     }
 
-    fn take(&mut self) -> Option<Record> {
+    fn take(&mut self) -> Option<LogRecord> {
         self.taking.take().or_else(|| {
             let record = self.queue.pop_front()?;
             self.used.waiting -= RECORD_BYTES + record.data;
@@ -247,8 +249,8 @@ fn worth_cutting(data: u64, room: u64) -> bool {
 mod tests {
     use super::*;
 
-    fn record(data: u64, group: u64) -> Record {
-        Record {
+    fn record(data: u64, group: u64) -> LogRecord {
+        LogRecord {
             data,
             waiter: Some(0),
             group,
@@ -256,13 +258,13 @@ mod tests {
     }
 
     /// Links blocks one after another in space until the chain asks for none; returns the writes.
-    fn commit(chain: &mut Chain, records: &[Record], place: &mut u64) -> Vec<(u64, u64)> {
+    fn commit(chain: &mut LogChain, records: &[LogRecord], place: &mut u64) -> Vec<(u64, u64)> {
         records.iter().for_each(|record| chain.push(*record));
         chain.begin_commit();
         let mut written = Vec::new();
-        while chain.fill() != Step::Idle {
+        while chain.fill() != ChainStep::Idle {
             let len = chain.next_size();
-            let next = Extent {
+            let next = LogExtent {
                 offset: *place,
                 len,
             };
@@ -279,7 +281,7 @@ mod tests {
 
     #[test]
     fn old_format_writes_whole_blocks_and_follows_the_size_of_the_commits() {
-        let mut chain = Chain::new(Format::Whole, SizeRule::LargestUse, false);
+        let mut chain = LogChain::new(LogBlockFormat::Whole, SizeRule::LargestUse, false);
         let mut place = 0;
         let write = [record(4096, 1)];
         // The first block is of 4 KiB: the record does not fit, it is written empty.
@@ -293,7 +295,7 @@ mod tests {
 
     #[test]
     fn slim_blocks_leave_gaps() {
-        let mut chain = Chain::new(Format::Slim, SizeRule::Buckets, true);
+        let mut chain = LogChain::new(LogBlockFormat::Slim, SizeRule::Buckets, true);
         let mut place = 0;
         let write = [record(4096, 1)];
         commit(&mut chain, &write, &mut place);
@@ -304,7 +306,7 @@ mod tests {
     /// As the real trace has it: 128 KiB are one block of 68 KiB and one of which 64 are written.
     #[test]
     fn newer_code_cuts_large_writes_to_fit() {
-        let mut chain = Chain::new(Format::Slim, SizeRule::Buckets, true);
+        let mut chain = LogChain::new(LogBlockFormat::Slim, SizeRule::Buckets, true);
         let mut place = 0;
         let write = [record(128 << 10, 1)];
         commit(&mut chain, &write, &mut place);
@@ -315,7 +317,7 @@ mod tests {
 
     #[test]
     fn a_synced_group_frees_from_the_head_what_is_durable_and_old_enough() {
-        let mut chain = Chain::new(Format::Whole, SizeRule::LargestUse, false);
+        let mut chain = LogChain::new(LogBlockFormat::Whole, SizeRule::LargestUse, false);
         let mut place = 0;
         commit(&mut chain, &[record(2048, 1)], &mut place);
         commit(&mut chain, &[record(2048, 2)], &mut place);
@@ -334,9 +336,9 @@ mod tests {
 
     #[test]
     fn waiters_are_those_whose_write_ends_in_the_block() {
-        let mut chain = Chain::new(Format::Whole, SizeRule::LargestUse, false);
+        let mut chain = LogChain::new(LogBlockFormat::Whole, SizeRule::LargestUse, false);
         let mut place = 0;
-        let first = Record {
+        let first = LogRecord {
             waiter: None,
             ..record(65536, 1)
         };

@@ -6,16 +6,16 @@
 //! share of random commands and the distances of seeks are not fitted; they are predicted.
 
 use super::block_size::SizeRule;
-use super::chain::Format;
+use super::chain::LogBlockFormat;
 use super::fixed::FixedTarget;
 use super::host::LogHost;
-use super::preset::Preset;
+use super::preset::ZfsPreset;
 use super::published::total_variation;
-use super::run::{Pattern, RunOptions, run};
+use super::run::{LogDevicePattern, RunOptions, run};
 use super::spec::HostSpec;
-use super::structure::{Structure, structure, unmerged};
+use super::structure::{LogStructure, structure, unmerged};
 use ssdlab_base::LabError;
-use ssdlab_load::trace::{Event, IoPattern, PatternRow, ReadOptions, Reader, SeekSize};
+use ssdlab_load::trace::{IoPattern, PatternRow, ReadOptions, SeekSize, TraceEvent, TraceReader};
 use ssdlab_ssd::Nanos;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -29,9 +29,9 @@ const LARGEST: u64 = 1 << 60;
 
 /// A trace, and the host that is made from it.
 #[derive(Clone, Debug)]
-pub struct Fit {
+pub struct ZilTraceFit {
     /// What it shows.
-    pub structure: Structure,
+    pub structure: LogStructure,
     /// All data commands of the trace.
     pub total: PatternRow,
     /// The same with neighbours that the device queue merged taken apart, as the model writes them.
@@ -39,7 +39,7 @@ pub struct Fit {
     /// Their seeks.
     pub seeks: Vec<(i64, u64)>,
     /// The age of the code.
-    pub preset: Preset,
+    pub preset: ZfsPreset,
     /// Share of the think time that is drawn each time, %: fitted to the disorder.
     pub think_jitter_pct: u32,
     /// Disorder of the model with it.
@@ -48,7 +48,7 @@ pub struct Fit {
 
 /// The trace beside a run of the fitted host.
 #[derive(Clone, Copy, Debug)]
-pub struct Beside {
+pub struct FitComparison {
     /// Random commands of the trace, %.
     pub random_trace: f64,
     /// Random commands of the trace with merged neighbours taken apart, %.
@@ -63,7 +63,7 @@ fn random_pct(row: &PatternRow) -> f64 {
     100.0 * row.random as f64 / row.count.max(1) as f64
 }
 
-fn pattern_of(events: impl Iterator<Item = Event>) -> PatternRow {
+fn pattern_of(events: impl Iterator<Item = TraceEvent>) -> PatternRow {
     let mut pattern = IoPattern::new(0, IoPattern::INTERVAL_NS);
     for event in events {
         pattern.completed(&event);
@@ -71,18 +71,18 @@ fn pattern_of(events: impl Iterator<Item = Event>) -> PatternRow {
     pattern.total()
 }
 
-impl Fit {
+impl ZilTraceFit {
     /// Fits a host to the trace at `path` of a log device of `capacity` bytes.
     ///
     /// # Errors
     /// When the trace cannot be read, or shows too few log blocks.
-    pub fn of(path: &Path, capacity: u64, seed: u64) -> Result<Fit, LabError> {
-        let mut reader = Reader::open(path, &ReadOptions::default())?;
+    pub fn of(path: &Path, capacity: u64, seed: u64) -> Result<ZilTraceFit, LabError> {
+        let mut reader = TraceReader::open(path, &ReadOptions::default())?;
         let mut events = Vec::new();
         while let Some(event) = reader.next_event()? {
             events.push(event);
         }
-        Fit::of_events(events, capacity, seed)?.ok_or_else(|| {
+        ZilTraceFit::of_events(events, capacity, seed)?.ok_or_else(|| {
             LabError::refused(
                 format!(
                     "{} shows too few log blocks, or not in an order that logs of ZFS write",
@@ -95,30 +95,30 @@ impl Fit {
     }
 
     fn of_events(
-        mut events: Vec<Event>,
+        mut events: Vec<TraceEvent>,
         capacity: u64,
         seed: u64,
-    ) -> Result<Option<Fit>, LabError> {
+    ) -> Result<Option<ZilTraceFit>, LabError> {
         let Some(found) = structure(&events, LARGEST) else {
             return Ok(None);
         };
         let mut seeks = SeekSize::new();
         events.iter().for_each(|event| seeks.started(event));
-        events.sort_by_key(Event::done_or_issued_ns);
+        events.sort_by_key(TraceEvent::done_or_issued_ns);
         let apart = events.iter().flat_map(|event| {
             let whole = !event.transfers();
             let parts = unmerged(event.issued_ns, event.offset, event.len);
             let parts = parts.into_iter().filter(move |_| !whole);
-            parts.map(|(_, offset, len)| Event {
+            parts.map(|(_, offset, len)| TraceEvent {
                 offset,
                 len,
                 ..*event
             })
         });
-        let mut fit = Fit {
+        let mut fit = ZilTraceFit {
             preset: match found.buckets() {
-                true => Preset::V2_1,
-                false => Preset::V2010,
+                true => ZfsPreset::V2_1,
+                false => ZfsPreset::V2010,
             },
             think_jitter_pct: 100,
             disorder: 0.0,
@@ -153,10 +153,10 @@ impl Fit {
         let writers = self.writers();
         let mut spec = self.preset.host(writers, writers, capacity, seed)?;
         spec.commit.format = match self.structure.whole() {
-            true => Format::Whole,
-            false => Format::Slim,
+            true => LogBlockFormat::Whole,
+            false => LogBlockFormat::Slim,
         };
-        debug_assert!(self.preset != Preset::V2_1 || spec.commit.size_rule == SizeRule::Buckets);
+        debug_assert!(self.preset != ZfsPreset::V2_1 || spec.commit.size_rule == SizeRule::Buckets);
         let shares = self.structure.logs.iter().enumerate();
         spec.allocator_of = shares.flat_map(|(to, logs)| vec![to; *logs]).collect();
         spec.space.allocators = spec.space.allocators.max(self.structure.logs.len());
@@ -168,8 +168,8 @@ impl Fit {
     }
 
     /// The trace beside a run.
-    pub fn beside(&self, run: &Pattern) -> Beside {
-        Beside {
+    pub fn beside(&self, run: &LogDevicePattern) -> FitComparison {
+        FitComparison {
             random_trace: random_pct(&self.total),
             random_apart: random_pct(&self.apart),
             random_model: random_pct(&run.total),

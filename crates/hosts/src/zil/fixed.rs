@@ -1,7 +1,7 @@
 //! A device that takes the same time for everything: for access patterns, which it does not shape.
 
 use ssdlab_base::LabError;
-use ssdlab_bench::device::{Counters, Done, Target, TargetFacts, TargetKind};
+use ssdlab_bench::device::{Counters, Target, TargetCompletion, TargetFacts, TargetKind};
 use ssdlab_ssd::{Command, Nanos, Op};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -71,7 +71,11 @@ impl Target for FixedTarget {
         Ok(())
     }
 
-    fn reap(&mut self, until: Option<Nanos>, done: &mut Vec<Done>) -> Result<(), LabError> {
+    fn reap(
+        &mut self,
+        until: Option<Nanos>,
+        done: &mut Vec<TargetCompletion>,
+    ) -> Result<(), LabError> {
         let until = until.unwrap_or(Nanos::MAX);
         let first = self.under_way.peek().map(|Reverse(next)| next.0);
         let Some(time) = first.filter(|time| *time <= until) else {
@@ -84,7 +88,7 @@ impl Target for FixedTarget {
                 break;
             }
             self.under_way.pop();
-            done.push(Done {
+            done.push(TargetCompletion {
                 tag,
                 submitted,
                 done: at,

@@ -10,10 +10,10 @@
 //! Its only inputs are the time and the completions.
 
 use super::autotrim::Trims;
-use super::chain::{BlockWrite, Chain, Record, Step};
-use super::space::{Extent, LogSpace};
+use super::chain::{BlockWrite, ChainStep, LogChain, LogRecord};
+use super::space::{LogExtent, LogSpace};
 use super::spec::{HostCounts, HostSpec};
-use super::writer::{self, Writer};
+use super::writer::{self, ZilWriter};
 use ssdlab_bench::engine::exponential;
 use ssdlab_ssd::rng::Rng;
 use ssdlab_ssd::{Command, Nanos};
@@ -22,7 +22,7 @@ use std::collections::{BinaryHeap, VecDeque};
 
 /// A command to hand over.
 #[derive(Clone, Copy, Debug)]
-pub struct Issue {
+pub struct IssuedCommand {
     /// To be given back when it completes.
     pub tag: u32,
     /// Which side of a mirror it is for, from 0.
@@ -36,13 +36,13 @@ pub trait HostModel {
     /// When it wants to be polled if nothing completes before.
     fn wake(&self) -> Option<Nanos>;
     /// It is `now`: appends the commands to hand over.
-    fn poll(&mut self, now: Nanos, out: &mut Vec<Issue>);
+    fn poll(&mut self, now: Nanos, out: &mut Vec<IssuedCommand>);
     /// The command with this tag has completed.
     fn completed(&mut self, tag: u32, now: Nanos);
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Event {
+enum LogHostEvent {
     Think(u32),
     Release(u32),
     Fill(u32),
@@ -52,7 +52,7 @@ enum Event {
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Pending {
+enum PendingLogCommand {
     Idle,
     Block {
         log: u32,
@@ -68,13 +68,13 @@ enum Pending {
     Trim {
         number: u64,
         side: u32,
-        range: Extent,
+        range: LogExtent,
     },
 }
 
 /// The blocks of one commit.
 #[derive(Clone, Debug)]
-struct Batch {
+struct CommitBatch {
     number: u64,
     began: Nanos,
     out: u32,
@@ -85,11 +85,11 @@ struct Batch {
 }
 
 #[derive(Clone, Debug)]
-struct Log {
-    chain: Chain,
+struct IntentLog {
+    chain: LogChain,
     allocator: usize,
     /// The last one is being filled unless sealed.
-    batches: VecDeque<Batch>,
+    batches: VecDeque<CommitBatch>,
     next_batch: u64,
     /// Being filled: not to be begun again.
     filling: bool,
@@ -100,8 +100,8 @@ struct Log {
 
 /// Where a writer is.
 #[derive(Clone, Debug)]
-struct Place {
-    writer: Writer,
+struct WriterProgress {
+    writer: ZilWriter,
     bytes: u64,
     began: Nanos,
 }
@@ -111,13 +111,13 @@ struct Place {
 pub struct LogHost {
     spec: HostSpec,
     rng: Rng,
-    writers: Vec<Place>,
-    logs: Vec<Log>,
+    writers: Vec<WriterProgress>,
+    logs: Vec<IntentLog>,
     space: LogSpace,
     trims: Trims,
-    events: BinaryHeap<Reverse<(Nanos, u64, Event)>>,
+    events: BinaryHeap<Reverse<(Nanos, u64, LogHostEvent)>>,
     sequence: u64,
-    pending: Vec<Pending>,
+    pending: Vec<PendingLogCommand>,
     idle: Vec<u32>,
     path_free: Nanos,
     group: u64,
@@ -131,8 +131,8 @@ pub struct LogHost {
 impl LogHost {
     /// A host at time 0.
     pub fn new(spec: HostSpec) -> LogHost {
-        let logs = (0..spec.datasets).map(|number| Log {
-            chain: Chain::new(
+        let logs = (0..spec.datasets).map(|number| IntentLog {
+            chain: LogChain::new(
                 spec.commit.format,
                 spec.commit.size_rule,
                 spec.commit.chunk.is_none(),
@@ -147,8 +147,8 @@ impl LogHost {
             open: false,
             latency: Nanos::ZERO,
         });
-        let writers = (0..spec.writers).map(|number| Place {
-            writer: Writer::new(&spec.writer, spec.seed, number),
+        let writers = (0..spec.writers).map(|number| WriterProgress {
+            writer: ZilWriter::new(&spec.writer, spec.seed, number),
             bytes: 0,
             began: Nanos::ZERO,
         });
@@ -174,7 +174,7 @@ impl LogHost {
         for number in 0..host.writers.len() {
             host.think(number as u32);
         }
-        host.at(host.spec.group.timeout, Event::Close(1));
+        host.at(host.spec.group.timeout, LogHostEvent::Close(1));
         host
     }
 
@@ -184,7 +184,7 @@ impl LogHost {
     }
 
     /// The logs' chains.
-    pub fn chains(&self) -> impl Iterator<Item = &Chain> {
+    pub fn chains(&self) -> impl Iterator<Item = &LogChain> {
         self.logs.iter().map(|log| &log.chain)
     }
 
@@ -193,7 +193,7 @@ impl LogHost {
     /// # Errors
     /// The first block that does not.
     pub fn check(&self) -> Result<(), String> {
-        let mut live: Vec<Extent> = self
+        let mut live: Vec<LogExtent> = self
             .chains()
             .flat_map(|chain| chain.blocks().map(|block| block.extent))
             .collect();
@@ -208,7 +208,7 @@ impl LogHost {
         Ok(())
     }
 
-    fn at(&mut self, time: Nanos, event: Event) {
+    fn at(&mut self, time: Nanos, event: LogHostEvent) {
         self.sequence += 1;
         self.events.push(Reverse((time, self.sequence, event)));
     }
@@ -217,7 +217,7 @@ impl LogHost {
         let place = &mut self.writers[number as usize];
         place.bytes = place.writer.next_write();
         let time = self.now + place.writer.think(place.bytes);
-        self.at(time, Event::Think(number));
+        self.at(time, LogHostEvent::Think(number));
     }
 
     /// A writer's next write reaches its log.
@@ -229,7 +229,7 @@ impl LogHost {
         let records = writer::records(bytes, self.spec.commit.chunk);
         let last = records.len() - 1;
         for (position, data) in records.into_iter().enumerate() {
-            self.logs[log as usize].chain.push(Record {
+            self.logs[log as usize].chain.push(LogRecord {
                 data,
                 waiter: (position == last).then_some(number),
                 group: self.group,
@@ -261,7 +261,7 @@ impl LogHost {
         }
         at.filling = true;
         at.chain.begin_commit();
-        at.batches.push_back(Batch {
+        at.batches.push_back(CommitBatch {
             number: at.next_batch,
             began: self.now,
             out: 0,
@@ -278,14 +278,14 @@ impl LogHost {
         let at = &mut self.logs[log as usize];
         at.open = false;
         match at.chain.fill() {
-            Step::Idle => self.seal(log),
-            Step::Full => {
+            ChainStep::Idle => self.seal(log),
+            ChainStep::Full => {
                 if let Some(written) = self.link(log) {
                     let copied = self.spec.commit.copy_per_kib.0 * (written / 1024);
-                    self.at(self.now + Nanos(copied), Event::Fill(log));
+                    self.at(self.now + Nanos(copied), LogHostEvent::Fill(log));
                 }
             }
-            Step::Open => {
+            ChainStep::Open => {
                 let wait = at.latency.0 * self.spec.commit.open_wait_pct / 100;
                 if wait == 0 {
                     if self.link(log).is_some() {
@@ -294,7 +294,7 @@ impl LogHost {
                 } else {
                     at.open = true;
                     let (batch, time) = (at.next_batch, self.now + Nanos(wait));
-                    self.at(time, Event::OpenWait(log, batch));
+                    self.at(time, LogHostEvent::OpenWait(log, batch));
                 }
             }
         }
@@ -325,7 +325,7 @@ impl LogHost {
         };
         batch.out += self.spec.sides;
         batch.blocks.push(write.number);
-        let Extent { offset, len } = write.extent;
+        let LogExtent { offset, len } = write.extent;
         let batch = batch.number;
         self.counts.blocks += 1;
         let path = self.spec.path;
@@ -335,7 +335,7 @@ impl LogHost {
         let service = mean - varying + drawn.0;
         self.path_free = self.path_free.max(self.now) + Nanos(service);
         for side in 0..self.spec.sides {
-            let pending = Pending::Block {
+            let pending = PendingLogCommand::Block {
                 log,
                 batch,
                 side,
@@ -345,13 +345,13 @@ impl LogHost {
         }
     }
 
-    fn enqueue(&mut self, pending: Pending, time: Nanos) {
+    fn enqueue(&mut self, pending: PendingLogCommand, time: Nanos) {
         let tag = self.idle.pop().unwrap_or_else(|| {
-            self.pending.push(Pending::Idle);
+            self.pending.push(PendingLogCommand::Idle);
             self.pending.len() as u32 - 1
         });
         self.pending[tag as usize] = pending;
-        self.at(time, Event::Release(tag));
+        self.at(time, LogHostEvent::Release(tag));
     }
 
     fn seal(&mut self, log: u32) {
@@ -383,7 +383,7 @@ impl LogHost {
             // Not kept waiting behind other logs' writes.
             let time = self.now + self.spec.path.per_flush;
             for side in 0..self.spec.sides {
-                self.enqueue(Pending::Flush { log, batch, side }, time);
+                self.enqueue(PendingLogCommand::Flush { log, batch, side }, time);
             }
         }
     }
@@ -445,9 +445,12 @@ impl LogHost {
         self.syncing = true;
         self.group += 1;
         self.group_bytes = 0;
-        self.at(self.now + self.spec.group.sync, Event::Synced(number));
+        self.at(
+            self.now + self.spec.group.sync,
+            LogHostEvent::Synced(number),
+        );
         let timeout = self.spec.group.timeout.max(self.spec.group.sync);
-        self.at(self.now + timeout, Event::Close(self.group));
+        self.at(self.now + timeout, LogHostEvent::Close(self.group));
     }
 
     fn synced(&mut self, number: u64) {
@@ -467,13 +470,13 @@ impl LogHost {
     }
 
     /// Issues the trims of what a group freed; what may be used again now.
-    fn trim(&mut self, freed: Vec<Extent>) -> Vec<Extent> {
+    fn trim(&mut self, freed: Vec<LogExtent>) -> Vec<LogExtent> {
         let (ready, ranges) = self.trims.free(freed, self.spec.sides);
         for (number, range) in ranges {
             self.counts.trims += 1;
             self.counts.trimmed_bytes += range.len;
             for side in 0..self.spec.sides {
-                let pending = Pending::Trim {
+                let pending = PendingLogCommand::Trim {
                     number,
                     side,
                     range,
@@ -484,28 +487,28 @@ impl LogHost {
         ready
     }
 
-    fn handle(&mut self, event: Event, out: &mut Vec<Issue>) {
+    fn handle(&mut self, event: LogHostEvent, out: &mut Vec<IssuedCommand>) {
         match event {
-            Event::Think(writer) => self.write(writer),
-            Event::Fill(log) => self.fill(log),
-            Event::OpenWait(log, batch) => {
+            LogHostEvent::Think(writer) => self.write(writer),
+            LogHostEvent::Fill(log) => self.fill(log),
+            LogHostEvent::OpenWait(log, batch) => {
                 let at = &self.logs[log as usize];
                 if at.open && at.next_batch == batch {
                     self.open_wait_over(log);
                 }
             }
-            Event::Close(group) => self.close(group),
-            Event::Synced(group) => self.synced(group),
-            Event::Release(tag) => {
+            LogHostEvent::Close(group) => self.close(group),
+            LogHostEvent::Synced(group) => self.synced(group),
+            LogHostEvent::Release(tag) => {
                 let (side, command) = match self.pending[tag as usize] {
-                    Pending::Block { side, command, .. } => (side, command),
-                    Pending::Flush { side, .. } => (side, Command::flush()),
-                    Pending::Trim { side, range, .. } => {
+                    PendingLogCommand::Block { side, command, .. } => (side, command),
+                    PendingLogCommand::Flush { side, .. } => (side, Command::flush()),
+                    PendingLogCommand::Trim { side, range, .. } => {
                         (side, Command::trim(range.offset, range.len as u32))
                     }
-                    Pending::Idle => return,
+                    PendingLogCommand::Idle => return,
                 };
-                out.push(Issue { tag, side, command });
+                out.push(IssuedCommand { tag, side, command });
             }
         }
     }
@@ -513,7 +516,7 @@ impl LogHost {
     fn open_wait_over(&mut self, log: u32) {
         let at = &mut self.logs[log as usize];
         at.open = false;
-        if at.chain.fill() != Step::Idle && self.link(log).is_some() {
+        if at.chain.fill() != ChainStep::Idle && self.link(log).is_some() {
             self.seal(log);
         }
     }
@@ -524,7 +527,7 @@ impl HostModel for LogHost {
         self.events.peek().map(|Reverse((time, _, _))| *time)
     }
 
-    fn poll(&mut self, now: Nanos, out: &mut Vec<Issue>) {
+    fn poll(&mut self, now: Nanos, out: &mut Vec<IssuedCommand>) {
         while let Some(Reverse((time, _, _))) = self.events.peek() {
             if *time > now {
                 break;
@@ -540,13 +543,13 @@ impl HostModel for LogHost {
 
     fn completed(&mut self, tag: u32, now: Nanos) {
         self.now = self.now.max(now);
-        let pending = std::mem::replace(&mut self.pending[tag as usize], Pending::Idle);
+        let pending = std::mem::replace(&mut self.pending[tag as usize], PendingLogCommand::Idle);
         self.idle.push(tag);
         match pending {
-            Pending::Block { log, batch, .. } => self.block_done(log, batch),
-            Pending::Flush { log, batch, .. } => self.flush_done(log, batch),
-            Pending::Trim { number, .. } => self.trims.done(number),
-            Pending::Idle => {}
+            PendingLogCommand::Block { log, batch, .. } => self.block_done(log, batch),
+            PendingLogCommand::Flush { log, batch, .. } => self.flush_done(log, batch),
+            PendingLogCommand::Trim { number, .. } => self.trims.done(number),
+            PendingLogCommand::Idle => {}
         }
     }
 }

@@ -43,24 +43,24 @@ pub mod structure;
 mod tests;
 pub mod writer;
 
-pub use fit::Fit;
+pub use fit::ZilTraceFit;
 pub use fixed::FixedTarget;
 pub use host::{HostModel, LogHost};
-pub use preset::Preset;
-pub use run::{Pattern, RunOptions, run};
+pub use preset::ZfsPreset;
+pub use run::{LogDevicePattern, RunOptions, run};
 pub use scenario::{LogDevice, Zil, ZilSpec};
 pub use spec::{HostCounts, HostSpec};
 
 use crate::scenario::Scenario;
 use serde_json::Value;
 use ssdlab_base::LabError;
-use ssdlab_base::check::Check;
+use ssdlab_base::check::SelfCheck;
 use std::sync::atomic::AtomicBool;
 
 impl Scenario for ZilSpec {
     const NAME: &'static str = "zil";
-    type Drives = LogDevice;
-    type Run = Zil;
+    type TargetDrives = LogDevice;
+    type ScenarioResult = Zil;
 
     fn validate_on(&self, device: &LogDevice) -> Result<(), LabError> {
         self.validate(device.capacity)
@@ -70,7 +70,7 @@ impl Scenario for ZilSpec {
         self.run_on(device, stop)
     }
 
-    fn checks(run: &Zil) -> &[Check] {
+    fn checks(run: &Zil) -> &[SelfCheck] {
         &run.checks
     }
 

@@ -1,8 +1,8 @@
 //! Whole hosts by age: what is known of the code, and what was fitted to which figure.
 
 use super::block_size::SizeRule;
-use super::chain::Format;
-use super::space::{Policy, SpaceRules, Weighting};
+use super::chain::LogBlockFormat;
+use super::space::{MetaslabPolicy, SpaceRules, Weighting};
 use super::spec::{CommitRules, GroupRules, HostSpec, PathRules};
 use super::writer::WriterSpec;
 use serde::Serialize;
@@ -18,7 +18,7 @@ const GIB: u64 = 1 << 30;
 
 /// An age of ZFS, with the writers that its figures were measured with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Preset {
+pub enum ZfsPreset {
     /// OpenSolaris in 2010: the slides' code.
     V2010,
     /// ZFS 2.1.
@@ -27,7 +27,7 @@ pub enum Preset {
 
 /// One value of a preset.
 #[derive(Clone, Copy, Debug, Serialize)]
-pub struct Parameter {
+pub struct ZfsParameter {
     /// Name.
     pub name: &'static str,
     /// Its value, with unit.
@@ -38,15 +38,15 @@ pub struct Parameter {
     pub why: &'static str,
 }
 
-impl Preset {
+impl ZfsPreset {
     /// The preset called `name`.
     ///
     /// # Errors
     /// When there is none.
-    pub fn named(name: &str) -> Result<Preset, LabError> {
+    pub fn named(name: &str) -> Result<ZfsPreset, LabError> {
         match name {
-            "2010" => Ok(Preset::V2010),
-            "2.1" => Ok(Preset::V2_1),
+            "2010" => Ok(ZfsPreset::V2010),
+            "2.1" => Ok(ZfsPreset::V2_1),
             _ => Err(LabError::refused(
                 format!("`{name}` is no preset of the intent log"),
                 "choose 2010 (OpenSolaris) or 2.1 (ZFS 2.1)",
@@ -57,16 +57,16 @@ impl Preset {
     /// Its name.
     pub fn name(self) -> &'static str {
         match self {
-            Preset::V2010 => "2010",
-            Preset::V2_1 => "2.1",
+            ZfsPreset::V2010 => "2010",
+            ZfsPreset::V2_1 => "2.1",
         }
     }
 
     /// Every value that is not a plain consequence of others, with its reason.
-    pub fn parameters(self) -> &'static [Parameter] {
+    pub fn parameters(self) -> &'static [ZfsParameter] {
         match self {
-            Preset::V2010 => &PARAMETERS_2010,
-            Preset::V2_1 => &PARAMETERS_2_1,
+            ZfsPreset::V2010 => &PARAMETERS_2010,
+            ZfsPreset::V2_1 => &PARAMETERS_2_1,
         }
     }
 
@@ -101,8 +101,8 @@ impl Preset {
     ) -> Result<HostSpec, LabError> {
         check(writers, datasets, capacity)?;
         Ok(match self {
-            Preset::V2010 => host_2010(writers, datasets, capacity, seed),
-            Preset::V2_1 => host_2_1(writers, datasets, capacity, seed),
+            ZfsPreset::V2010 => host_2010(writers, datasets, capacity, seed),
+            ZfsPreset::V2_1 => host_2_1(writers, datasets, capacity, seed),
         })
     }
 }
@@ -143,7 +143,7 @@ fn host_2010(writers: usize, datasets: usize, capacity: u64, seed: u64) -> HostS
             between_files: Nanos::from_millis(63),
         },
         commit: CommitRules {
-            format: Format::Whole,
+            format: LogBlockFormat::Whole,
             size_rule: SizeRule::LargestUse,
             chunk: Some(64 * KIB),
             pipelined: false,
@@ -165,7 +165,7 @@ fn host_2010(writers: usize, datasets: usize, capacity: u64, seed: u64) -> HostS
             start: 4 * MIB,
             // asize / 200 rounded to the power of two that its highest bit names.
             metaslab: 1 << (u64::BITS - (capacity / 200).leading_zeros()),
-            policy: Policy::Ndf { clump_shift: 4 },
+            policy: MetaslabPolicy::Ndf { clump_shift: 4 },
             weighting: Weighting::Space,
             allocators: 1,
             defer_groups: 0,
@@ -192,7 +192,7 @@ fn host_2_1(writers: usize, datasets: usize, capacity: u64, seed: u64) -> HostSp
             between_files: Nanos::ZERO,
         },
         commit: CommitRules {
-            format: Format::Slim,
+            format: LogBlockFormat::Slim,
             size_rule: SizeRule::Buckets,
             chunk: None,
             pipelined: true,
@@ -214,7 +214,7 @@ fn host_2_1(writers: usize, datasets: usize, capacity: u64, seed: u64) -> HostSp
             // The labels, and the partition that ZFS on Linux puts on whole disks.
             start: 5 * MIB,
             metaslab: metaslab_2_1(capacity),
-            policy: Policy::Df {
+            policy: MetaslabPolicy::Df {
                 free_pct_low: 4,
                 search_max: Some(16 * MIB),
             },
@@ -245,8 +245,8 @@ const fn p(
     value: &'static str,
     kind: &'static str,
     why: &'static str,
-) -> Parameter {
-    Parameter {
+) -> ZfsParameter {
+    ZfsParameter {
         name,
         value,
         kind,
@@ -254,7 +254,7 @@ const fn p(
     }
 }
 
-const PARAMETERS_2010: [Parameter; 19] = [
+const PARAMETERS_2010: [ZfsParameter; 19] = [
     p("format", "whole blocks", "code", "pool version below 23"),
     p(
         "next block",
@@ -344,7 +344,7 @@ const PARAMETERS_2010: [Parameter; 19] = [
     p("copy per KiB", "0.5 us", "calibrated", "zil.seek.five"),
 ];
 
-const PARAMETERS_2_1: [Parameter; 15] = [
+const PARAMETERS_2_1: [ZfsParameter; 15] = [
     p("format", "slim", "code", "pool version 23 and later"),
     p(
         "next block",

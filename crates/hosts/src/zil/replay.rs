@@ -5,11 +5,11 @@
 //! that was allocated but not yet written. There is no other mark of the end, so a device that
 //! lost a block in the middle loses all that follow, silently.
 
-use super::chain::{Block, Chain};
+use super::chain::{LogBlock, LogChain};
 
 /// Findings of a replay.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Replayed {
+pub struct LogReplayResult {
     /// Blocks read and found valid.
     pub blocks: u64,
     /// Synchronous writes whose end is in them.
@@ -22,8 +22,8 @@ pub struct Replayed {
 
 /// Walks `chain` as replay would after a crash now. `kept` says whether the device holds what was
 /// last written to a block.
-pub fn replay(chain: &Chain, kept: impl Fn(&Block) -> bool) -> Replayed {
-    let mut found = Replayed::default();
+pub fn replay(chain: &LogChain, kept: impl Fn(&LogBlock) -> bool) -> LogReplayResult {
+    let mut found = LogReplayResult::default();
     let mut reachable = true;
     for block in chain.blocks() {
         let valid = block.issued && kept(block);

@@ -1,11 +1,11 @@
 //! Runs a host on a target and keeps what `iopattern` and `seeksize` would print.
 
-use super::host::{HostModel, Issue};
+use super::host::{HostModel, IssuedCommand};
 use ssdlab_base::LabError;
-use ssdlab_base::check::Check;
+use ssdlab_base::check::SelfCheck;
 use ssdlab_bench::device::status::error_of;
-use ssdlab_bench::device::{Done, Target};
-use ssdlab_load::trace::{Event, IoPattern, PatternRow, SeekSize};
+use ssdlab_bench::device::{Target, TargetCompletion};
+use ssdlab_load::trace::{IoPattern, PatternRow, SeekSize, TraceEvent};
 use ssdlab_ssd::{Command, Nanos, Op};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,7 +16,7 @@ const STUCK: Nanos = Nanos::from_secs(120);
 
 /// Access pattern of the device.
 #[derive(Clone, Debug)]
-pub struct Pattern {
+pub struct LogDevicePattern {
     /// `iopattern`, by interval.
     pub rows: Vec<PatternRow>,
     /// All as one row.
@@ -28,7 +28,7 @@ pub struct Pattern {
     /// Ended by the user.
     pub interrupted: bool,
     /// Self-checks of the run and of the target.
-    pub checks: Vec<Check>,
+    pub checks: Vec<SelfCheck>,
 }
 
 /// How to run.
@@ -45,12 +45,12 @@ struct Runner<'a, T: Target + ?Sized> {
     target: &'a mut T,
     /// The target's time at the start.
     start: Nanos,
-    queue: VecDeque<Issue>,
+    queue: VecDeque<IssuedCommand>,
     /// By target tag: the host's tag and its command.
     under_way: Vec<Option<(u32, Command)>>,
     free: Vec<u32>,
     pattern: IoPattern,
-    found: Pattern,
+    found: LogDevicePattern,
     submitted: u64,
     completed: u64,
     bytes_submitted: u64,
@@ -64,8 +64,8 @@ pub fn run<T: Target + ?Sized>(
     host: &mut dyn HostModel,
     target: &mut T,
     options: &RunOptions<'_>,
-    sink: &mut dyn FnMut(&Event) -> Result<(), LabError>,
-) -> Result<Pattern, LabError> {
+    sink: &mut dyn FnMut(&TraceEvent) -> Result<(), LabError>,
+) -> Result<LogDevicePattern, LabError> {
     let depth = target.depth_max().min(4096);
     let mut runner = Runner {
         start: target.now(),
@@ -74,7 +74,7 @@ pub fn run<T: Target + ?Sized>(
         under_way: vec![None; depth as usize],
         free: (0..depth).rev().collect(),
         pattern: IoPattern::new(0, options.interval.0),
-        found: Pattern {
+        found: LogDevicePattern {
             rows: Vec::new(),
             total: PatternRow::default(),
             seeks: SeekSize::new(),
@@ -110,7 +110,7 @@ impl<T: Target + ?Sized> Runner<'_, T> {
         &mut self,
         host: &mut dyn HostModel,
         options: &RunOptions<'_>,
-        sink: &mut dyn FnMut(&Event) -> Result<(), LabError>,
+        sink: &mut dyn FnMut(&TraceEvent) -> Result<(), LabError>,
     ) -> Result<(), LabError> {
         let mut issues = Vec::new();
         let mut done = Vec::new();
@@ -149,7 +149,7 @@ impl<T: Target + ?Sized> Runner<'_, T> {
             let moves = moves_data(&command);
             self.bytes_submitted += if moves { u64::from(command.len) } else { 0 };
             self.under_way[tag as usize] = Some((issue.tag, command));
-            let event = Event::new(0, command.op, command.offset, u64::from(command.len));
+            let event = TraceEvent::new(0, command.op, command.offset, u64::from(command.len));
             if moves || command.op == Op::Flush {
                 self.found.seeks.started(&event);
             }
@@ -160,8 +160,8 @@ impl<T: Target + ?Sized> Runner<'_, T> {
     /// Counts a finished command; its tag with the host.
     fn finish(
         &mut self,
-        done: &Done,
-        sink: &mut dyn FnMut(&Event) -> Result<(), LabError>,
+        done: &TargetCompletion,
+        sink: &mut dyn FnMut(&TraceEvent) -> Result<(), LabError>,
     ) -> Result<u32, LabError> {
         let slot = self.under_way.get_mut(done.tag as usize);
         let Some((tag, command)) = slot.and_then(Option::take) else {
@@ -183,9 +183,9 @@ impl<T: Target + ?Sized> Runner<'_, T> {
             });
         }
         let issued = done.submitted.saturating_sub(self.start).0;
-        let event = Event {
+        let event = TraceEvent {
             done_ns: Some(done.done.saturating_sub(self.start).0),
-            ..Event::new(issued, command.op, command.offset, u64::from(command.len))
+            ..TraceEvent::new(issued, command.op, command.offset, u64::from(command.len))
         };
         if command.op != Op::Trim {
             self.found.rows.extend(self.pattern.completed(&event));
@@ -195,7 +195,7 @@ impl<T: Target + ?Sized> Runner<'_, T> {
     }
 
     /// Every command completed once, the pattern has all their bytes, and the target's own check.
-    fn checks(&mut self) -> Vec<Check> {
+    fn checks(&mut self) -> Vec<SelfCheck> {
         let equal = |what: &str, given: u64, found: u64| match given == found {
             true => Ok(()),
             false => Err(format!("{given} {what} given, {found} found")),
@@ -204,22 +204,22 @@ impl<T: Target + ?Sized> Runner<'_, T> {
         let bytes = total.bytes_read + total.bytes_written;
         let target = self.target.self_check().map_err(|error| error.to_string());
         vec![
-            Check::new(
+            SelfCheck::new(
                 "every command completes once",
                 equal("commands", self.submitted, self.completed),
             ),
-            Check::new(
+            SelfCheck::new(
                 "the pattern holds every byte",
                 equal("bytes", self.bytes_submitted, bytes),
             ),
-            Check::new("log device", target),
+            SelfCheck::new("log device", target),
         ]
     }
 
     /// Waits for what is outstanding.
     fn drain(
         &mut self,
-        sink: &mut dyn FnMut(&Event) -> Result<(), LabError>,
+        sink: &mut dyn FnMut(&TraceEvent) -> Result<(), LabError>,
     ) -> Result<(), LabError> {
         let give_up = self.target.now().saturating_add(STUCK);
         let mut done = Vec::new();

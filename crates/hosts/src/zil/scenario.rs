@@ -1,17 +1,17 @@
 //! A run of the intent log on a log device, with counts and latencies of the writers.
 
-use super::fit::Fit;
+use super::fit::ZilTraceFit;
 use super::fixed::FixedTarget;
 use super::host::LogHost;
-use super::preset::Preset;
-use super::run::{Pattern, RunOptions, run};
+use super::preset::ZfsPreset;
+use super::run::{LogDevicePattern, RunOptions, run};
 use super::spec::{HostCounts, HostSpec};
 use ssdlab_base::LabError;
-use ssdlab_base::check::Check;
+use ssdlab_base::check::SelfCheck;
 use ssdlab_bench::device::Target;
 use ssdlab_drives::rests_on::RestsOn;
-use ssdlab_load::trace::write::Writer;
-use ssdlab_load::trace::{Event, Format};
+use ssdlab_load::trace::write::TraceWriter;
+use ssdlab_load::trace::{TraceEvent, TraceFormat};
 use ssdlab_ssd::Nanos;
 use std::sync::atomic::AtomicBool;
 
@@ -22,7 +22,7 @@ const FIXED: Nanos = Nanos::from_micros(50);
 #[derive(Clone, Debug)]
 pub struct ZilSpec {
     /// Age of the code.
-    pub preset: Preset,
+    pub preset: ZfsPreset,
     /// Synchronous writers.
     pub writers: usize,
     /// Datasets, each with a log of its own.
@@ -38,14 +38,14 @@ pub struct ZilSpec {
     /// Trim freed log blocks.
     pub autotrim: bool,
     /// The host is one fitted to a trace; its age, writers and datasets are those above.
-    pub fit: Option<Fit>,
+    pub fit: Option<ZilTraceFit>,
 }
 
 impl Default for ZilSpec {
     /// One writer on one dataset for 20 s, code of 2010, as in the slides of article zil.
     fn default() -> ZilSpec {
         ZilSpec {
-            preset: Preset::V2010,
+            preset: ZfsPreset::V2010,
             writers: 1,
             datasets: 1,
             duration: Nanos::from_secs(20),
@@ -117,18 +117,18 @@ pub struct Zil {
     /// As run.
     pub spec: ZilSpec,
     /// Access pattern of the device.
-    pub pattern: Pattern,
+    pub pattern: LogDevicePattern,
     /// Counts and latencies of the writers.
     pub counts: HostCounts,
     /// Every command, where the spec keeps them.
-    pub commands: Vec<Event>,
+    pub commands: Vec<TraceEvent>,
     /// Self-checks.
-    pub checks: Vec<Check>,
+    pub checks: Vec<SelfCheck>,
 }
 
 impl ZilSpec {
     /// The same run of a host that was fitted to a trace.
-    pub fn fitted(self, fit: Fit) -> ZilSpec {
+    pub fn fitted(self, fit: ZilTraceFit) -> ZilSpec {
         ZilSpec {
             preset: fit.preset,
             writers: fit.writers(),
@@ -186,7 +186,10 @@ impl ZilSpec {
         })?;
         commands.sort_by_key(|event| event.issued_ns);
         let mut checks = pattern.checks.clone();
-        checks.push(Check::new("no two live log blocks overlap", host.check()));
+        checks.push(SelfCheck::new(
+            "no two live log blocks overlap",
+            host.check(),
+        ));
         Ok(Zil {
             spec: self.clone(),
             counts: host.counts().clone(),
@@ -203,7 +206,7 @@ impl ZilSpec {
 /// When a command cannot be written.
 pub(super) fn csv(runs: &[Zil]) -> Result<String, LabError> {
     let mut bytes = Vec::new();
-    let mut out = Writer::new(Format::Csv, &mut bytes)?;
+    let mut out = TraceWriter::new(TraceFormat::Csv, &mut bytes)?;
     for event in runs.iter().flat_map(|run| &run.commands) {
         out.event(event)?;
     }

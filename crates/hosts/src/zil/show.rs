@@ -1,7 +1,7 @@
 //! A run of the intent log as text, at most 80 columns, and as JSON.
 
-use super::fit::Fit;
-use super::run::Pattern;
+use super::fit::ZilTraceFit;
+use super::run::LogDevicePattern;
 use super::scenario::{LogDevice, Zil};
 use crate::show::line;
 use serde_json::{Value, json};
@@ -68,7 +68,7 @@ pub fn json(run: &Zil, device: &LogDevice) -> Value {
     })
 }
 
-fn fit_json(fit: &Fit, found: &Pattern) -> Value {
+fn fit_json(fit: &ZilTraceFit, found: &LogDevicePattern) -> Value {
     let (of, beside) = (&fit.structure, fit.beside(found));
     json!({
         "blocks": of.blocks,
@@ -91,7 +91,7 @@ fn fit_json(fit: &Fit, found: &Pattern) -> Value {
 }
 
 /// What a trace shows, and how far the model is from it.
-fn fit_text(out: &mut String, fit: &Fit, found: &Pattern) {
+fn fit_text(out: &mut String, fit: &ZilTraceFit, found: &LogDevicePattern) {
     let (of, beside) = (&fit.structure, fit.beside(found));
     let logs: Vec<String> = of.logs.iter().map(usize::to_string).collect();
     let (whole, sizes) = (
@@ -214,7 +214,7 @@ fn counted(number: usize, what: &str) -> String {
 
 const WIDTHS: [usize; 9] = [8, 5, 5, 7, 7, 7, 7, 6, 9];
 
-fn pattern_text(out: &mut String, found: &Pattern) {
+fn pattern_text(out: &mut String, found: &LogDevicePattern) {
     let head = ["%RAN", "%SEQ", "COUNT", "MIN", "MAX", "AVG", "KR", "KW"];
     *out += &line("interval", &WIDTHS, &head);
     for row in found.rows.iter().take(ROWS) {
@@ -245,7 +245,7 @@ fn row_text(first: &str, row: &PatternRow) -> String {
     )
 }
 
-fn seeks_text(out: &mut String, found: &Pattern) {
+fn seeks_text(out: &mut String, found: &LogDevicePattern) {
     let total = found.seeks.count().max(1);
     let _ = writeln!(
         out,

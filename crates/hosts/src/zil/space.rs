@@ -8,7 +8,7 @@ use super::free_space::FreeSpace;
 
 /// Free choice within a metaslab.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Policy {
+pub enum MetaslabPolicy {
     /// First fit from a cursor per alignment of the size; best fit when `free_pct_low` per cent
     /// or less are free, or when nothing within `search_max` bytes fits.
     Df {
@@ -47,7 +47,7 @@ pub struct SpaceRules {
     /// Bytes of a metaslab, a power of two.
     pub metaslab: u64,
     /// Choice within a metaslab.
-    pub policy: Policy,
+    pub policy: MetaslabPolicy,
     /// Choice of the metaslab.
     pub weighting: Weighting,
     /// Allocators with a metaslab each.
@@ -58,7 +58,7 @@ pub struct SpaceRules {
 
 /// A place on the log device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Extent {
+pub struct LogExtent {
     /// First byte.
     pub offset: u64,
     /// Bytes.
@@ -85,7 +85,7 @@ struct Metaslab {
 pub struct LogSpace {
     rules: SpaceRules,
     metaslabs: Vec<Metaslab>,
-    deferred: std::collections::VecDeque<Vec<Extent>>,
+    deferred: std::collections::VecDeque<Vec<LogExtent>>,
 }
 
 impl LogSpace {
@@ -132,13 +132,13 @@ impl LogSpace {
     }
 
     /// A place for `len` bytes, or `None` when no metaslab has room.
-    pub fn allocate(&mut self, len: u64, allocator: usize) -> Option<Extent> {
+    pub fn allocate(&mut self, len: u64, allocator: usize) -> Option<LogExtent> {
         let allocator = allocator % self.rules.allocators.max(1);
         for _ in 0..=self.metaslabs.len() {
             let number = self.primary(allocator, len)?;
             if let Some(offset) = self.metaslabs[number].allocate(self.rules.policy, len) {
                 self.metaslabs[number].allocated += len;
-                return Some(Extent { offset, len });
+                return Some(LogExtent { offset, len });
             }
             // Too full for this: last choice until the next sync.
             let metaslab = &mut self.metaslabs[number];
@@ -175,7 +175,7 @@ impl LogSpace {
     }
 
     /// A group has synced and frees `blocks`.
-    pub fn synced(&mut self, blocks: Vec<Extent>) {
+    pub fn synced(&mut self, blocks: Vec<LogExtent>) {
         for block in &blocks {
             let number = self.metaslab_of(block.offset);
             self.metaslabs[number].freed += block.len;
@@ -227,16 +227,16 @@ fn power(value: u64) -> u32 {
 }
 
 impl Metaslab {
-    fn allocate(&mut self, policy: Policy, len: u64) -> Option<u64> {
+    fn allocate(&mut self, policy: MetaslabPolicy, len: u64) -> Option<u64> {
         if self.free.largest() < len {
             return None;
         }
         match policy {
-            Policy::Df {
+            MetaslabPolicy::Df {
                 free_pct_low,
                 search_max,
             } => self.df(len, free_pct_low, search_max),
-            Policy::Ndf { clump_shift } => self.ndf(len, clump_shift),
+            MetaslabPolicy::Ndf { clump_shift } => self.ndf(len, clump_shift),
         }
     }
 
@@ -295,7 +295,7 @@ mod tests {
     const KIB: u64 = 1 << 10;
     const MIB: u64 = 1 << 20;
 
-    fn rules(policy: Policy) -> SpaceRules {
+    fn rules(policy: MetaslabPolicy) -> SpaceRules {
         SpaceRules {
             start: 4 * MIB,
             metaslab: 32 * MIB,
@@ -306,8 +306,8 @@ mod tests {
         }
     }
 
-    const NDF: Policy = Policy::Ndf { clump_shift: 4 };
-    const DF: Policy = Policy::Df {
+    const NDF: MetaslabPolicy = MetaslabPolicy::Ndf { clump_shift: 4 };
+    const DF: MetaslabPolicy = MetaslabPolicy::Df {
         free_pct_low: 30,
         search_max: None,
     };
@@ -316,8 +316,8 @@ mod tests {
         space.allocate(len, 0).unwrap().offset - 4 * MIB
     }
 
-    fn extent(offset: u64, len: u64) -> Extent {
-        Extent {
+    fn extent(offset: u64, len: u64) -> LogExtent {
+        LogExtent {
             offset: offset + 4 * MIB,
             len,
         }
@@ -335,7 +335,7 @@ mod tests {
     #[test]
     fn ndf_goes_on_at_its_cursor_and_else_takes_the_smallest_clump() {
         let mut space = LogSpace::new(rules(NDF), 100 * MIB);
-        let blocks: Vec<Extent> = (0..512)
+        let blocks: Vec<LogExtent> = (0..512)
             .map(|_| space.allocate(4 * KIB, 0).unwrap())
             .collect();
         // The first MiB is free again: smaller than what follows the cursor of 4 KiB.
@@ -416,7 +416,7 @@ mod tests {
             let mut rng = Rng::new(5);
             let mut space = LogSpace::new(rules(policy), 68 * MIB);
             let free = space.free_bytes();
-            let mut live: Vec<Extent> = Vec::new();
+            let mut live: Vec<LogExtent> = Vec::new();
             let mut used = vec![false; (68 * MIB / (4 * KIB)) as usize];
             for _ in 0..20_000 {
                 let len = (1 + rng.below(32)) * 4 * KIB;

@@ -1,7 +1,7 @@
 //! Parts of a host.
 
 use super::block_size::SizeRule;
-use super::chain::Format;
+use super::chain::LogBlockFormat;
 use super::space::SpaceRules;
 use super::writer::WriterSpec;
 use ssdlab_ssd::Nanos;
@@ -34,7 +34,7 @@ pub struct PathRules {
 #[derive(Clone, Copy, Debug)]
 pub struct CommitRules {
     /// Part of a block that is written.
-    pub format: Format,
+    pub format: LogBlockFormat,
     /// Size of the next block.
     pub size_rule: SizeRule,
     /// Chunks that larger writes are logged in; `None`: cut to fit the blocks.

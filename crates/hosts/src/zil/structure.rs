@@ -11,7 +11,7 @@
 //! for a while does not matter.
 
 use super::block_size::BLOCK_MIN;
-use ssdlab_load::trace::Event;
+use ssdlab_load::trace::TraceEvent;
 use ssdlab_ssd::{Nanos, Op};
 use std::collections::BTreeMap;
 
@@ -37,7 +37,7 @@ const IN_BUCKETS: f64 = 0.9;
 
 /// The logs that wrote a trace.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Structure {
+pub struct LogStructure {
     /// Log blocks.
     pub blocks: usize,
     /// Logs of each allocator, most first.
@@ -55,7 +55,7 @@ pub struct Structure {
     pub cycle_per_kib: Nanos,
 }
 
-impl Structure {
+impl LogStructure {
     /// Whether blocks are written whole, with the link at their end (pool version below 23).
     pub fn whole(&self) -> bool {
         self.gaps < GAPS
@@ -68,7 +68,7 @@ impl Structure {
 }
 
 #[derive(Debug, Default)]
-struct Seen {
+struct StructureTally {
     blocks: usize,
     shapes: BTreeMap<Vec<usize>, u64>,
     neighbours: u64,
@@ -82,23 +82,23 @@ struct Seen {
 }
 
 /// A log block: when it was issued, and where it is.
-type Block = (u64, u64, u64);
+type IssuedLogBlock = (u64, u64, u64);
 
 /// The structure of the logs behind `events`, in order of issue, on a device of `capacity` bytes.
 /// `None` when there are fewer log blocks than one window.
-pub fn structure(events: &[Event], capacity: u64) -> Option<Structure> {
-    let is_block = |event: &&Event| {
+pub fn structure(events: &[TraceEvent], capacity: u64) -> Option<LogStructure> {
+    let is_block = |event: &&TraceEvent| {
         let end = capacity.saturating_sub(LABELS);
         event.op == Op::Write && event.len >= BLOCK_MIN && (LABELS..end).contains(&event.offset)
     };
-    let blocks: Vec<Block> = events
+    let blocks: Vec<IssuedLogBlock> = events
         .iter()
         .filter(is_block)
         .flat_map(|event| unmerged(event.issued_ns, event.offset, event.len))
         .collect();
-    let mut seen = Seen {
+    let mut seen = StructureTally {
         blocks: blocks.len(),
-        ..Seen::default()
+        ..StructureTally::default()
     };
     blocks
         .chunks_exact(WINDOW)
@@ -108,7 +108,7 @@ pub fn structure(events: &[Event], capacity: u64) -> Option<Structure> {
 
 /// The blocks of a write: neighbours of ZFS 2.1 may have been merged in the device queue. Blocks of
 /// 4 KiB would explain any size, so they are not looked for.
-pub(super) fn unmerged(issued: u64, mut offset: u64, mut len: u64) -> Vec<Block> {
+pub(super) fn unmerged(issued: u64, mut offset: u64, mut len: u64) -> Vec<IssuedLogBlock> {
     let mergeable = &BUCKETS[1..];
     let mut blocks = Vec::new();
     while !BUCKETS.contains(&len) {
@@ -125,8 +125,8 @@ pub(super) fn unmerged(issued: u64, mut offset: u64, mut len: u64) -> Vec<Block>
     blocks
 }
 
-impl Seen {
-    fn window(&mut self, window: &[Block]) {
+impl StructureTally {
+    fn window(&mut self, window: &[IssuedLogBlock]) {
         let mut by_place: Vec<usize> = (0..window.len()).collect();
         by_place.sort_by_key(|&turn| (window[turn].1, turn));
         let apart = |a: &usize, b: &usize| window[*b].1 - window[*a].1 <= APART;
@@ -146,7 +146,7 @@ impl Seen {
         *self.shapes.entry(shape).or_default() += 1;
     }
 
-    fn neighbours(&mut self, window: &[Block], region: &[usize]) {
+    fn neighbours(&mut self, window: &[IssuedLogBlock], region: &[usize]) {
         for pair in region.windows(2) {
             let (here, next) = (window[pair[0]], window[pair[1]]);
             let distance = next.1 - here.1;
@@ -157,7 +157,7 @@ impl Seen {
     }
 
     /// The number of logs in a region; blocks of it by place, each with its turn in the window.
-    fn region(&mut self, window: &[Block], region: &[usize]) -> Option<usize> {
+    fn region(&mut self, window: &[IssuedLogBlock], region: &[usize]) -> Option<usize> {
         let mut turns = region.to_vec();
         turns.sort_unstable();
         let turn_of = |at: usize| turns.binary_search(&region[at]).unwrap_or(at);
@@ -212,7 +212,7 @@ impl Seen {
         (Nanos((y - slope * x) as u64), Nanos(slope as u64))
     }
 
-    fn finish(mut self) -> Option<Structure> {
+    fn finish(mut self) -> Option<LogStructure> {
         let windows: u64 = self.shapes.values().sum();
         let often = |(_, count): &(&Vec<usize>, &u64)| **count as f64 >= OFTEN * windows as f64;
         let often = self.shapes.iter().filter(often);
@@ -229,7 +229,7 @@ impl Seen {
         let share = |part: u64| part as f64 / self.neighbours.max(1) as f64;
         let (gaps, in_buckets) = (share(self.gaps), share(self.in_buckets));
         let (cycle, cycle_per_kib) = self.line();
-        Some(Structure {
+        Some(LogStructure {
             blocks: self.blocks,
             gaps,
             in_buckets,

@@ -1,16 +1,16 @@
 //! The published figures and the real traces, held against the model; the promise of the log.
 
-use super::chain::Format;
-use super::host::{HostModel, Issue};
+use super::chain::LogBlockFormat;
+use super::host::{HostModel, IssuedCommand};
 use super::published::{SEEKS_FIVE, SEEKS_ONE, total_variation};
-use super::replay::{Replayed, replay};
-use super::space::Policy;
+use super::replay::{LogReplayResult, replay};
+use super::space::MetaslabPolicy;
 use super::structure::structure;
 use super::*;
 use crate::scenario::run_all;
 use ssdlab_base::check::failures;
-use ssdlab_bench::device::{Counters, Done, Target, TargetFacts};
-use ssdlab_load::trace::{Event, IoPattern, PatternRow, ReadOptions, Reader};
+use ssdlab_bench::device::{Counters, Target, TargetCompletion, TargetFacts};
+use ssdlab_load::trace::{IoPattern, PatternRow, ReadOptions, TraceEvent, TraceReader};
 use ssdlab_ssd::{Command, Nanos, Op};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -18,9 +18,14 @@ use std::sync::atomic::AtomicBool;
 
 const GIB: u64 = 1 << 30;
 
-fn pattern_of(preset: Preset, streams: usize, seconds: u64, seed: u64) -> (Pattern, HostCounts) {
+fn pattern_of(
+    preset: ZfsPreset,
+    streams: usize,
+    seconds: u64,
+    seed: u64,
+) -> (LogDevicePattern, HostCounts) {
     let mut spec = preset.host(streams, streams, 4 * GIB, seed).unwrap();
-    if preset == Preset::V2_1 && streams == 5 {
+    if preset == ZfsPreset::V2_1 && streams == 5 {
         // As in the trace: four of the five chains share an allocator.
         spec.allocator_of = vec![0, 0, 0, 0, 1];
     }
@@ -34,7 +39,7 @@ fn fixed() -> FixedTarget {
     FixedTarget::new(4 * GIB, latency, latency)
 }
 
-fn run_fixed(host: &mut LogHost, seconds: u64) -> Pattern {
+fn run_fixed(host: &mut LogHost, seconds: u64) -> LogDevicePattern {
     run_on(host, &mut fixed(), seconds, &mut |_| Ok(()))
 }
 
@@ -42,8 +47,8 @@ fn run_on(
     host: &mut LogHost,
     target: &mut FixedTarget,
     seconds: u64,
-    sink: &mut dyn FnMut(&Event) -> Result<(), ssdlab_base::LabError>,
-) -> Pattern {
+    sink: &mut dyn FnMut(&TraceEvent) -> Result<(), ssdlab_base::LabError>,
+) -> LogDevicePattern {
     let options = RunOptions {
         duration: Nanos::from_secs(seconds),
         interval: Nanos::from_secs(1),
@@ -56,14 +61,14 @@ fn mean(rows: &[PatternRow], of: impl Fn(&PatternRow) -> u64) -> f64 {
     rows.iter().map(|row| of(row) as f64).sum::<f64>() / rows.len() as f64
 }
 
-fn random_share(found: &Pattern) -> f64 {
+fn random_share(found: &LogDevicePattern) -> f64 {
     100.0 * found.total.random as f64 / found.total.count as f64
 }
 
 /// `zil.pattern.five` and `zil.seek.five`: as many commands as were published.
 #[test]
 fn five_streams_of_2010_look_as_published() {
-    let (found, _) = pattern_of(Preset::V2010, 5, 300, 1);
+    let (found, _) = pattern_of(ZfsPreset::V2010, 5, 300, 1);
     let rows = &found.rows;
     let distance = total_variation(&found.seeks.buckets(), &SEEKS_FIVE);
     assert!(distance <= 0.10, "total variation {distance}");
@@ -83,7 +88,7 @@ fn five_streams_of_2010_look_as_published() {
 /// `zil.pattern.one` and `zil.seek.one`, by the same parameters.
 #[test]
 fn one_stream_of_2010_looks_as_published() {
-    let (found, _) = pattern_of(Preset::V2010, 1, 116, 1);
+    let (found, _) = pattern_of(ZfsPreset::V2010, 1, 116, 1);
     let rows = &found.rows;
     let distance = total_variation(&found.seeks.buckets(), &SEEKS_ONE);
     assert!(distance <= 0.03, "total variation {distance}");
@@ -100,9 +105,9 @@ fn one_stream_of_2010_looks_as_published() {
 #[test]
 fn other_seeds_give_the_same_picture() {
     for seed in [2, 3, 4] {
-        let (five, _) = pattern_of(Preset::V2010, 5, 150, seed);
+        let (five, _) = pattern_of(ZfsPreset::V2010, 5, 150, seed);
         assert!(total_variation(&five.seeks.buckets(), &SEEKS_FIVE) <= 0.10);
-        let (one, _) = pattern_of(Preset::V2010, 1, 60, seed);
+        let (one, _) = pattern_of(ZfsPreset::V2010, 1, 60, seed);
         assert!(total_variation(&one.seeks.buckets(), &SEEKS_ONE) <= 0.03);
     }
 }
@@ -112,7 +117,7 @@ fn other_seeds_give_the_same_picture() {
 #[test]
 fn the_far_seeks_are_those_of_the_ndf_allocator() {
     let far = |policy| {
-        let mut spec = Preset::V2010.host(5, 5, 4 * GIB, 1).unwrap();
+        let mut spec = ZfsPreset::V2010.host(5, 5, 4 * GIB, 1).unwrap();
         spec.space.policy = policy;
         let found = run_fixed(&mut LogHost::new(spec), 100);
         let far = |(bucket, _): &&(i64, u64)| bucket.unsigned_abs() >= 4096;
@@ -121,8 +126,8 @@ fn the_far_seeks_are_those_of_the_ndf_allocator() {
         let share = 100.0 * far as f64 / found.seeks.count() as f64;
         (share, total_variation(&found.seeks.buckets(), &SEEKS_FIVE))
     };
-    let (ndf, near) = far(Policy::Ndf { clump_shift: 4 });
-    let (df, off) = far(Policy::Df {
+    let (ndf, near) = far(MetaslabPolicy::Ndf { clump_shift: 4 });
+    let (df, off) = far(MetaslabPolicy::Df {
         free_pct_low: 30,
         search_max: None,
     });
@@ -138,7 +143,7 @@ fn random_share_of_trace(name: &str) -> f64 {
         "{}/../../examples/traces/{name}",
         env!("CARGO_MANIFEST_DIR")
     );
-    let mut reader = Reader::open(path.as_ref(), &ReadOptions::default()).unwrap();
+    let mut reader = TraceReader::open(path.as_ref(), &ReadOptions::default()).unwrap();
     let mut events = Vec::new();
     while let Some(event) = reader.next_event().unwrap() {
         events.push(event);
@@ -155,11 +160,11 @@ fn random_share_of_trace(name: &str) -> f64 {
 /// Nothing was fitted to these: a prediction.
 #[test]
 fn zfs_2_1_is_as_random_as_the_real_one() {
-    let (one, _) = pattern_of(Preset::V2_1, 1, 200, 1);
+    let (one, _) = pattern_of(ZfsPreset::V2_1, 1, 200, 1);
     let real = random_share_of_trace("zfs-2.1.11-log-1-dataset.csv.gz");
     let ours = random_share(&one);
     assert!((ours - real).abs() <= 5.0, "{ours} against {real} %");
-    let (five, _) = pattern_of(Preset::V2_1, 5, 200, 1);
+    let (five, _) = pattern_of(ZfsPreset::V2_1, 5, 200, 1);
     let real = random_share_of_trace("zfs-2.1.11-log-5-datasets.csv.gz");
     let ours = random_share(&five);
     assert!((ours - real).abs() <= 5.0, "{ours} against {real} %");
@@ -168,9 +173,9 @@ fn zfs_2_1_is_as_random_as_the_real_one() {
 #[test]
 fn the_same_seed_gives_the_same_run_and_another_does_not() {
     let commands = |seed| {
-        let mut host = LogHost::new(Preset::V2010.host(5, 5, 4 * GIB, seed).unwrap());
+        let mut host = LogHost::new(ZfsPreset::V2010.host(5, 5, 4 * GIB, seed).unwrap());
         let mut seen = Vec::new();
-        let mut sink = |event: &Event| {
+        let mut sink = |event: &TraceEvent| {
             seen.push(*event);
             Ok(())
         };
@@ -186,7 +191,7 @@ fn the_same_seed_gives_the_same_run_and_another_does_not() {
 /// Every acknowledged write was followed by a flush, and latencies are those of write and flush.
 #[test]
 fn nothing_is_acknowledged_before_its_flush() {
-    let (found, counts) = pattern_of(Preset::V2010, 1, 10, 1);
+    let (found, counts) = pattern_of(ZfsPreset::V2010, 1, 10, 1);
     assert!(counts.flushes >= counts.writes && counts.writes > 1000);
     let least = counts.latencies.iter().min().unwrap();
     // 50 us each for block and flush, 30 us for handing the flush over, 180 us x 73 % of path.
@@ -196,7 +201,7 @@ fn nothing_is_acknowledged_before_its_flush() {
 
 #[test]
 fn a_full_log_device_waits_for_the_group_and_goes_on() {
-    let mut spec = Preset::V2010.host(3, 3, 64 << 20, 1).unwrap();
+    let mut spec = ZfsPreset::V2010.host(3, 3, 64 << 20, 1).unwrap();
     spec.group.bytes_max = None;
     let mut host = LogHost::new(spec);
     run_fixed(&mut host, 60);
@@ -211,9 +216,9 @@ struct Crash {
 }
 
 /// Stops a run in its middle and replays every chain with what `kept` leaves of the device.
-fn crash(honest: bool) -> Replayed {
-    let mut host = LogHost::new(Preset::V2010.host(5, 5, 4 * GIB, 7).unwrap());
-    let mut issues: Vec<Issue> = Vec::new();
+fn crash(honest: bool) -> LogReplayResult {
+    let mut host = LogHost::new(ZfsPreset::V2010.host(5, 5, 4 * GIB, 7).unwrap());
+    let mut issues: Vec<IssuedCommand> = Vec::new();
     let mut under_way: BTreeMap<(Nanos, u32), Command> = BTreeMap::new();
     // Offset -> when its last write completed; durable once a flush began after that.
     let mut written = Crash {
@@ -245,7 +250,7 @@ fn crash(honest: bool) -> Replayed {
             under_way.insert((time, issue.tag), issue.command);
         }
     }
-    let mut sum = Replayed::default();
+    let mut sum = LogReplayResult::default();
     for chain in host.chains() {
         let found = replay(chain, |block| flushed.contains(&block.extent.offset));
         sum.blocks += found.blocks;
@@ -272,11 +277,11 @@ fn a_device_that_ignores_flushes_loses_acknowledged_writes() {
 /// Both sides get every block, and nobody goes on before the slower side has flushed.
 #[test]
 fn a_mirror_waits_for_its_slower_side() {
-    let mut spec = Preset::V2010.host(1, 1, 4 * GIB, 1).unwrap();
+    let mut spec = ZfsPreset::V2010.host(1, 1, 4 * GIB, 1).unwrap();
     spec.sides = 2;
     let mut host = LogHost::new(spec);
-    let mut issues: Vec<Issue> = Vec::new();
-    let mut under_way: BTreeMap<(Nanos, u32), Issue> = BTreeMap::new();
+    let mut issues: Vec<IssuedCommand> = Vec::new();
+    let mut under_way: BTreeMap<(Nanos, u32), IssuedCommand> = BTreeMap::new();
     let mut by_side = [Vec::new(), Vec::new()];
     let mut now = Nanos::ZERO;
     while now < Nanos::from_secs(2) {
@@ -302,11 +307,11 @@ fn a_mirror_waits_for_its_slower_side() {
 #[test]
 fn impossible_hosts_are_refused() {
     for (writers, datasets, capacity) in [(0, 0, GIB), (1, 2, GIB), (1, 0, GIB), (1, 1, 1 << 20)] {
-        for preset in [Preset::V2010, Preset::V2_1] {
+        for preset in [ZfsPreset::V2010, ZfsPreset::V2_1] {
             assert!(preset.host(writers, datasets, capacity, 1).is_err());
         }
     }
-    assert!(Preset::named("2.2").is_err());
+    assert!(ZfsPreset::named("2.2").is_err());
 }
 
 /// A fixed device whose self-check fails.
@@ -325,7 +330,11 @@ impl Target for Broken {
     fn submit(&mut self, tag: u32, command: &Command) -> Result<(), LabError> {
         self.0.submit(tag, command)
     }
-    fn reap(&mut self, until: Option<Nanos>, done: &mut Vec<Done>) -> Result<(), LabError> {
+    fn reap(
+        &mut self,
+        until: Option<Nanos>,
+        done: &mut Vec<TargetCompletion>,
+    ) -> Result<(), LabError> {
         self.0.reap(until, done)
     }
     fn counters(&mut self) -> Counters {
@@ -360,11 +369,11 @@ fn a_run_reports_its_self_checks_and_those_of_its_device() {
 /// A log block that is trimmed while it is in use again would be lost.
 #[test]
 fn autotrim_trims_what_groups_freed_and_nothing_that_is_in_use() {
-    let mut spec = Preset::V2010.host(3, 3, 64 << 20, 1).unwrap();
+    let mut spec = ZfsPreset::V2010.host(3, 3, 64 << 20, 1).unwrap();
     spec.autotrim = true;
     let mut host = LogHost::new(spec);
     let (mut issues, mut now) = (Vec::new(), Nanos::ZERO);
-    let mut out: Vec<Issue> = Vec::new();
+    let mut out: Vec<IssuedCommand> = Vec::new();
     let (mut trimmed, mut written) = (0, 0);
     while now < Nanos::from_secs(40) {
         host.poll(now, &mut issues);
@@ -414,7 +423,7 @@ fn a_host_fitted_to_a_trace_is_as_random_as_the_real_one() {
         ("zfs-2.1.11-log-5-datasets", false, vec![4, 1]),
         ("zfs-2010-emulation-5-datasets", true, vec![5]),
     ] {
-        let fit = Fit::of(&example(name), 4 * GIB, 1).unwrap();
+        let fit = ZilTraceFit::of(&example(name), 4 * GIB, 1).unwrap();
         let of = &fit.structure;
         assert_eq!((of.whole(), of.buckets()), (whole, true), "{name}: {of:?}");
         assert_eq!(of.logs, logs, "{name}");
@@ -426,9 +435,9 @@ fn a_host_fitted_to_a_trace_is_as_random_as_the_real_one() {
     }
 }
 
-fn commands(spec: HostSpec, seconds: u64) -> Vec<Event> {
+fn commands(spec: HostSpec, seconds: u64) -> Vec<TraceEvent> {
     let mut events = Vec::new();
-    let mut sink = |event: &Event| {
+    let mut sink = |event: &TraceEvent| {
         events.push(*event);
         Ok(())
     };
@@ -449,13 +458,13 @@ fn the_logs_of_a_known_host_are_found_in_its_commands() {
         (false, vec![0, 1, 0, 1, 0]),
     ] {
         let count = allocator_of.len();
-        let mut spec = Preset::V2_1.host(count, count, 4 * GIB, 5).unwrap();
+        let mut spec = ZfsPreset::V2_1.host(count, count, 4 * GIB, 5).unwrap();
         let mut logs = vec![0; 2];
         allocator_of.iter().for_each(|to| logs[*to] += 1);
         logs.retain(|count| *count > 0);
         spec.allocator_of = allocator_of;
         if whole {
-            spec.commit.format = Format::Whole;
+            spec.commit.format = LogBlockFormat::Whole;
         }
         let found = structure(&commands(spec, 100), 4 * GIB).unwrap();
         assert_eq!((found.logs, found.gaps < 0.2), (logs, whole));
@@ -464,13 +473,13 @@ fn the_logs_of_a_known_host_are_found_in_its_commands() {
         let millis = found.cycle.as_secs_f64() * 1e3;
         assert!((4.0..12.0).contains(&millis), "{millis}");
     }
-    let old = Preset::V2010.host(1, 1, 4 * GIB, 5).unwrap();
+    let old = ZfsPreset::V2010.host(1, 1, 4 * GIB, 5).unwrap();
     let found = structure(&commands(old, 20), 4 * GIB).unwrap();
     assert!(found.gaps < 0.2 && found.in_buckets < 0.9, "{found:?}");
 }
 
 #[test]
 fn reads_show_no_log() {
-    let reads = (0..500).map(|at| Event::new(at, Op::Read, at * 8192, 4096));
+    let reads = (0..500).map(|at| TraceEvent::new(at, Op::Read, at * 8192, 4096));
     assert_eq!(structure(&reads.collect::<Vec<_>>(), 4 * GIB), None);
 }

@@ -28,7 +28,7 @@ pub struct WriterSpec {
 
 /// One writer.
 #[derive(Clone, Debug)]
-pub struct Writer {
+pub struct ZilWriter {
     spec: WriterSpec,
     rng: Rng,
     file: u64,
@@ -38,10 +38,10 @@ pub struct Writer {
     between_files: bool,
 }
 
-impl Writer {
+impl ZilWriter {
     /// Writer number `number` of a run with this seed.
-    pub fn new(spec: &WriterSpec, seed: u64, number: usize) -> Writer {
-        Writer {
+    pub fn new(spec: &WriterSpec, seed: u64, number: usize) -> ZilWriter {
+        ZilWriter {
             rng: Rng::named(seed, &format!("zil writer {number}")),
             file: spec.file_bytes.0,
             record: spec.record_bytes.0,

@@ -171,7 +171,7 @@ fn throttling(config: &DriveConfig) -> String {
 
 /// To what each cost is reduced.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Levels {
+pub struct ReliefLevels {
     /// Bytes per second of the link, at least.
     pub link: u64,
     /// Controller time of a command, at most.
@@ -202,11 +202,11 @@ fn scaled(time: Nanos, share: u32) -> Nanos {
     Nanos(time.0 * u64::from(share) / UNITY)
 }
 
-impl Levels {
+impl ReliefLevels {
     /// What a healthy drive of this interface and these cells does at worst: SATA 6 Gb/s and
     /// 66,000 commands a second, or PCIe with 2.5 GB/s and 250,000; slow parts of published data
     /// sheets of cells.
-    pub fn healthy(config: &DriveConfig) -> Levels {
+    pub fn healthy(config: &DriveConfig) -> ReliefLevels {
         let (link, overhead) = match config.host.full_duplex {
             true => (2_500_000_000, Nanos::from_micros(4)),
             false => (500_000_000, Nanos::from_micros(15)),
@@ -217,7 +217,7 @@ impl Levels {
             3 => (115, 2_600),
             _ => (200, 8_000),
         };
-        Levels {
+        ReliefLevels {
             link,
             overhead,
             latency: Nanos::from_micros(40),
@@ -232,8 +232,8 @@ impl Levels {
     }
 
     /// Everything free of cost: where the time goes in a drive that has no fault.
-    pub fn free() -> Levels {
-        Levels {
+    pub fn free() -> ReliefLevels {
+        ReliefLevels {
             link: u64::MAX,
             overhead: Nanos::ZERO,
             latency: Nanos::ZERO,

@@ -1,8 +1,8 @@
 //! Time per command, divided among its causes.
 
-use super::cause::{Cause, Levels};
-use super::load::{Load, Measured, measure};
-use super::stream::{Host, Stream};
+use super::cause::{Cause, ReliefLevels};
+use super::load::{AblationLoad, AblationMeasurement, measure};
+use super::stream::{HostRelief, HostStream};
 use serde::Serialize;
 use ssdlab_ssd::Drive;
 use ssdlab_ssd::drive::Relief;
@@ -16,7 +16,7 @@ const PAIR_WORTH: f64 = 0.1;
 
 /// What one cause costs.
 #[derive(Clone, Debug, Serialize)]
-pub struct Share {
+pub struct CauseShare {
     /// The cause; two where only both together cost anything: each hides behind the other.
     pub causes: Vec<Cause>,
     /// Time per command that goes when it is taken away after those before it, ns.
@@ -32,11 +32,11 @@ pub struct Share {
 #[derive(Clone, Debug, Serialize)]
 pub struct Decomposition {
     /// The load.
-    pub load: Load,
+    pub load: AblationLoad,
     /// Time per command of the drive as it is, ns.
     pub ns: f64,
     /// Largest share first taken, in the order taken away.
-    pub shares: Vec<Share>,
+    pub shares: Vec<CauseShare>,
     /// Time that is left, ns.
     pub rest_ns: f64,
 }
@@ -50,97 +50,113 @@ impl Decomposition {
 
 /// Something that a fork of the drive, or the host in front of it, is without.
 #[derive(Clone, Copy, Debug)]
-enum Without {
+enum RemovedCost {
     Cost(Relief),
     Pauses,
     DoubledFlushes,
 }
 
 /// What is measured on each fork.
-struct Bench<'a> {
+struct ForkBench<'a> {
     drive: &'a Drive,
-    commands: Commands<'a>,
-    taken: Vec<Without>,
+    commands: ForkCommands<'a>,
+    taken: Vec<RemovedCost>,
 }
 
-enum Commands<'a> {
-    Of(Load, u64),
-    Recorded(&'a Stream),
+enum ForkCommands<'a> {
+    Of(AblationLoad, u64),
+    Recorded(&'a HostStream),
 }
 
-impl Bench<'_> {
-    fn measure(&self, all: &[Without]) -> Measured {
+impl ForkBench<'_> {
+    fn measure(&self, all: &[RemovedCost]) -> AblationMeasurement {
         let costs = all.iter().filter_map(|one| match one {
-            Without::Cost(relief) => Some(*relief),
-            Without::Pauses | Without::DoubledFlushes => None,
+            RemovedCost::Cost(relief) => Some(*relief),
+            RemovedCost::Pauses | RemovedCost::DoubledFlushes => None,
         });
         let reliefs: Vec<Relief> = costs.collect();
         match self.commands {
-            Commands::Of(load, seed) => measure(self.drive, load, &reliefs, seed),
-            Commands::Recorded(stream) => {
+            ForkCommands::Of(load, seed) => measure(self.drive, load, &reliefs, seed),
+            ForkCommands::Recorded(stream) => {
                 let mut drive = self.drive.clone();
                 reliefs.iter().for_each(|relief| drive.relieve(*relief));
-                let lacks = |of: fn(&Without) -> bool| all.iter().any(of);
-                let host = Host {
-                    without_pauses: lacks(|one| matches!(one, Without::Pauses)),
-                    without_doubled_flushes: lacks(|one| matches!(one, Without::DoubledFlushes)),
+                let lacks = |of: fn(&RemovedCost) -> bool| all.iter().any(of);
+                let host = HostRelief {
+                    without_pauses: lacks(|one| matches!(one, RemovedCost::Pauses)),
+                    without_doubled_flushes: lacks(|one| {
+                        matches!(one, RemovedCost::DoubledFlushes)
+                    }),
                 };
                 stream.measure(drive, host)
             }
         }
     }
 
-    fn without(&self, more: &[Without]) -> f64 {
-        let all: Vec<Without> = self.taken.iter().chain(more).copied().collect();
+    fn without(&self, more: &[RemovedCost]) -> f64 {
+        let all: Vec<RemovedCost> = self.taken.iter().chain(more).copied().collect();
         self.measure(&all).ns
     }
 
     /// What takes a cause away; empty where there is no such cause.
-    fn withouts(&self, cause: Cause, levels: &Levels, moved: f64) -> Vec<Without> {
+    fn withouts(&self, cause: Cause, levels: &ReliefLevels, moved: f64) -> Vec<RemovedCost> {
         let of_host = |has: bool, without| if has { vec![without] } else { Vec::new() };
         match (&self.commands, cause) {
-            (Commands::Recorded(stream), Cause::HostPauses) => {
-                of_host(stream.has_pauses(), Without::Pauses)
+            (ForkCommands::Recorded(stream), Cause::HostPauses) => {
+                of_host(stream.has_pauses(), RemovedCost::Pauses)
             }
-            (Commands::Recorded(stream), Cause::DoubledFlushes) => {
-                of_host(stream.doubled_flushes().0 > 0, Without::DoubledFlushes)
+            (ForkCommands::Recorded(stream), Cause::DoubledFlushes) => {
+                of_host(stream.doubled_flushes().0 > 0, RemovedCost::DoubledFlushes)
             }
             _ => {
                 let reliefs = levels.reliefs(cause, self.drive.config(), moved);
-                reliefs.into_iter().map(Without::Cost).collect()
+                reliefs.into_iter().map(RemovedCost::Cost).collect()
             }
         }
     }
 }
 
 /// A cause that is still there, what takes it away, and what it saves alone, ns.
-type Left = (Cause, Vec<Without>, f64);
+type RemainingCause = (Cause, Vec<RemovedCost>, f64);
 
 /// Takes causes away from forks of `drive` under `load`: each time the one that saves most, until
 /// none saves anything. Where no single one does, but all together do, pairs are tried: two
 /// bottlenecks at once hide behind each other.
-pub fn decompose(drive: &Drive, load: Load, levels: &Levels, seed: u64) -> Decomposition {
-    taken_apart(drive, load, Commands::Of(load, seed), levels)
+pub fn decompose(
+    drive: &Drive,
+    load: AblationLoad,
+    levels: &ReliefLevels,
+    seed: u64,
+) -> Decomposition {
+    taken_apart(drive, load, ForkCommands::Of(load, seed), levels)
 }
 
 /// The same for the commands of a host; its pauses and doubled flushes are causes too.
-pub fn decompose_stream(drive: &Drive, stream: &Stream, levels: &Levels) -> Decomposition {
-    taken_apart(drive, Load::Trace, Commands::Recorded(stream), levels)
+pub fn decompose_stream(
+    drive: &Drive,
+    stream: &HostStream,
+    levels: &ReliefLevels,
+) -> Decomposition {
+    taken_apart(
+        drive,
+        AblationLoad::Trace,
+        ForkCommands::Recorded(stream),
+        levels,
+    )
 }
 
 fn taken_apart(
     drive: &Drive,
-    load: Load,
-    commands: Commands<'_>,
-    levels: &Levels,
+    load: AblationLoad,
+    commands: ForkCommands<'_>,
+    levels: &ReliefLevels,
 ) -> Decomposition {
-    let mut bench = Bench {
+    let mut bench = ForkBench {
         drive,
         commands,
         taken: Vec::new(),
     };
     let as_it_is = bench.measure(&[]);
-    let mut left: Vec<Left> = Vec::new();
+    let mut left: Vec<RemainingCause> = Vec::new();
     for cause in Cause::ALL {
         let withouts = bench.withouts(cause, levels, as_it_is.moved);
         if !withouts.is_empty() {
@@ -148,7 +164,7 @@ fn taken_apart(
             left.push((cause, withouts, alone));
         }
     }
-    let but = |which: Option<Cause>| -> Vec<Without> {
+    let but = |which: Option<Cause>| -> Vec<RemovedCost> {
         let others = left.iter().filter(|one| Some(one.0) != which);
         others.flat_map(|one| one.1.clone()).collect()
     };
@@ -156,7 +172,7 @@ fn taken_apart(
     let mut now = as_it_is.ns;
     let mut shares = Vec::new();
     // One that neither saves anything alone nor costs anything when all others are gone is none.
-    let counts = |one: &Left| {
+    let counts = |one: &RemainingCause| {
         let last = || bench.without(&but(Some(one.0))) - least;
         now - least >= WORTH * now && (one.2 >= COUNTS * now || last() >= COUNTS * now)
     };
@@ -172,7 +188,7 @@ fn taken_apart(
             alone += ns;
             bench.taken.extend(reliefs);
         }
-        shares.push(Share {
+        shares.push(CauseShare {
             causes,
             ns: now - after,
             alone_ns: alone,
@@ -190,8 +206,8 @@ fn taken_apart(
 
 /// The causes in `left`, by index, that save most, and the time without them.
 fn best(
-    bench: &Bench<'_>,
-    left: &[Left],
+    bench: &ForkBench<'_>,
+    left: &[RemainingCause],
     now: f64,
     least: f64,
     whole: f64,

@@ -1,7 +1,7 @@
 //! The loads under which a drive is taken apart, and their figure: time per command.
 
 use serde::{Deserialize, Serialize};
-use ssdlab_bench::engine::devices::{Devices, Done, Source};
+use ssdlab_bench::engine::devices::{CommandSource, DeviceCompletion, Devices};
 use ssdlab_ssd::drive::Relief;
 use ssdlab_ssd::rng::Rng;
 use ssdlab_ssd::{Command, Drive, Nanos, Op};
@@ -9,7 +9,7 @@ use ssdlab_ssd::{Command, Drive, Nanos, Op};
 /// A load and its figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Load {
+pub enum AblationLoad {
     /// 4 KiB random FUA writes, one outstanding.
     DurableWrite,
     /// 4 KiB random writes, 32 outstanding.
@@ -26,13 +26,13 @@ pub enum Load {
     SequentialWrite,
     /// 128 KiB reads in order, 32 outstanding.
     SequentialRead,
-    /// [`Load::DurableWrite`]; 99.9 % take no longer.
+    /// [`AblationLoad::DurableWrite`]; 99.9 % take no longer.
     DurableSlowest,
-    /// [`Load::RandomWrite`]; 99.9 % take no longer.
+    /// [`AblationLoad::RandomWrite`]; 99.9 % take no longer.
     WriteSlowest,
-    /// [`Load::Mixed`]; 99.9 % of its reads take no longer.
+    /// [`AblationLoad::Mixed`]; 99.9 % of its reads take no longer.
     ReadSlowest,
-    /// The commands of a host, its pauses included: see [`super::Stream`].
+    /// The commands of a host, its pauses included: see [`super::HostStream`].
     Trace,
 }
 
@@ -43,43 +43,49 @@ const SEQUENTIAL: u32 = 128 << 10;
 /// Share of reads in a mix, in percent.
 const READ_PCT: u64 = 70;
 
-impl Load {
+impl AblationLoad {
     /// Those whose faults are looked for.
-    pub const ALL: [Load; 8] = [
-        Load::DurableWrite,
-        Load::RandomWrite,
-        Load::RandomRead,
-        Load::ReadLatency,
-        Load::Mixed,
-        Load::ReadTail,
-        Load::SequentialWrite,
-        Load::SequentialRead,
+    pub const ALL: [AblationLoad; 8] = [
+        AblationLoad::DurableWrite,
+        AblationLoad::RandomWrite,
+        AblationLoad::RandomRead,
+        AblationLoad::ReadLatency,
+        AblationLoad::Mixed,
+        AblationLoad::ReadTail,
+        AblationLoad::SequentialWrite,
+        AblationLoad::SequentialRead,
     ];
     /// Where the time of the slowest commands goes.
-    pub const SLOWEST: [Load; 3] = [Load::DurableSlowest, Load::WriteSlowest, Load::ReadSlowest];
+    pub const SLOWEST: [AblationLoad; 3] = [
+        AblationLoad::DurableSlowest,
+        AblationLoad::WriteSlowest,
+        AblationLoad::ReadSlowest,
+    ];
 
     /// For tables.
     pub fn name(self) -> &'static str {
         match self {
-            Load::DurableWrite => "durable writes, QD1",
-            Load::RandomWrite => "random writes, QD32",
-            Load::RandomRead => "random reads, QD32",
-            Load::ReadLatency => "random reads, QD1",
-            Load::Mixed => "70/30 mix, QD8",
-            Load::ReadTail => "its reads, p99",
-            Load::SequentialWrite => "writes in order",
-            Load::SequentialRead => "reads in order",
-            Load::DurableSlowest => "durable writes, p99.9",
-            Load::WriteSlowest => "random writes, p99.9",
-            Load::ReadSlowest => "reads of the mix, p99.9",
-            Load::Trace => "the trace",
+            AblationLoad::DurableWrite => "durable writes, QD1",
+            AblationLoad::RandomWrite => "random writes, QD32",
+            AblationLoad::RandomRead => "random reads, QD32",
+            AblationLoad::ReadLatency => "random reads, QD1",
+            AblationLoad::Mixed => "70/30 mix, QD8",
+            AblationLoad::ReadTail => "its reads, p99",
+            AblationLoad::SequentialWrite => "writes in order",
+            AblationLoad::SequentialRead => "reads in order",
+            AblationLoad::DurableSlowest => "durable writes, p99.9",
+            AblationLoad::WriteSlowest => "random writes, p99.9",
+            AblationLoad::ReadSlowest => "reads of the mix, p99.9",
+            AblationLoad::Trace => "the trace",
         }
     }
 
     fn depth(self) -> u32 {
         match self {
-            Load::DurableWrite | Load::ReadLatency | Load::DurableSlowest => 1,
-            Load::Mixed | Load::ReadTail | Load::ReadSlowest => 8,
+            AblationLoad::DurableWrite
+            | AblationLoad::ReadLatency
+            | AblationLoad::DurableSlowest => 1,
+            AblationLoad::Mixed | AblationLoad::ReadTail | AblationLoad::ReadSlowest => 8,
             _ => 32,
         }
     }
@@ -88,9 +94,9 @@ impl Load {
     /// mean of all otherwise.
     fn percentile(self) -> Option<(Op, usize)> {
         match self {
-            Load::ReadTail => Some((Op::Read, 990)),
-            Load::DurableSlowest | Load::WriteSlowest => Some((Op::Write, 999)),
-            Load::ReadSlowest => Some((Op::Read, 999)),
+            AblationLoad::ReadTail => Some((Op::Read, 990)),
+            AblationLoad::DurableSlowest | AblationLoad::WriteSlowest => Some((Op::Write, 999)),
+            AblationLoad::ReadSlowest => Some((Op::Read, 999)),
             _ => None,
         }
     }
@@ -98,11 +104,11 @@ impl Load {
     /// Commands that are measured, after half as many that are not.
     fn count(self) -> u64 {
         match self {
-            Load::DurableWrite | Load::ReadLatency => 1_000,
-            Load::SequentialWrite | Load::SequentialRead => 1_000,
+            AblationLoad::DurableWrite | AblationLoad::ReadLatency => 1_000,
+            AblationLoad::SequentialWrite | AblationLoad::SequentialRead => 1_000,
             // Twenty commands or more are beyond the percentile.
-            Load::DurableSlowest | Load::WriteSlowest => 20_000,
-            Load::ReadSlowest => 30_000,
+            AblationLoad::DurableSlowest | AblationLoad::WriteSlowest => 20_000,
+            AblationLoad::ReadSlowest => 30_000,
             _ => 8_000,
         }
     }
@@ -111,16 +117,20 @@ impl Load {
         let in_order = number % (user / u64::from(SEQUENTIAL)) * u64::from(SEQUENTIAL);
         let at = rng.below(user / u64::from(RANDOM)) * u64::from(RANDOM);
         match self {
-            Load::DurableWrite | Load::DurableSlowest => Command::write_fua(at, RANDOM),
-            Load::RandomWrite | Load::WriteSlowest => Command::write(at, RANDOM),
-            Load::Trace => unreachable!("a trace has its own commands"),
-            Load::RandomRead | Load::ReadLatency => Command::read(at, RANDOM),
-            Load::Mixed | Load::ReadTail | Load::ReadSlowest => match rng.below(100) < READ_PCT {
-                true => Command::read(at, RANDOM),
-                false => Command::write(at, RANDOM),
-            },
-            Load::SequentialWrite => Command::write(in_order, SEQUENTIAL),
-            Load::SequentialRead => Command::read(in_order, SEQUENTIAL),
+            AblationLoad::DurableWrite | AblationLoad::DurableSlowest => {
+                Command::write_fua(at, RANDOM)
+            }
+            AblationLoad::RandomWrite | AblationLoad::WriteSlowest => Command::write(at, RANDOM),
+            AblationLoad::Trace => unreachable!("a trace has its own commands"),
+            AblationLoad::RandomRead | AblationLoad::ReadLatency => Command::read(at, RANDOM),
+            AblationLoad::Mixed | AblationLoad::ReadTail | AblationLoad::ReadSlowest => {
+                match rng.below(100) < READ_PCT {
+                    true => Command::read(at, RANDOM),
+                    false => Command::write(at, RANDOM),
+                }
+            }
+            AblationLoad::SequentialWrite => Command::write(in_order, SEQUENTIAL),
+            AblationLoad::SequentialRead => Command::read(in_order, SEQUENTIAL),
         }
     }
 }
@@ -135,15 +145,15 @@ const COUNT_MIN: u64 = 40;
 
 /// What was measured.
 #[derive(Clone, Copy, Debug)]
-pub struct Measured {
+pub struct AblationMeasurement {
     /// The load's figure, ns.
     pub ns: f64,
     /// Slots moved by reclaim for each slot of the host.
     pub moved: f64,
 }
 
-struct Commands {
-    load: Load,
+struct AblationCommands {
+    load: AblationLoad,
     given: u64,
     count: u64,
     count_min: u64,
@@ -160,7 +170,7 @@ fn work(drive: &Drive) -> u64 {
     counters.nand_programs + counters.nand_reads_host + counters.nand_reads_internal
 }
 
-impl Source for Commands {
+impl CommandSource for AblationCommands {
     fn next(&mut self, drive: &Drive) -> Option<Command> {
         let enough = self.given >= self.count_min && work(drive) >= self.work_max;
         (self.given < self.count && !enough).then(|| {
@@ -169,7 +179,7 @@ impl Source for Commands {
         })
     }
 
-    fn done(&mut self, _: &Drive, done: &Done) {
+    fn done(&mut self, _: &Drive, done: &DeviceCompletion) {
         let of = self.load.percentile();
         if of.is_some_and(|(op, _)| op == done.op) {
             self.latencies.push((done.done - done.submitted).0);
@@ -178,14 +188,19 @@ impl Source for Commands {
 }
 
 /// Measures `load` on a fork of `drive` that `reliefs` are applied to.
-pub fn measure(drive: &Drive, load: Load, reliefs: &[Relief], seed: u64) -> Measured {
+pub fn measure(
+    drive: &Drive,
+    load: AblationLoad,
+    reliefs: &[Relief],
+    seed: u64,
+) -> AblationMeasurement {
     let mut drive = drive.clone();
     reliefs.iter().for_each(|relief| drive.relieve(*relief));
-    let work_most = match Load::SLOWEST.contains(&load) {
+    let work_most = match AblationLoad::SLOWEST.contains(&load) {
         true => WORK_SLOWEST_MAX,
         false => WORK_MAX,
     };
-    let mut commands = Commands {
+    let mut commands = AblationCommands {
         load,
         given: 0,
         count: load.count() / 2,
@@ -216,7 +231,7 @@ pub fn measure(drive: &Drive, load: Load, reliefs: &[Relief], seed: u64) -> Meas
             .get(commands.latencies.len() * tenths / 1000)
     };
     let slowest = load.percentile().and_then(of);
-    Measured {
+    AblationMeasurement {
         ns: slowest.map_or(per_command, |ns| *ns as f64),
         moved: moved as f64 / written.max(1) as f64,
     }

@@ -6,10 +6,10 @@
 //! up; see [`decompose()`].
 //!
 //! A cost is first reduced to what a healthy drive of the same interface and cells has
-//! ([`Levels::healthy`]): if this saves a third of the time, the cost is a fault. Then every cost
-//! is taken down to nothing ([`Levels::free`]): the limits of the drive, not its faults.
+//! ([`ReliefLevels::healthy`]): if this saves a third of the time, the cost is a fault. Then every cost
+//! is taken down to nothing ([`ReliefLevels::free`]): the limits of the drive, not its faults.
 //!
-//! The commands are those of eight loads, or a host's own: see [`Stream`].
+//! The commands are those of eight loads, or a host's own: see [`HostStream`].
 
 mod cause;
 mod decompose;
@@ -19,12 +19,12 @@ mod show;
 mod state;
 mod stream;
 
-pub use cause::{Cause, Levels};
-pub use decompose::{Decomposition, Share, decompose, decompose_stream};
-pub use load::Load;
+pub use cause::{Cause, ReliefLevels};
+pub use decompose::{CauseShare, Decomposition, decompose, decompose_stream};
+pub use load::AblationLoad;
 pub use show::text;
 pub use state::steady;
-pub use stream::{COMMANDS_MAX, Host, Stream};
+pub use stream::{COMMANDS_MAX, HostRelief, HostStream};
 
 use serde::{Deserialize, Serialize};
 use ssdlab_base::LabError;
@@ -40,7 +40,7 @@ pub struct Diagnosis {
     /// Name of the drive.
     pub drive: String,
     /// The faults, worst first.
-    pub faults: Vec<Fault>,
+    pub faults: Vec<Bottleneck>,
     /// Each load with its costs reduced to those of a healthy drive.
     pub healthy: Vec<Decomposition>,
     /// Each load with all costs taken away.
@@ -52,19 +52,19 @@ pub struct Diagnosis {
 impl Diagnosis {
     /// Whether the commands were those of a host.
     pub fn is_of_trace(&self) -> bool {
-        self.healthy.iter().any(|of| of.load == Load::Trace)
+        self.healthy.iter().any(|of| of.load == AblationLoad::Trace)
     }
 }
 
 /// A cause that slows a load down.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Fault {
+pub struct Bottleneck {
     /// The cause.
     pub cause: Cause,
     /// As a sentence.
     pub sentence: String,
     /// The load that it slows down most.
-    pub load: Load,
+    pub load: AblationLoad,
     /// How many times as fast that load is with the cost of a healthy drive.
     pub factor: f64,
 }
@@ -75,12 +75,17 @@ pub struct Fault {
 /// # Errors
 /// None of its own; those of the threads.
 pub fn diagnose(drive: &Drive, seed: u64) -> Result<Diagnosis, LabError> {
-    let healthy = taken_apart(drive, &Load::ALL, seed, &Levels::healthy(drive.config()))?;
+    let healthy = taken_apart(
+        drive,
+        &AblationLoad::ALL,
+        seed,
+        &ReliefLevels::healthy(drive.config()),
+    )?;
     Ok(Diagnosis {
         drive: drive.config().name.clone(),
         faults: faults(&healthy, drive.config()),
-        free: taken_apart(drive, &Load::ALL, seed, &Levels::free())?,
-        slowest: taken_apart(drive, &Load::SLOWEST, seed, &Levels::free())?,
+        free: taken_apart(drive, &AblationLoad::ALL, seed, &ReliefLevels::free())?,
+        slowest: taken_apart(drive, &AblationLoad::SLOWEST, seed, &ReliefLevels::free())?,
         healthy,
     })
 }
@@ -90,31 +95,31 @@ pub fn diagnose(drive: &Drive, seed: u64) -> Result<Diagnosis, LabError> {
 /// trace, as much as makes a load 1.5 times as long; the one that takes most comes first. Doubled
 /// flushes that alone take as much are named last even where another cause hides them: a protected
 /// buffer would make them free, but the host can do without them on this drive.
-pub fn diagnose_stream(drive: &Drive, stream: &Stream) -> Diagnosis {
+pub fn diagnose_stream(drive: &Drive, stream: &HostStream) -> Diagnosis {
     let to = |levels| decompose_stream(drive, stream, &levels);
-    let healthy = to(Levels::healthy(drive.config()));
+    let healthy = to(ReliefLevels::healthy(drive.config()));
     let least = healthy.ns * (1.0 - 1.0 / FAULT);
     let shares = healthy.shares.iter().filter(|share| share.ns >= least);
     let faults = shares.flat_map(|share| in_share(&healthy, share, drive.config()));
-    let mut faults: Vec<Fault> = faults.collect();
-    let known = |fault: &Fault| fault.cause == Cause::DoubledFlushes;
+    let mut faults: Vec<Bottleneck> = faults.collect();
+    let known = |fault: &Bottleneck| fault.cause == Cause::DoubledFlushes;
     if stream.doubled_flushes().0 > 0 && !faults.iter().any(known) {
-        let once = Host {
+        let once = HostRelief {
             without_doubled_flushes: true,
-            ..Host::default()
+            ..HostRelief::default()
         };
         let factor = healthy.ns / stream.measure(drive.clone(), once).ns;
-        faults.extend((factor >= FAULT).then(|| Fault {
+        faults.extend((factor >= FAULT).then(|| Bottleneck {
             cause: Cause::DoubledFlushes,
             sentence: Cause::DoubledFlushes.sentence(drive.config()),
-            load: Load::Trace,
+            load: AblationLoad::Trace,
             factor,
         }));
     }
     Diagnosis {
         drive: drive.config().name.clone(),
         faults,
-        free: vec![to(Levels::free())],
+        free: vec![to(ReliefLevels::free())],
         slowest: Vec::new(),
         healthy: vec![healthy],
     }
@@ -124,27 +129,31 @@ pub fn diagnose_stream(drive: &Drive, stream: &Stream) -> Diagnosis {
 ///
 /// # Errors
 /// As [`diagnose`].
-pub fn diagnose_faults(drive: &Drive, loads: &[Load], seed: u64) -> Result<Vec<Fault>, LabError> {
-    let healthy = taken_apart(drive, loads, seed, &Levels::healthy(drive.config()))?;
+pub fn diagnose_faults(
+    drive: &Drive,
+    loads: &[AblationLoad],
+    seed: u64,
+) -> Result<Vec<Bottleneck>, LabError> {
+    let healthy = taken_apart(drive, loads, seed, &ReliefLevels::healthy(drive.config()))?;
     Ok(faults(&healthy, drive.config()))
 }
 
 fn taken_apart(
     drive: &Drive,
-    loads: &[Load],
+    loads: &[AblationLoad],
     seed: u64,
-    to: &Levels,
+    to: &ReliefLevels,
 ) -> Result<Vec<Decomposition>, LabError> {
-    let one = |load: &Load| Ok(decompose(drive, *load, to, seed));
+    let one = |load: &AblationLoad| Ok(decompose(drive, *load, to, seed));
     parallel::all(loads, parallel::cores(), one)
 }
 
 fn in_share<'a>(
     of: &'a Decomposition,
-    share: &'a Share,
+    share: &'a CauseShare,
     config: &'a DriveConfig,
-) -> impl Iterator<Item = Fault> + 'a {
-    share.causes.iter().map(|cause| Fault {
+) -> impl Iterator<Item = Bottleneck> + 'a {
+    share.causes.iter().map(|cause| Bottleneck {
         cause: *cause,
         sentence: cause.sentence(config),
         load: of.load,
@@ -154,8 +163,8 @@ fn in_share<'a>(
 
 /// The faults that decompositions against a healthy drive show, worst first, settings of the host
 /// before all.
-pub fn faults(healthy: &[Decomposition], config: &DriveConfig) -> Vec<Fault> {
-    let mut faults: Vec<Fault> = Vec::new();
+pub fn faults(healthy: &[Decomposition], config: &DriveConfig) -> Vec<Bottleneck> {
+    let mut faults: Vec<Bottleneck> = Vec::new();
     for of in healthy {
         for share in of.shares.iter().filter(|share| share.factor >= FAULT) {
             for found in in_share(of, share, config) {
@@ -167,7 +176,7 @@ pub fn faults(healthy: &[Decomposition], config: &DriveConfig) -> Vec<Fault> {
             }
         }
     }
-    let setting = |fault: &Fault| fault.cause.is_setting();
+    let setting = |fault: &Bottleneck| fault.cause.is_setting();
     faults.sort_by(|a, b| {
         let settings = setting(b).cmp(&setting(a));
         settings.then(b.factor.total_cmp(&a.factor))

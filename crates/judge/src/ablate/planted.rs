@@ -5,7 +5,7 @@
 //! and PCIe drives with a protected buffer; thresholds of the diagnosis were not tuned to them.
 
 use super::cause::Cause;
-use super::load::{Load, measure};
+use super::load::{AblationLoad, measure};
 use super::state::steady;
 use ssdlab_base::LabError;
 use ssdlab_ssd::config::{
@@ -291,11 +291,11 @@ fn shows(sound: &Drive, seed: u64, fault: usize) -> Result<Option<(u32, Drive)>,
             continue;
         }
         let drive = steady(&faulty, seed)?;
-        let is_slow = |load: Load| {
+        let is_slow = |load: AblationLoad| {
             let ns = |drive| measure(drive, load, &[], seed).ns;
             ns(&drive) >= SLOWED * ns(sound)
         };
-        if Load::ALL.into_iter().any(is_slow) {
+        if AblationLoad::ALL.into_iter().any(is_slow) {
             return Ok(Some((strength, drive)));
         }
     }

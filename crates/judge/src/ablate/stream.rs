@@ -5,10 +5,10 @@
 //! that had not completed are not waited for. What the host does while it waits is not known, so
 //! its pauses are the same on every drive, or are taken away all together.
 
-use super::load::Measured;
+use super::load::AblationMeasurement;
 use ssdlab_base::LabError;
 use ssdlab_bench::engine::devices::Devices;
-use ssdlab_load::trace::{Event, ReadOptions, Reader};
+use ssdlab_load::trace::{ReadOptions, TraceEvent, TraceReader};
 use ssdlab_ssd::{Command, Drive, Nanos, Op};
 use std::path::Path;
 
@@ -21,8 +21,8 @@ const SECTOR: u64 = 512;
 
 /// A recorded command.
 #[derive(Clone, Copy, Debug)]
-struct Step {
-    event: Event,
+struct ReplayStep {
+    event: TraceEvent,
     /// How many commands had completed when it was issued.
     after: usize,
     /// How long the host waited after the last of them.
@@ -33,7 +33,7 @@ struct Step {
 
 /// What is taken away from the host.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Host {
+pub struct HostRelief {
     /// It never waits without a command outstanding.
     pub without_pauses: bool,
     /// It flushes once for what must be durable.
@@ -42,19 +42,19 @@ pub struct Host {
 
 /// Recorded commands of a host, in the order in which it issued them.
 #[derive(Clone, Debug)]
-pub struct Stream {
-    steps: Vec<Step>,
+pub struct HostStream {
+    steps: Vec<ReplayStep>,
     /// Place of each step in the order of completion.
     place: Vec<usize>,
 }
 
-impl Stream {
+impl HostStream {
     /// The first [`COMMANDS_MAX`] commands of the trace at `path`.
     ///
     /// # Errors
     /// When it cannot be read, is empty, or does not say when its commands completed.
-    pub fn read(path: &Path, options: &ReadOptions) -> Result<Stream, LabError> {
-        let mut reader = Reader::open(path, options)?;
+    pub fn read(path: &Path, options: &ReadOptions) -> Result<HostStream, LabError> {
+        let mut reader = TraceReader::open(path, options)?;
         let mut events = Vec::new();
         while events.len() < COMMANDS_MAX {
             match reader.next_event()? {
@@ -62,7 +62,7 @@ impl Stream {
                 None => break,
             }
         }
-        Stream::new(&events).ok_or_else(|| {
+        HostStream::new(&events).ok_or_else(|| {
             LabError::refused(
                 match events.is_empty() {
                     true => format!("{} has no commands", path.display()),
@@ -78,7 +78,7 @@ impl Stream {
     }
 
     /// `None` when there is no event, or one that does not say when it completed.
-    pub fn new(events: &[Event]) -> Option<Stream> {
+    pub fn new(events: &[TraceEvent]) -> Option<HostStream> {
         let ends: Option<Vec<u64>> = events.iter().map(|event| event.done_ns).collect();
         let ends = ends.filter(|ends| !ends.is_empty())?;
         let mut order: Vec<usize> = (0..events.len()).collect();
@@ -87,7 +87,7 @@ impl Stream {
         for (at, &step) in order.iter().enumerate() {
             place[step] = at;
         }
-        let mut history = History::default();
+        let mut history = FlushHistory::default();
         let mut after = 0;
         let steps = events.iter().map(|event| {
             // A command that takes no time has not completed before it is issued.
@@ -96,7 +96,7 @@ impl Stream {
                 after += 1;
             }
             let since = after.checked_sub(1).map_or(0, |last| ends[order[last]]);
-            Step {
+            ReplayStep {
                 event: *event,
                 after,
                 pause: Nanos(event.issued_ns - since),
@@ -104,7 +104,7 @@ impl Stream {
             }
         });
         let steps = steps.collect();
-        Some(Stream { steps, place })
+        Some(HostStream { steps, place })
     }
 
     /// How many commands there are.
@@ -134,35 +134,35 @@ impl Stream {
     }
 
     /// Time per command on `drive`, which has no command outstanding.
-    pub fn measure(&self, drive: Drive, host: Host) -> Measured {
+    pub fn measure(&self, drive: Drive, host: HostRelief) -> AblationMeasurement {
         let before = drive.counters().clone();
-        let mut run = Run::new(self, drive, host);
+        let mut run = StreamReplay::new(self, drive, host);
         run.play();
         let after = run.devices.drive(0).counters();
         let written = after.slots_host - before.slots_host;
         let moved = after.slots_relocated - before.slots_relocated;
-        Measured {
+        AblationMeasurement {
             ns: (run.devices.now() - run.began).0 as f64 / self.count() as f64,
             moved: moved as f64 / written.max(1) as f64,
         }
     }
 }
 
-fn flushes(event: &Event) -> bool {
+fn flushes(event: &TraceEvent) -> bool {
     event.op == Op::Flush || event.preflush
 }
 
 /// What is durable, in the recording.
 #[derive(Debug, Default)]
-struct History {
+struct FlushHistory {
     /// Something completed that no flush which was issued later covers.
     unflushed: bool,
     /// Flushes that have not completed.
     under_way: u32,
 }
 
-impl History {
-    fn completed(&mut self, event: &Event) {
+impl FlushHistory {
+    fn completed(&mut self, event: &TraceEvent) {
         if flushes(event) {
             self.under_way -= 1;
         }
@@ -172,7 +172,7 @@ impl History {
 
     /// Whether the command has a doubled flush. One that may not complete before an earlier flush
     /// does is none.
-    fn issued(&mut self, event: &Event) -> bool {
+    fn issued(&mut self, event: &TraceEvent) -> bool {
         if !flushes(event) {
             return false;
         }
@@ -185,7 +185,7 @@ impl History {
 
 /// What a step still has to do.
 #[derive(Clone, Copy, Debug)]
-enum Stage {
+enum ReplayStage {
     /// The flush before its write.
     Preflush,
     /// Parts outstanding.
@@ -193,25 +193,25 @@ enum Stage {
 }
 
 /// A replay.
-struct Run<'a> {
-    stream: &'a Stream,
-    host: Host,
+struct StreamReplay<'a> {
+    stream: &'a HostStream,
+    host: HostRelief,
     devices: Devices,
     began: Nanos,
     /// Whole sectors of the drive, in bytes.
     capacity: u64,
-    stages: Vec<Option<Stage>>,
+    stages: Vec<Option<ReplayStage>>,
     /// In the order of completion in the recording.
     ended: Vec<bool>,
     /// When all up to a place in that order had ended, for each place.
     reached: Vec<Nanos>,
 }
 
-impl<'a> Run<'a> {
-    fn new(stream: &'a Stream, drive: Drive, host: Host) -> Run<'a> {
+impl<'a> StreamReplay<'a> {
+    fn new(stream: &'a HostStream, drive: Drive, host: HostRelief) -> StreamReplay<'a> {
         let capacity = drive.config().user_bytes / SECTOR * SECTOR;
         let devices = Devices::one(drive);
-        Run {
+        StreamReplay {
             stream,
             host,
             began: devices.now(),
@@ -261,7 +261,7 @@ impl<'a> Run<'a> {
         let flush = flushes(&step.event) && !taken_away;
         match flush {
             true => {
-                self.stages[index] = Some(Stage::Preflush);
+                self.stages[index] = Some(ReplayStage::Preflush);
                 self.devices.submit(0, &Command::flush(), index as u64);
             }
             false => self.body(index),
@@ -288,7 +288,7 @@ impl<'a> Run<'a> {
                 parts += 1;
             }
         }
-        self.stages[index] = Some(Stage::Parts(parts));
+        self.stages[index] = Some(ReplayStage::Parts(parts));
         if parts == 0 {
             self.end(index);
         }
@@ -296,11 +296,11 @@ impl<'a> Run<'a> {
 
     fn part_done(&mut self, index: usize) {
         match self.stages[index] {
-            Some(Stage::Preflush) if self.stream.steps[index].event.op != Op::Flush => {
+            Some(ReplayStage::Preflush) if self.stream.steps[index].event.op != Op::Flush => {
                 self.body(index);
             }
-            Some(Stage::Parts(parts)) if parts > 1 => {
-                self.stages[index] = Some(Stage::Parts(parts - 1));
+            Some(ReplayStage::Parts(parts)) if parts > 1 => {
+                self.stages[index] = Some(ReplayStage::Parts(parts - 1));
             }
             _ => self.end(index),
         }

@@ -1,13 +1,13 @@
 //! The figures that experiments yield.
 
-use super::kinds::Experiment;
+use super::kinds::ExperimentKind;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// A mean time, in ns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Figure {
+pub enum ExperimentFigure {
     /// A single 4 KiB read anywhere.
     Read,
     /// Between 4 KiB reads anywhere, 32 outstanding.
@@ -40,21 +40,23 @@ pub enum Figure {
     AfterIdle,
 }
 
-impl Figure {
+impl ExperimentFigure {
     /// The experiment that yields it.
-    pub fn experiment(self) -> Experiment {
+    pub fn experiment(self) -> ExperimentKind {
         match self {
-            Figure::Read | Figure::ReadAtDepth => Experiment::Reads,
-            Figure::Write | Figure::WriteLarge => Experiment::Singles,
-            Figure::Burst => Experiment::Bursts,
-            Figure::Durable => Experiment::Durable,
-            Figure::ReadNear | Figure::ReadNearAtDepth => Experiment::Near,
-            Figure::ReadBack => Experiment::ReadBack,
-            Figure::ReadLarge => Experiment::LargeReads,
-            Figure::Overwrite => Experiment::Overwrite,
-            Figure::ReadBeside | Figure::ReadBesideTail => Experiment::Beside,
-            Figure::InOrder => Experiment::Rewrite,
-            Figure::AfterIdle => Experiment::Idle,
+            ExperimentFigure::Read | ExperimentFigure::ReadAtDepth => ExperimentKind::Reads,
+            ExperimentFigure::Write | ExperimentFigure::WriteLarge => ExperimentKind::Singles,
+            ExperimentFigure::Burst => ExperimentKind::Bursts,
+            ExperimentFigure::Durable => ExperimentKind::Durable,
+            ExperimentFigure::ReadNear | ExperimentFigure::ReadNearAtDepth => ExperimentKind::Near,
+            ExperimentFigure::ReadBack => ExperimentKind::ReadBack,
+            ExperimentFigure::ReadLarge => ExperimentKind::LargeReads,
+            ExperimentFigure::Overwrite => ExperimentKind::Overwrite,
+            ExperimentFigure::ReadBeside | ExperimentFigure::ReadBesideTail => {
+                ExperimentKind::Beside
+            }
+            ExperimentFigure::InOrder => ExperimentKind::Rewrite,
+            ExperimentFigure::AfterIdle => ExperimentKind::Idle,
         }
     }
 }
@@ -62,16 +64,16 @@ impl Figure {
 /// What was measured.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(transparent)]
-pub struct Figures(BTreeMap<Figure, f64>);
+pub struct ExperimentFigures(BTreeMap<ExperimentFigure, f64>);
 
-impl Figures {
+impl ExperimentFigures {
     /// Keeps a figure, in ns.
-    pub fn enter(&mut self, figure: Figure, ns: f64) {
+    pub fn enter(&mut self, figure: ExperimentFigure, ns: f64) {
         self.0.insert(figure, ns);
     }
 
     /// A figure in ns; `None`: not measured.
-    pub fn get(&self, figure: Figure) -> Option<f64> {
+    pub fn get(&self, figure: ExperimentFigure) -> Option<f64> {
         self.0.get(&figure).copied()
     }
 }

@@ -1,12 +1,12 @@
 //! Causes of slowness as hypotheses: what shows each, what excludes it, what must still be tried.
 //!
 //! Each is judged from times alone. Limits are those of a healthy drive of the same interface, as
-//! in [`crate::ablate::Levels`]; a cause is shown when some load would be [`FAULT`] times as fast
+//! in [`crate::ablate::ReliefLevels`]; a cause is shown when some load would be [`FAULT`] times as fast
 //! with that of a healthy drive.
 
-use super::figures::{Figure, Figures};
-use super::kinds::Experiment;
-use super::own_word::OwnWord;
+use super::figures::{ExperimentFigure, ExperimentFigures};
+use super::kinds::ExperimentKind;
+use super::own_word::DriveSelfReport;
 use crate::ablate::{Cause, FAULT};
 use serde::Serialize;
 
@@ -35,7 +35,7 @@ const WAF: f64 = 5.0;
 
 /// What a healthy drive does at worst, by its interface.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Limits {
+pub struct InterfaceLimits {
     /// Bytes per second of the link.
     pub link: f64,
     /// Time that each command takes for itself at depth, ns.
@@ -44,9 +44,9 @@ pub struct Limits {
     pub latency: f64,
 }
 
-impl Limits {
+impl InterfaceLimits {
     /// By the interface as the kernel names it; SATA's where it is not known.
-    pub fn of(interface: Option<&str>) -> Limits {
+    pub fn of(interface: Option<&str>) -> InterfaceLimits {
         let pcie = interface.is_some_and(|name| {
             let name = name.to_lowercase();
             name.contains("nvme") || name.contains("pcie")
@@ -55,7 +55,7 @@ impl Limits {
             true => (2.5e9, 4e3),
             false => (500e6, 15e3),
         };
-        Limits {
+        InterfaceLimits {
             link,
             command,
             latency: 40e3,
@@ -66,7 +66,7 @@ impl Limits {
 /// Where a hypothesis stands.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Standing {
+pub enum HypothesisStatus {
     /// It slows some load down.
     Shown {
         /// How many times as fast that load would be.
@@ -82,7 +82,7 @@ pub enum Standing {
     /// Something must be tried first.
     Open {
         /// What.
-        next: Experiment,
+        next: ExperimentKind,
         /// How many times as fast some load might be at most.
         suspicion: f64,
     },
@@ -103,14 +103,14 @@ pub enum Standing {
 }
 
 /// Figures that a hypothesis asks for; one that is missing leaves it open.
-struct Look<'a> {
-    figures: &'a Figures,
-    limits: &'a Limits,
-    word: &'a OwnWord,
+struct HypothesisEvidence<'a> {
+    figures: &'a ExperimentFigures,
+    limits: &'a InterfaceLimits,
+    word: &'a DriveSelfReport,
 }
 
 /// What reads at depth wait for.
-enum Waits {
+enum DepthWait {
     /// Until a command before has ended.
     Turn,
     /// The controller.
@@ -119,10 +119,10 @@ enum Waits {
     Either,
 }
 
-type Judged = Result<Standing, Standing>;
+type HypothesisResult = Result<HypothesisStatus, HypothesisStatus>;
 
-fn excluded(why: String) -> Judged {
-    Ok(Standing::Excluded { why })
+fn excluded(why: String) -> HypothesisResult {
+    Ok(HypothesisStatus::Excluded { why })
 }
 
 /// Microseconds or milliseconds, for sentences.
@@ -135,42 +135,42 @@ fn time(ns: f64) -> String {
 }
 
 /// Shown when it is worth it, otherwise excluded.
-fn by_factor(factor: f64, why: String) -> Judged {
+fn by_factor(factor: f64, why: String) -> HypothesisResult {
     Ok(match factor >= FAULT {
-        true => Standing::Shown { factor, why },
-        false => Standing::Excluded { why },
+        true => HypothesisStatus::Shown { factor, why },
+        false => HypothesisStatus::Excluded { why },
     })
 }
 
-impl Look<'_> {
-    fn get(&self, figure: Figure, suspicion: f64) -> Result<f64, Standing> {
-        self.figures.get(figure).ok_or(Standing::Open {
+impl HypothesisEvidence<'_> {
+    fn get(&self, figure: ExperimentFigure, suspicion: f64) -> Result<f64, HypothesisStatus> {
+        self.figures.get(figure).ok_or(HypothesisStatus::Open {
             next: figure.experiment(),
             suspicion,
         })
     }
 
     /// Time of 4 KiB on the link, from two sizes, ns.
-    fn link_small(&self) -> Result<f64, Standing> {
-        let write = self.get(Figure::Write, 1.0)?;
-        let large = self.get(Figure::WriteLarge, 1.0)?;
+    fn link_small(&self) -> Result<f64, HypothesisStatus> {
+        let write = self.get(ExperimentFigure::Write, 1.0)?;
+        let large = self.get(ExperimentFigure::WriteLarge, 1.0)?;
         Ok((large - write).max(1.0) * SMALL / (LARGE - SMALL))
     }
 
     /// Most that a command can take for itself at depth, ns.
-    fn command_at_most(&self) -> Result<f64, Standing> {
+    fn command_at_most(&self) -> Result<f64, HypothesisStatus> {
         let link = self.link_small()?;
-        let reads = self.get(Figure::ReadNearAtDepth, 1.0)?;
-        let burst = self.get(Figure::Burst, 1.0)? - link;
-        let back = self.get(Figure::ReadBack, reads / self.limits.command)?;
+        let reads = self.get(ExperimentFigure::ReadNearAtDepth, 1.0)?;
+        let burst = self.get(ExperimentFigure::Burst, 1.0)? - link;
+        let back = self.get(ExperimentFigure::ReadBack, reads / self.limits.command)?;
         Ok(reads.min(burst).min(back).max(1.0))
     }
 
     /// Whether reads reach the media at all, and not only a cache of the host's or a hypervisor's.
-    fn sees_media(&self) -> Result<(), Standing> {
+    fn sees_media(&self) -> Result<(), HypothesisStatus> {
         let media = self.media()?;
         match media < MEDIA_READ {
-            true => Err(Standing::Unseen {
+            true => Err(HypothesisStatus::Unseen {
                 why: format!(
                     "a read spends {} on the media: a cache serves it",
                     time(media)
@@ -181,36 +181,36 @@ impl Look<'_> {
     }
 
     /// Time of a read that is spent on the media, ns.
-    fn media(&self) -> Result<f64, Standing> {
-        let read = self.get(Figure::ReadNear, 1.0)?;
-        Ok((read - self.get(Figure::Write, 1.0)?).max(1.0))
+    fn media(&self) -> Result<f64, HypothesisStatus> {
+        let read = self.get(ExperimentFigure::ReadNear, 1.0)?;
+        Ok((read - self.get(ExperimentFigure::Write, 1.0)?).max(1.0))
     }
 
     /// Dies, from how long 32 reads at random dies take together. The busiest of `d` dies has
     /// about 32 / (0.93 d)^(2/3) of them for 2 to 16 dies.
-    fn dies(&self, suspicion: f64) -> Result<f64, Standing> {
-        let large = self.get(Figure::ReadLarge, suspicion)?;
-        let media = large - self.get(Figure::WriteLarge, 1.0)?;
+    fn dies(&self, suspicion: f64) -> Result<f64, HypothesisStatus> {
+        let large = self.get(ExperimentFigure::ReadLarge, suspicion)?;
+        let media = large - self.get(ExperimentFigure::WriteLarge, 1.0)?;
         let at_once = SLOTS * self.media()? / media.max(1.0);
         Ok((0.93 * at_once.max(1.0).powf(1.5)).max(1.0))
     }
 
     /// Time between small reads at depth, were the dies all that limits them, ns.
-    fn by_dies(&self, suspicion: f64) -> Result<f64, Standing> {
+    fn by_dies(&self, suspicion: f64) -> Result<f64, HypothesisStatus> {
         let dies = self.dies(suspicion)?;
         let busy = DEPTH * dies / (DEPTH - 1.0 + dies);
         Ok(self.media()? / busy)
     }
 
     /// Bytes per second that a die programs when nothing has to be moved.
-    fn die_programs(&self, suspicion: f64) -> Result<f64, Standing> {
-        let in_order = self.get(Figure::InOrder, suspicion)?;
+    fn die_programs(&self, suspicion: f64) -> Result<f64, HypothesisStatus> {
+        let in_order = self.get(ExperimentFigure::InOrder, suspicion)?;
         Ok(LARGE / (in_order / 1e9) / self.dies(suspicion)?)
     }
 
-    fn volatile_buffer(&self) -> Judged {
-        let plain = self.get(Figure::Write, 1.0)?;
-        let durable = self.get(Figure::Durable, 1.0)?;
+    fn volatile_buffer(&self) -> HypothesisResult {
+        let plain = self.get(ExperimentFigure::Write, 1.0)?;
+        let durable = self.get(ExperimentFigure::Durable, 1.0)?;
         let why = format!(
             "a single durable write takes {}, a plain one {}",
             time(durable),
@@ -223,10 +223,10 @@ impl Look<'_> {
     }
 
     /// A write that a cache takes waits for no page, not even for the one that a read waits for.
-    fn write_cache_off(&self) -> Judged {
-        let plain = self.get(Figure::Write, 1.0)?;
-        let durable = self.get(Figure::Durable, 1.0)?;
-        let read = self.get(Figure::ReadNear, 1.0)?;
+    fn write_cache_off(&self) -> HypothesisResult {
+        let plain = self.get(ExperimentFigure::Write, 1.0)?;
+        let durable = self.get(ExperimentFigure::Durable, 1.0)?;
+        let read = self.get(ExperimentFigure::ReadNear, 1.0)?;
         let why = format!(
             "a single plain write takes {}, a durable one {}, a read {}",
             time(plain),
@@ -239,10 +239,10 @@ impl Look<'_> {
         }
     }
 
-    fn link(&self) -> Judged {
+    fn link(&self) -> HypothesisResult {
         let small = self.link_small()?;
         let bytes = SMALL / (small / 1e9);
-        let large = self.get(Figure::WriteLarge, 1.0)?;
+        let large = self.get(ExperimentFigure::WriteLarge, 1.0)?;
         let saved = (LARGE / bytes - LARGE / self.limits.link) * 1e9;
         let why = format!(
             "124 KiB more in a write take {} longer: {:.0} MB/s",
@@ -255,9 +255,9 @@ impl Look<'_> {
         }
     }
 
-    fn latency(&self) -> Judged {
-        let write = self.get(Figure::Write, 1.0)?;
-        let single = write.min(self.get(Figure::ReadNear, 1.0)?);
+    fn latency(&self) -> HypothesisResult {
+        let write = self.get(ExperimentFigure::Write, 1.0)?;
+        let single = write.min(self.get(ExperimentFigure::ReadNear, 1.0)?);
         let command = self.command_at_most()?;
         let waits = (single - command - self.link_small()?).max(0.0);
         let more = (waits - self.limits.latency).max(0.0);
@@ -270,65 +270,65 @@ impl Look<'_> {
         by_factor(single / (single - more).max(1.0), why)
     }
 
-    fn controller(&self) -> Judged {
+    fn controller(&self) -> HypothesisResult {
         let command = self.command_at_most()?;
         let factor = command / self.limits.command;
         let why = format!("at depth a command takes {} at most", time(command));
         if factor < FAULT {
             return excluded(why);
         }
-        let reads = self.get(Figure::ReadNearAtDepth, factor)?;
+        let reads = self.get(ExperimentFigure::ReadNearAtDepth, factor)?;
         if reads < 1.4 * self.by_dies(factor)? || self.is_link(reads)? {
             return excluded(format!("{why}, and its dies or its link take as long"));
         }
         match self.waits_for(reads)? {
-            Waits::Turn => excluded(format!(
+            DepthWait::Turn => excluded(format!(
                 "{why}, and reads at depth {}: they wait for their turn",
                 time(reads)
             )),
-            Waits::Either => Ok(Standing::Unclear {
+            DepthWait::Either => Ok(HypothesisStatus::Unclear {
                 or: Cause::QueueDepth,
                 factor,
                 why: format!("{why}; so do reads, few of which may be in progress at a time"),
             }),
-            Waits::Controller => by_factor(factor, why),
+            DepthWait::Controller => by_factor(factor, why),
         }
     }
 
     /// What reads at depth wait for that neither the dies nor the link explain. A controller takes
     /// as long for commands that the write buffer serves; these are faster where few commands are
     /// in progress at a time.
-    fn waits_for(&self, reads: f64) -> Result<Waits, Standing> {
-        let burst = self.get(Figure::Burst, 1.0)? - self.link_small()?;
-        let buffer = burst.min(self.get(Figure::ReadBack, 1.0)?);
+    fn waits_for(&self, reads: f64) -> Result<DepthWait, HypothesisStatus> {
+        let burst = self.get(ExperimentFigure::Burst, 1.0)? - self.link_small()?;
+        let buffer = burst.min(self.get(ExperimentFigure::ReadBack, 1.0)?);
         Ok(match buffer / reads {
-            share if share < 0.8 => Waits::Turn,
-            share if share < 1.25 || !self.few_at_once()? => Waits::Controller,
-            _ => Waits::Either,
+            share if share < 0.8 => DepthWait::Turn,
+            share if share < 1.25 || !self.few_at_once()? => DepthWait::Controller,
+            _ => DepthWait::Either,
         })
     }
 
-    fn is_link(&self, at_depth: f64) -> Result<bool, Standing> {
+    fn is_link(&self, at_depth: f64) -> Result<bool, HypothesisStatus> {
         Ok(at_depth < 1.25 * self.link_small()?)
     }
 
     /// Whether fewer reads are in progress at a time than its dies could do.
-    fn few_at_once(&self) -> Result<bool, Standing> {
-        let near = self.get(Figure::ReadNear, 1.0)?;
-        let at_depth = self.get(Figure::ReadNearAtDepth, 1.0)?;
+    fn few_at_once(&self) -> Result<bool, HypothesisStatus> {
+        let near = self.get(ExperimentFigure::ReadNear, 1.0)?;
+        let at_depth = self.get(ExperimentFigure::ReadNearAtDepth, 1.0)?;
         let at_once = near / at_depth;
         let suspicion = (16.0 / at_once).max(1.0);
         Ok(at_once < 0.65 * self.get_busy(suspicion)?)
     }
 
-    fn get_busy(&self, suspicion: f64) -> Result<f64, Standing> {
+    fn get_busy(&self, suspicion: f64) -> Result<f64, HypothesisStatus> {
         Ok(self.media()? / self.by_dies(suspicion)?)
     }
 
-    fn queue_depth(&self) -> Judged {
+    fn queue_depth(&self) -> HypothesisResult {
         self.sees_media()?;
-        let near = self.get(Figure::ReadNear, 1.0)?;
-        let at_depth = self.get(Figure::ReadNearAtDepth, 1.0)?;
+        let near = self.get(ExperimentFigure::ReadNear, 1.0)?;
+        let at_depth = self.get(ExperimentFigure::ReadNearAtDepth, 1.0)?;
         let at_once = near / at_depth;
         let why = format!("32 reads at a time are {at_once:.1} times as fast as single ones");
         if at_once >= 16.0 {
@@ -342,22 +342,25 @@ impl Look<'_> {
         let factor = at_depth / best;
         let why = format!("{why}, though its dies would allow {:.1}", near / best);
         match self.waits_for(at_depth)? {
-            Waits::Turn => by_factor(factor, why),
-            Waits::Either if factor >= FAULT => Ok(Standing::Unclear {
+            DepthWait::Turn => by_factor(factor, why),
+            DepthWait::Either if factor >= FAULT => Ok(HypothesisStatus::Unclear {
                 or: Cause::Controller,
                 factor,
                 why,
             }),
-            Waits::Either | Waits::Controller => excluded(why),
+            DepthWait::Either | DepthWait::Controller => excluded(why),
         }
     }
 
-    fn map(&self) -> Judged {
+    fn map(&self) -> HypothesisResult {
         self.sees_media()?;
-        let read = self.get(Figure::Read, 1.0)?;
-        let near = self.get(Figure::ReadNear, read / self.get(Figure::Write, 1.0)?)?;
-        let at_depth = self.get(Figure::ReadAtDepth, 1.0)?;
-        let near_at_depth = self.get(Figure::ReadNearAtDepth, 1.0)?;
+        let read = self.get(ExperimentFigure::Read, 1.0)?;
+        let near = self.get(
+            ExperimentFigure::ReadNear,
+            read / self.get(ExperimentFigure::Write, 1.0)?,
+        )?;
+        let at_depth = self.get(ExperimentFigure::ReadAtDepth, 1.0)?;
+        let near_at_depth = self.get(ExperimentFigure::ReadNearAtDepth, 1.0)?;
         let factor = (read / near).max(at_depth / near_at_depth);
         let why = format!(
             "a read takes {} anywhere and {} within 2 MiB; at depth, {} and {}",
@@ -369,24 +372,24 @@ impl Look<'_> {
         by_factor(factor, why)
     }
 
-    fn reclaim(&self) -> Judged {
-        let write = self.get(Figure::Overwrite, 1.0)?;
-        let least = self.get(Figure::Burst, 1.0)?;
+    fn reclaim(&self) -> HypothesisResult {
+        let write = self.get(ExperimentFigure::Overwrite, 1.0)?;
+        let least = self.get(ExperimentFigure::Burst, 1.0)?;
         let most = write / least / WAF;
         let why = format!(
             "a random write takes {}, one that the buffer takes {}",
             time(write),
             time(least)
         );
-        if let Ok(Standing::Shown { .. }) = self.map() {
+        if let Ok(HypothesisStatus::Shown { .. }) = self.map() {
             return match most.max(write / least) < FAULT {
                 true => excluded(why),
-                false => Ok(Standing::Excluded {
+                false => Ok(HypothesisStatus::Excluded {
                     why: format!("{why}; the map's own writes are part of that"),
                 }),
             };
         }
-        let in_order = self.get(Figure::InOrder, write / least)? / SLOTS;
+        let in_order = self.get(ExperimentFigure::InOrder, write / least)? / SLOTS;
         // Where the media are faster than the controller, small commands are bound by this.
         let base = in_order.max(self.command_at_most()?);
         let written = write / base;
@@ -399,9 +402,9 @@ impl Look<'_> {
         by_factor(written / WAF, why)
     }
 
-    fn reads_in_order(&self) -> Judged {
-        let alone = self.get(Figure::Read, 1.0)?;
-        let beside = self.get(Figure::ReadBeside, 1.0)?;
+    fn reads_in_order(&self) -> HypothesisResult {
+        let alone = self.get(ExperimentFigure::Read, 1.0)?;
+        let beside = self.get(ExperimentFigure::ReadBeside, 1.0)?;
         let waits = (beside - alone).max(0.0);
         let why = format!(
             "a read takes {} alone and {} beside random writes",
@@ -418,7 +421,7 @@ impl Look<'_> {
     }
 
     /// Reads of the media themselves; `worn` when programs are as fast as those of healthy cells.
-    fn cells(&self, worn: bool) -> Judged {
+    fn cells(&self, worn: bool) -> HypothesisResult {
         self.sees_media()?;
         let media = self.media()?;
         let reads = media / CELLS_READ;
@@ -440,7 +443,7 @@ impl Look<'_> {
         match (slow, sound) {
             (true, _) if worn => excluded(format!("{why}: programs are slow, too")),
             (_, true) if !worn => excluded(format!("{why}: programs are not slow")),
-            (false, false) => Ok(Standing::Unclear {
+            (false, false) => Ok(HypothesisStatus::Unclear {
                 or: if worn { Cause::SlowCells } else { Cause::Wear },
                 factor: reads,
                 why,
@@ -451,14 +454,14 @@ impl Look<'_> {
     }
 
     /// A drive that is faster after a rest: its pSLC cache was emptied, or it cooled down.
-    fn rested(&self, throttled: bool) -> Judged {
+    fn rested(&self, throttled: bool) -> HypothesisResult {
         let too_warm = self.word.too_warm_s();
         if throttled && too_warm == Some(0.0) {
             return excluded("it was never too warm by its own count".into());
         }
-        let steady = self.get(Figure::Overwrite, 1.0)? * SLOTS;
-        let in_order = self.get(Figure::InOrder, 1.0)?;
-        let fast = self.get(Figure::AfterIdle, 1.0)?;
+        let steady = self.get(ExperimentFigure::Overwrite, 1.0)? * SLOTS;
+        let in_order = self.get(ExperimentFigure::InOrder, 1.0)?;
+        let fast = self.get(ExperimentFigure::AfterIdle, 1.0)?;
         let factor = in_order / fast;
         let why = format!(
             "128 KiB in order take {} after half a minute's rest, {} in the end",
@@ -469,7 +472,7 @@ impl Look<'_> {
             return excluded(why);
         }
         match too_warm {
-            None => Ok(Standing::Unclear {
+            None => Ok(HypothesisStatus::Unclear {
                 or: match throttled {
                     true => Cause::SlcFull,
                     false => Cause::Throttling,
@@ -507,8 +510,13 @@ pub const CAUSES: [Cause; 13] = [
 ];
 
 /// Where the hypothesis that `cause` slows the drive down stands.
-pub fn stands(cause: Cause, figures: &Figures, limits: &Limits, word: &OwnWord) -> Standing {
-    let look = Look {
+pub fn stands(
+    cause: Cause,
+    figures: &ExperimentFigures,
+    limits: &InterfaceLimits,
+    word: &DriveSelfReport,
+) -> HypothesisStatus {
+    let look = HypothesisEvidence {
         figures,
         limits,
         word,

@@ -1,32 +1,32 @@
 //! The search: symptoms, then the experiments that open hypotheses ask for, then the answer.
 
-use super::figures::Figures;
-use super::hypotheses::{CAUSES, Limits, Standing, stands};
-use super::kinds::{Experiment, Refused};
-use super::measure::Bench;
-use super::own_word::{OwnWord, Said};
+use super::figures::ExperimentFigures;
+use super::hypotheses::{CAUSES, HypothesisStatus, InterfaceLimits, stands};
+use super::kinds::{ExperimentKind, ExperimentRefusal};
+use super::measure::ExperimentBench;
+use super::own_word::{DriveSelfReport, SmartSnapshot};
 use crate::ablate::{Cause, FAULT};
 use serde::Serialize;
 use ssdlab_base::LabError;
 use ssdlab_bench::device::Target;
 
 /// What every investigation begins with: the symptoms.
-const SYMPTOMS: [Experiment; 9] = [
-    Experiment::Reads,
-    Experiment::Singles,
-    Experiment::Bursts,
-    Experiment::Durable,
-    Experiment::Near,
-    Experiment::ReadBack,
-    Experiment::LargeReads,
-    Experiment::Overwrite,
-    Experiment::Beside,
+const SYMPTOMS: [ExperimentKind; 9] = [
+    ExperimentKind::Reads,
+    ExperimentKind::Singles,
+    ExperimentKind::Bursts,
+    ExperimentKind::Durable,
+    ExperimentKind::Near,
+    ExperimentKind::ReadBack,
+    ExperimentKind::LargeReads,
+    ExperimentKind::Overwrite,
+    ExperimentKind::Beside,
 ];
 
 /// What came out.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Answer {
+pub enum InvestigationAnswer {
     /// This makes it slow.
     Cause {
         /// The cause.
@@ -42,9 +42,9 @@ pub enum Answer {
 
 /// An experiment that was carried out, and for which hypotheses.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Tried {
+pub struct CompletedExperiment {
     /// The experiment.
-    pub experiment: Experiment,
+    pub experiment: ExperimentKind,
     /// The hypotheses that asked for it; empty for the symptoms.
     pub asked_by: Vec<Cause>,
 }
@@ -53,26 +53,29 @@ pub struct Tried {
 #[derive(Clone, Debug, Serialize)]
 pub struct Investigation {
     /// The answer.
-    pub answer: Answer,
+    pub answer: InvestigationAnswer,
     /// Where each hypothesis stands, those that are shown first, worst first.
-    pub causes: Vec<(Cause, Standing)>,
+    pub causes: Vec<(Cause, HypothesisStatus)>,
     /// Experiments, in order.
-    pub tried: Vec<Tried>,
+    pub tried: Vec<CompletedExperiment>,
     /// Experiments that hypotheses asked for in vain.
-    pub not_tried: Vec<(Experiment, Refused)>,
+    pub not_tried: Vec<(ExperimentKind, ExperimentRefusal)>,
     /// What the drive says of itself.
-    pub word: OwnWord,
+    pub word: DriveSelfReport,
     /// What was measured.
-    pub figures: Figures,
+    pub figures: ExperimentFigures,
     /// What a healthy drive does at worst.
-    pub limits: Limits,
+    pub limits: InterfaceLimits,
 }
 
 impl Investigation {
     /// Whether every hypothesis could be judged.
     pub fn is_complete(&self) -> bool {
-        let judged = |of: &(Cause, Standing)| {
-            !matches!(of.1, Standing::Open { .. } | Standing::Unseen { .. })
+        let judged = |of: &(Cause, HypothesisStatus)| {
+            !matches!(
+                of.1,
+                HypothesisStatus::Open { .. } | HypothesisStatus::Unseen { .. }
+            )
         };
         self.causes.iter().all(judged)
     }
@@ -84,26 +87,26 @@ impl Investigation {
 /// # Errors
 /// When the target fails or the run is stopped.
 pub fn investigate<T: Target>(
-    bench: &mut Bench<'_, T>,
+    bench: &mut ExperimentBench<'_, T>,
     writes_max: u64,
-    begins: &mut dyn FnMut(Experiment, &[Cause]),
-    ask: &mut dyn FnMut(&T) -> Said,
+    begins: &mut dyn FnMut(ExperimentKind, &[Cause]),
+    ask: &mut dyn FnMut(&T) -> SmartSnapshot,
 ) -> Result<Investigation, LabError> {
-    let limits = Limits::of(bench.target.facts().interface.as_deref());
-    let mut figures = Figures::default();
-    let mut word = OwnWord {
+    let limits = InterfaceLimits::of(bench.target.facts().interface.as_deref());
+    let mut figures = ExperimentFigures::default();
+    let mut word = DriveSelfReport {
         before: ask(bench.target),
-        after: Said::default(),
+        after: SmartSnapshot::default(),
     };
     let mut tried = Vec::new();
     let mut not_tried = Vec::new();
-    let mut next: Vec<(Experiment, Vec<Cause>)> =
+    let mut next: Vec<(ExperimentKind, Vec<Cause>)> =
         SYMPTOMS.iter().map(|one| (*one, Vec::new())).collect();
     while !next.is_empty() {
         for (experiment, asked_by) in next.drain(..) {
             begins(experiment, &asked_by);
             bench.carry_out(experiment, &mut figures)?;
-            tried.push(Tried {
+            tried.push(CompletedExperiment {
                 experiment,
                 asked_by,
             });
@@ -133,13 +136,13 @@ pub fn investigate<T: Target>(
 
 /// The next experiment: the cheapest that one of the two most suspicious open hypotheses asks for.
 fn asked(
-    figures: &Figures,
-    limits: &Limits,
-    word: &OwnWord,
-    not_tried: &[(Experiment, Refused)],
-) -> Option<(Experiment, Vec<Cause>)> {
+    figures: &ExperimentFigures,
+    limits: &InterfaceLimits,
+    word: &DriveSelfReport,
+    not_tried: &[(ExperimentKind, ExperimentRefusal)],
+) -> Option<(ExperimentKind, Vec<Cause>)> {
     let open = |cause: &Cause| match stands(*cause, figures, limits, word) {
-        Standing::Open { next, suspicion } if !not_tried.iter().any(|no| no.0 == next) => {
+        HypothesisStatus::Open { next, suspicion } if !not_tried.iter().any(|no| no.0 == next) => {
             Some((*cause, next, suspicion))
         }
         _ => None,
@@ -151,17 +154,21 @@ fn asked(
     Some((next, by.map(|one| one.0).collect()))
 }
 
-fn weight(standing: &Standing) -> (u8, f64) {
+fn weight(standing: &HypothesisStatus) -> (u8, f64) {
     match standing {
-        Standing::Shown { factor, .. } => (3, *factor),
-        Standing::Unclear { factor, .. } => (2, *factor),
-        Standing::Open { suspicion, .. } => (1, *suspicion),
-        Standing::Unseen { .. } => (1, 0.0),
-        Standing::Excluded { .. } => (0, 0.0),
+        HypothesisStatus::Shown { factor, .. } => (3, *factor),
+        HypothesisStatus::Unclear { factor, .. } => (2, *factor),
+        HypothesisStatus::Open { suspicion, .. } => (1, *suspicion),
+        HypothesisStatus::Unseen { .. } => (1, 0.0),
+        HypothesisStatus::Excluded { .. } => (0, 0.0),
     }
 }
 
-pub(super) fn ranked(figures: &Figures, limits: &Limits, word: &OwnWord) -> Vec<(Cause, Standing)> {
+pub(super) fn ranked(
+    figures: &ExperimentFigures,
+    limits: &InterfaceLimits,
+    word: &DriveSelfReport,
+) -> Vec<(Cause, HypothesisStatus)> {
     let stands = |cause: &Cause| (*cause, stands(*cause, figures, limits, word));
     let mut all: Vec<_> = CAUSES.iter().map(stands).collect();
     all.sort_by(|a, b| {
@@ -172,21 +179,23 @@ pub(super) fn ranked(figures: &Figures, limits: &Limits, word: &OwnWord) -> Vec<
 }
 
 /// The first cause shown, unless one that is unclear may weigh more.
-pub(super) fn answer(ranked: &[(Cause, Standing)]) -> Answer {
+pub(super) fn answer(ranked: &[(Cause, HypothesisStatus)]) -> InvestigationAnswer {
     let shown = match ranked.first() {
-        Some((cause, Standing::Shown { factor, .. })) => Some((*cause, *factor)),
+        Some((cause, HypothesisStatus::Shown { factor, .. })) => Some((*cause, *factor)),
         _ => None,
     };
     let unclear = ranked.iter().find_map(|(cause, standing)| match standing {
-        Standing::Unclear { or, factor, .. } => Some((*cause, *or, *factor)),
+        HypothesisStatus::Unclear { or, factor, .. } => Some((*cause, *or, *factor)),
         _ => None,
     });
     match (shown, unclear) {
         (Some((_, factor)), Some((cause, or, other))) if other > factor => {
-            Answer::OneOf(vec![cause, or])
+            InvestigationAnswer::OneOf(vec![cause, or])
         }
-        (Some((cause, factor)), _) => Answer::Cause { cause, factor },
-        (None, Some((cause, or, factor))) if factor >= FAULT => Answer::OneOf(vec![cause, or]),
-        (None, _) => Answer::NothingShown,
+        (Some((cause, factor)), _) => InvestigationAnswer::Cause { cause, factor },
+        (None, Some((cause, or, factor))) if factor >= FAULT => {
+            InvestigationAnswer::OneOf(vec![cause, or])
+        }
+        (None, _) => InvestigationAnswer::NothingShown,
     }
 }

@@ -11,7 +11,7 @@ const IDLE_REGION: u64 = 16 * AFTER_IDLE;
 /// Something that is tried on the target; the cheapest comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Experiment {
+pub enum ExperimentKind {
     /// Random reads alone, one at a time and 32 at a time.
     Reads,
     /// Plain writes with pauses, small and large: what the way to the drive costs.
@@ -39,20 +39,24 @@ pub enum Experiment {
 /// Why an experiment was not carried out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Refused {
+pub enum ExperimentRefusal {
     /// It would write this many bytes, which is more than allowed.
     Writes(u64),
     /// It needs a region of this many bytes.
     Region(u64),
 }
 
-impl Experiment {
+impl ExperimentKind {
     /// Why it cannot be carried out on a region of `region` bytes; `None`: it can.
-    pub fn refused(self, region: u64, writes_max: u64) -> Option<Refused> {
+    pub fn refused(self, region: u64, writes_max: u64) -> Option<ExperimentRefusal> {
         let rewritten = region / 4 * 5;
         match self {
-            Experiment::Rewrite if rewritten > writes_max => Some(Refused::Writes(rewritten)),
-            Experiment::Idle if region < IDLE_REGION => Some(Refused::Region(IDLE_REGION)),
+            ExperimentKind::Rewrite if rewritten > writes_max => {
+                Some(ExperimentRefusal::Writes(rewritten))
+            }
+            ExperimentKind::Idle if region < IDLE_REGION => {
+                Some(ExperimentRefusal::Region(IDLE_REGION))
+            }
             _ => None,
         }
     }
@@ -60,17 +64,17 @@ impl Experiment {
     /// As the subject of a sentence.
     pub fn name(self) -> &'static str {
         match self {
-            Experiment::Reads => "random reads alone",
-            Experiment::Singles => "single writes with pauses, 4 and 128 KiB",
-            Experiment::Bursts => "short bursts of writes",
-            Experiment::Durable => "single durable writes with pauses",
-            Experiment::Near => "random reads within 2 MiB",
-            Experiment::ReadBack => "reads of what was just written",
-            Experiment::LargeReads => "single random reads of 128 KiB",
-            Experiment::Overwrite => "random writes, 32 at a time",
-            Experiment::Beside => "single reads beside random writes",
-            Experiment::Rewrite => "everything rewritten in order",
-            Experiment::Idle => "half a minute's rest, then writes in order",
+            ExperimentKind::Reads => "random reads alone",
+            ExperimentKind::Singles => "single writes with pauses, 4 and 128 KiB",
+            ExperimentKind::Bursts => "short bursts of writes",
+            ExperimentKind::Durable => "single durable writes with pauses",
+            ExperimentKind::Near => "random reads within 2 MiB",
+            ExperimentKind::ReadBack => "reads of what was just written",
+            ExperimentKind::LargeReads => "single random reads of 128 KiB",
+            ExperimentKind::Overwrite => "random writes, 32 at a time",
+            ExperimentKind::Beside => "single reads beside random writes",
+            ExperimentKind::Rewrite => "everything rewritten in order",
+            ExperimentKind::Idle => "half a minute's rest, then writes in order",
         }
     }
 }

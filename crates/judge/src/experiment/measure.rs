@@ -1,13 +1,14 @@
 //! Carrying out experiments: what each does to the target, and the figures that it yields.
 
-use super::figures::{Figure, Figures};
-use super::kinds::{AFTER_IDLE, Experiment};
+use super::figures::{ExperimentFigure, ExperimentFigures};
+use super::kinds::{AFTER_IDLE, ExperimentKind};
 use ssdlab_base::LabError;
 use ssdlab_bench::device::Target;
 use ssdlab_bench::engine::{self, Unobserved};
-use ssdlab_bench::record::{Ending, JobRecord, RunRecord};
+use ssdlab_bench::record::{JobRecord, RunEnding, RunRecord};
 use ssdlab_load::plan::{
-    BlockSize, Distribution, Durability, JobSpec, Language, Mix, Order, Pace, Phase, Plan, Time,
+    BlockSize, Distribution, JobRateLimits, JobSpec, JobTiming, Language, Mix, Order, PlanPhase,
+    WorkloadPlan, WriteDurability,
 };
 use ssdlab_ssd::rng::Rng;
 use ssdlab_ssd::{Nanos, Op};
@@ -41,7 +42,7 @@ const WARM: Nanos = Nanos::from_secs(2);
 const IDLE: Nanos = Nanos::from_secs(30);
 
 /// Where and how experiments run.
-pub struct Bench<'a, T: Target> {
+pub struct ExperimentBench<'a, T: Target> {
     /// The target.
     pub target: &'a mut T,
     /// Bytes used, from its start.
@@ -62,8 +63,8 @@ fn in_order() -> Order {
     }
 }
 
-fn timed(run: Nanos, ramp: Nanos) -> Time {
-    Time {
+fn timed(run: Nanos, ramp: Nanos) -> JobTiming {
+    JobTiming {
         ramp,
         run: Some(run),
         time_based: true,
@@ -72,7 +73,7 @@ fn timed(run: Nanos, ramp: Nanos) -> Time {
     }
 }
 
-impl<T: Target> Bench<'_, T> {
+impl<T: Target> ExperimentBench<'_, T> {
     fn random(&self, name: &str, mix: Mix, block: u32) -> JobSpec {
         JobSpec {
             name: name.to_owned(),
@@ -90,17 +91,17 @@ impl<T: Target> Bench<'_, T> {
     }
 
     fn run(&mut self, jobs: Vec<JobSpec>) -> Result<RunRecord, LabError> {
-        let plan = Plan {
+        let plan = WorkloadPlan {
             language: Language::Ssdlab,
-            phases: vec![Phase { jobs }],
+            phases: vec![PlanPhase { jobs }],
         };
         let record = engine::run(&plan, self.target, &mut Unobserved, self.stop)?;
         let failed = record.failed_checks();
         match &record.ending {
-            Ending::Complete if failed.is_empty() => Ok(record),
-            Ending::Complete => Err(LabError::SelfCheck(failed.join("; "))),
-            Ending::Interrupted => Err(LabError::refused("stopped", "")),
-            Ending::Failed(why) => Err(LabError::refused(
+            RunEnding::Complete if failed.is_empty() => Ok(record),
+            RunEnding::Complete => Err(LabError::SelfCheck(failed.join("; "))),
+            RunEnding::Interrupted => Err(LabError::refused("stopped", "")),
+            RunEnding::Failed(why) => Err(LabError::refused(
                 format!("the target failed in an experiment: {why}"),
                 "",
             )),
@@ -123,7 +124,7 @@ impl<T: Target> Bench<'_, T> {
         name: &str,
         mix: Mix,
         block: u32,
-        durability: Durability,
+        durability: WriteDurability,
     ) -> Result<f64, LabError> {
         let mut job = self.random(name, mix, block);
         let count = if block == SMALL {
@@ -134,9 +135,9 @@ impl<T: Target> Bench<'_, T> {
         job.io_limit = Some(count * u64::from(block));
         job.durability = durability;
         if mix == Mix::Write {
-            job.pace = Pace {
+            job.pace = JobRateLimits {
                 think: Nanos(PAUSE.0 * u64::from(block / SMALL)),
-                ..Pace::default()
+                ..JobRateLimits::default()
             };
         }
         job.time.run = Some(LOAD);
@@ -164,56 +165,56 @@ impl<T: Target> Bench<'_, T> {
     /// When the target fails, does not take the commands, or the run is stopped.
     pub fn carry_out(
         &mut self,
-        experiment: Experiment,
-        figures: &mut Figures,
+        experiment: ExperimentKind,
+        figures: &mut ExperimentFigures,
     ) -> Result<(), LabError> {
-        let plain = Durability::default();
+        let plain = WriteDurability::default();
         if std::mem::take(&mut self.busy) {
             self.rest(SETTLE)?;
         }
         let loads = [
-            Experiment::Overwrite,
-            Experiment::Beside,
-            Experiment::Rewrite,
+            ExperimentKind::Overwrite,
+            ExperimentKind::Beside,
+            ExperimentKind::Rewrite,
         ];
-        self.busy = loads.contains(&experiment) || experiment == Experiment::Idle;
+        self.busy = loads.contains(&experiment) || experiment == ExperimentKind::Idle;
         let mut enter = |figure, value| figures.enter(figure, value);
         match experiment {
-            Experiment::Reads => {
+            ExperimentKind::Reads => {
                 enter(
-                    Figure::Read,
+                    ExperimentFigure::Read,
                     self.singles("reads", Mix::Read, SMALL, plain)?,
                 );
                 let job = self.random("reads at depth", Mix::Read, SMALL);
-                enter(Figure::ReadAtDepth, self.at_depth(job)?);
+                enter(ExperimentFigure::ReadAtDepth, self.at_depth(job)?);
             }
-            Experiment::Singles => {
+            ExperimentKind::Singles => {
                 enter(
-                    Figure::Write,
+                    ExperimentFigure::Write,
                     self.singles("writes", Mix::Write, SMALL, plain)?,
                 );
                 let large = self.singles("large writes", Mix::Write, LARGE, plain)?;
-                enter(Figure::WriteLarge, large);
+                enter(ExperimentFigure::WriteLarge, large);
             }
-            Experiment::Bursts => enter(Figure::Burst, self.bursts()?),
-            Experiment::Durable => {
-                let durable = Durability { fua: true, ..plain };
+            ExperimentKind::Bursts => enter(ExperimentFigure::Burst, self.bursts()?),
+            ExperimentKind::Durable => {
+                let durable = WriteDurability { fua: true, ..plain };
                 let found = self.singles("durable writes", Mix::Write, SMALL, durable)?;
-                enter(Figure::Durable, found);
+                enter(ExperimentFigure::Durable, found);
             }
-            Experiment::Near => self.near(figures)?,
-            Experiment::ReadBack => enter(Figure::ReadBack, self.read_back()?),
-            Experiment::LargeReads => {
+            ExperimentKind::Near => self.near(figures)?,
+            ExperimentKind::ReadBack => enter(ExperimentFigure::ReadBack, self.read_back()?),
+            ExperimentKind::LargeReads => {
                 let found = self.singles("large reads", Mix::Read, LARGE, plain)?;
-                enter(Figure::ReadLarge, found);
+                enter(ExperimentFigure::ReadLarge, found);
             }
-            Experiment::Overwrite => {
+            ExperimentKind::Overwrite => {
                 let job = self.random("overwrite", Mix::Write, SMALL);
-                enter(Figure::Overwrite, self.at_depth(job)?);
+                enter(ExperimentFigure::Overwrite, self.at_depth(job)?);
             }
-            Experiment::Beside => self.beside(figures)?,
-            Experiment::Rewrite => self.rewrite(figures)?,
-            Experiment::Idle => {
+            ExperimentKind::Beside => self.beside(figures)?,
+            ExperimentKind::Rewrite => self.rewrite(figures)?,
+            ExperimentKind::Idle => {
                 self.rest(IDLE)?;
                 let mut job = self.random("after idle", Mix::Write, LARGE);
                 job.order = in_order();
@@ -221,7 +222,7 @@ impl<T: Target> Bench<'_, T> {
                 self.at_depth(job.clone())?;
                 job.offset = AFTER_IDLE;
                 job.region = Some(AFTER_IDLE);
-                enter(Figure::AfterIdle, self.at_depth(job)?);
+                enter(ExperimentFigure::AfterIdle, self.at_depth(job)?);
             }
         }
         Ok(())
@@ -261,7 +262,7 @@ impl<T: Target> Bench<'_, T> {
         Ok(found[BURSTS / 2])
     }
 
-    fn near(&mut self, figures: &mut Figures) -> Result<(), LabError> {
+    fn near(&mut self, figures: &mut ExperimentFigures) -> Result<(), LabError> {
         let region = NEAR.min(self.bytes);
         // Once through first: the map of the region is in its cache then.
         let mut warm = self.random("near, first", Mix::Read, LARGE);
@@ -269,8 +270,8 @@ impl<T: Target> Bench<'_, T> {
         warm.region = Some(region);
         self.one(warm)?;
         for (name, depth, figure) in [
-            ("near", 1, Figure::ReadNear),
-            ("near at depth", DEPTH, Figure::ReadNearAtDepth),
+            ("near", 1, ExperimentFigure::ReadNear),
+            ("near at depth", DEPTH, ExperimentFigure::ReadNearAtDepth),
         ] {
             let mut job = self.random(name, Mix::Read, SMALL);
             job.region = Some(region);
@@ -282,7 +283,7 @@ impl<T: Target> Bench<'_, T> {
         Ok(())
     }
 
-    fn beside(&mut self, figures: &mut Figures) -> Result<(), LabError> {
+    fn beside(&mut self, figures: &mut ExperimentFigures) -> Result<(), LabError> {
         let mut writer = self.random("beside, writes", Mix::Write, SMALL);
         writer.depth = DEPTH;
         let mut reader = self.random("beside, reads", Mix::Read, SMALL);
@@ -291,14 +292,17 @@ impl<T: Target> Bench<'_, T> {
         }
         let record = self.run(vec![writer, reader])?;
         let reads = &record.jobs[1].ops[Op::Read as usize];
-        figures.enter(Figure::ReadBeside, reads.mean_ns());
-        figures.enter(Figure::ReadBesideTail, reads.quantile_ns(0.99) as f64);
+        figures.enter(ExperimentFigure::ReadBeside, reads.mean_ns());
+        figures.enter(
+            ExperimentFigure::ReadBesideTail,
+            reads.quantile_ns(0.99) as f64,
+        );
         Ok(())
     }
 
     /// The whole region in order, and its first quarter again: the figure is that of this quarter,
     /// for which nothing has to be moved.
-    fn rewrite(&mut self, figures: &mut Figures) -> Result<(), LabError> {
+    fn rewrite(&mut self, figures: &mut ExperimentFigures) -> Result<(), LabError> {
         let quarter = self.bytes / 4 / u64::from(LARGE) * u64::from(LARGE);
         for part in [0, 1, 2, 3, 0] {
             let mut job = self.random("rewrite", Mix::Write, LARGE);
@@ -307,7 +311,7 @@ impl<T: Target> Bench<'_, T> {
             job.region = Some(quarter);
             job.io_limit = Some(quarter);
             let found = self.at_depth(job)?;
-            figures.enter(Figure::InOrder, found);
+            figures.enter(ExperimentFigure::InOrder, found);
         }
         Ok(())
     }

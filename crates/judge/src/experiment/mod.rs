@@ -15,13 +15,13 @@ mod own_word;
 mod plan;
 mod show;
 
-pub use figures::{Figure, Figures};
-pub use hypotheses::{CAUSES, Limits, Standing, stands};
-pub use investigate::{Answer, Investigation, Tried, investigate};
-pub use kinds::{Experiment, Refused};
-pub use measure::Bench;
-pub use own_word::{OwnWord, Said};
-pub use plan::{FILE_BYTES, Progress, Request, look_into};
+pub use figures::{ExperimentFigure, ExperimentFigures};
+pub use hypotheses::{CAUSES, HypothesisStatus, InterfaceLimits, stands};
+pub use investigate::{CompletedExperiment, Investigation, InvestigationAnswer, investigate};
+pub use kinds::{ExperimentKind, ExperimentRefusal};
+pub use measure::ExperimentBench;
+pub use own_word::{DriveSelfReport, SmartSnapshot};
+pub use plan::{FILE_BYTES, InvestigationProgress, InvestigationRequest, look_into};
 pub use show::text;
 
 #[cfg(test)]

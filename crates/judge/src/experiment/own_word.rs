@@ -4,7 +4,7 @@
 //! never stands against a time.
 
 use serde::Serialize;
-use ssdlab_bench::device::health::{DriveHealth, HeatSeen};
+use ssdlab_bench::device::health::{DriveHealth, ThermalSummary};
 
 /// Per cent of the rated life from which reads are taken to be slow because the media is worn.
 const MUCH_USED: f64 = 80.0;
@@ -13,7 +13,7 @@ const LITTLE_USED: f64 = 20.0;
 
 /// One look at a drive's own counters. `None`: it does not say.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Said {
+pub struct SmartSnapshot {
     /// Per cent of the rated life used.
     pub used_percent: Option<f64>,
     /// Reads that error correction could not save.
@@ -26,12 +26,12 @@ pub struct Said {
     pub too_warm_s: Option<f64>,
 }
 
-impl Said {
+impl SmartSnapshot {
     /// From SMART, or from a model whose temperature is modelled.
-    pub fn of(health: Option<&DriveHealth>, heat: Option<HeatSeen>) -> Said {
+    pub fn of(health: Option<&DriveHealth>, heat: Option<ThermalSummary>) -> SmartSnapshot {
         let get = |of: fn(&DriveHealth) -> Option<f64>| health.and_then(of);
-        let modelled = |of: fn(HeatSeen) -> f64| heat.map(of);
-        Said {
+        let modelled = |of: fn(ThermalSummary) -> f64| heat.map(of);
+        SmartSnapshot {
             used_percent: get(|h| h.used_percent.as_ref().map(|used| used.value)),
             uncorrectable: health.and_then(|h| h.uncorrectable),
             retired: health.and_then(|h| h.retired),
@@ -44,14 +44,14 @@ impl Said {
 
 /// Both looks.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct OwnWord {
+pub struct DriveSelfReport {
     /// Before the first experiment.
-    pub before: Said,
+    pub before: SmartSnapshot,
     /// After the last so far.
-    pub after: Said,
+    pub after: SmartSnapshot,
 }
 
-impl OwnWord {
+impl DriveSelfReport {
     /// Whether the media is worn; `None` where the drive does not say, or neither much nor little
     /// of its life is used.
     pub fn is_worn(&self) -> Option<bool> {

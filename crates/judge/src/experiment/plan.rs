@@ -1,13 +1,13 @@
 //! An investigation as one call: open the target, look into it.
 
 use super::investigate::{Investigation, investigate};
-use super::kinds::Experiment;
-use super::measure::{Bench, DEPTH_MAX, LARGE};
-use super::own_word::Said;
+use super::kinds::ExperimentKind;
+use super::measure::{DEPTH_MAX, ExperimentBench, LARGE};
+use super::own_word::SmartSnapshot;
 use crate::ablate::{Cause, steady};
 use crate::inspect::{drive_of, enrich};
 use ssdlab_base::LabError;
-use ssdlab_bench::device::named::{LoadKept, Name, Opened};
+use ssdlab_bench::device::named::{KeptDriveLoader, OpenTarget, TargetName};
 use ssdlab_bench::device::{ModelledTarget, Target, TargetFacts, TargetKind};
 use ssdlab_bench::device::{Needs, OpenOptions};
 use ssdlab_bench::with_target;
@@ -20,13 +20,13 @@ pub const FILE_BYTES: u64 = 1 << 30;
 
 /// What to look into.
 #[derive(Clone, Debug)]
-pub struct Request {
+pub struct InvestigationRequest {
     /// The target.
-    pub target: Name,
+    pub target: TargetName,
     /// Size of the target and leave to write.
     pub open: OpenOptions,
     /// Loads `drive:PATH` of a kept drive.
-    pub kept: LoadKept,
+    pub kept: KeptDriveLoader,
     /// Size of the model of a new drive, bytes.
     pub capacity: u64,
     /// Bytes that one experiment may write.
@@ -36,12 +36,12 @@ pub struct Request {
 }
 
 /// Sees an investigation as it happens.
-pub trait Progress {
+pub trait InvestigationProgress {
     /// A new file is being filled: bytes written, and their total.
     fn filling(&mut self, done: u64, total: u64);
 
     /// An experiment begins, which these hypotheses asked for; none: it is one of the symptoms.
-    fn begins(&mut self, experiment: Experiment, asked_by: &[Cause]);
+    fn begins(&mut self, experiment: ExperimentKind, asked_by: &[Cause]);
 }
 
 /// Opens the target and looks into it. A new model is first written until it is steady; anything
@@ -50,8 +50,8 @@ pub trait Progress {
 /// # Errors
 /// When the target cannot be opened, fails, or the run is stopped.
 pub fn look_into(
-    request: &Request,
-    progress: &mut dyn Progress,
+    request: &InvestigationRequest,
+    progress: &mut dyn InvestigationProgress,
     stop: &AtomicBool,
 ) -> Result<(TargetFacts, Investigation), LabError> {
     let mut opened = open(request, progress, stop)?;
@@ -62,7 +62,7 @@ pub fn look_into(
         (_, Some(size)) => size.min(facts.capacity),
     };
     let found = with_target!(&mut opened, target => {
-        let mut bench = Bench {
+        let mut bench = ExperimentBench {
             target: &mut **target,
             bytes,
             seed: request.seed,
@@ -73,7 +73,7 @@ pub fn look_into(
         let mut again = facts.clone();
         let mut said = |target: &_| {
             ask(&request.target, &mut again);
-            Said::of(again.health.as_ref(), Target::heat(target))
+            SmartSnapshot::of(again.health.as_ref(), Target::heat(target))
         };
         investigate(&mut bench, request.writes_max, &mut begins, &mut said)?
     });
@@ -81,8 +81,8 @@ pub fn look_into(
 }
 
 /// Asks the drive underneath a file or a device, if it answers.
-fn ask(target: &Name, facts: &mut TargetFacts) {
-    if let Name::Path(path) = target
+fn ask(target: &TargetName, facts: &mut TargetFacts) {
+    if let TargetName::Path(path) = target
         && let Ok(Some(account)) = drive_of(path)
     {
         enrich(facts, &account);
@@ -90,11 +90,11 @@ fn ask(target: &Name, facts: &mut TargetFacts) {
 }
 
 fn open(
-    request: &Request,
-    progress: &mut dyn Progress,
+    request: &InvestigationRequest,
+    progress: &mut dyn InvestigationProgress,
     stop: &AtomicBool,
-) -> Result<Opened, LabError> {
-    if let Name::Drive(name) = &request.target
+) -> Result<OpenTarget, LabError> {
+    if let TargetName::Drive(name) = &request.target
         && (request.kept)(name)?.is_none()
     {
         let listed = catalogue::open(name)?;
@@ -106,10 +106,10 @@ fn open(
         };
         let drive = steady(&small, request.seed)?;
         let target = ModelledTarget::around(drive, facts);
-        return Ok(Opened::Modelled(Box::new(target), listed.rests_on()));
+        return Ok(OpenTarget::Modelled(Box::new(target), listed.rests_on()));
     }
     let mut options = request.open.clone();
-    let is_new = matches!(&request.target, Name::Path(path) if !path.exists());
+    let is_new = matches!(&request.target, TargetName::Path(path) if !path.exists());
     if is_new {
         options.size.get_or_insert(FILE_BYTES);
     }
@@ -124,5 +124,5 @@ fn open(
     };
     let mut filling = |done, total| progress.filling(done, total);
     let (target, kept) = (&request.target, request.kept);
-    Opened::open(target, &needs, &options, kept, &mut filling, stop)
+    OpenTarget::open(target, &needs, &options, kept, &mut filling, stop)
 }

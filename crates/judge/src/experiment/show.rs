@@ -1,8 +1,8 @@
 //! An investigation as text: the answer first.
 
-use super::hypotheses::Standing;
-use super::investigate::{Answer, Investigation};
-use super::kinds::Refused;
+use super::hypotheses::HypothesisStatus;
+use super::investigate::{Investigation, InvestigationAnswer};
+use super::kinds::ExperimentRefusal;
 use crate::ablate::Cause;
 use ssdlab_bench::device::TargetFacts;
 use ssdlab_ssd::Bytes;
@@ -57,10 +57,10 @@ pub fn text(facts: &TargetFacts, found: &Investigation) -> String {
     for (experiment, why) in &found.not_tried {
         let name = experiment.name();
         let said = match why {
-            Refused::Writes(needed) => {
+            ExperimentRefusal::Writes(needed) => {
                 format!("{name}: writes {}; give --writes {needed}.", Bytes(*needed))
             }
-            Refused::Region(needed) => format!(
+            ExperimentRefusal::Region(needed) => format!(
                 "{name}: needs {}; give a larger --size (of a model, --capacity).",
                 Bytes(*needed)
             ),
@@ -72,19 +72,19 @@ pub fn text(facts: &TargetFacts, found: &Investigation) -> String {
 
 fn answer(name: &str, found: &Investigation) -> String {
     match &found.answer {
-        Answer::Cause { cause, factor } => format!(
+        InvestigationAnswer::Cause { cause, factor } => format!(
             "{name} is slow because {}. Some load would be {factor:.1} times as fast with that of \
              a healthy drive.",
             reason(*cause)
         ),
-        Answer::OneOf(causes) => {
+        InvestigationAnswer::OneOf(causes) => {
             let reasons: Vec<_> = causes.iter().map(|cause| reason(*cause)).collect();
             format!(
                 "{name} is slow for one of these reasons, which no experiment here separates: {}.",
                 reasons.join("; or ")
             )
         }
-        Answer::NothingShown => {
+        InvestigationAnswer::NothingShown => {
             let rest = match found.is_complete() {
                 true => "",
                 false => " Not everything could be tried or seen: see below.",
@@ -97,17 +97,19 @@ fn answer(name: &str, found: &Investigation) -> String {
     }
 }
 
-fn line(cause: Cause, standing: &Standing) -> (&'static str, String) {
+fn line(cause: Cause, standing: &HypothesisStatus) -> (&'static str, String) {
     let name = cause.name();
     match standing {
-        Standing::Shown { factor, why } => {
+        HypothesisStatus::Shown { factor, why } => {
             ("shown:", format!("{name} ({factor:.1} times): {why}."))
         }
-        Standing::Unclear { or, why, .. } => {
+        HypothesisStatus::Unclear { or, why, .. } => {
             ("unclear:", format!("{name} or {}: {why}.", or.name()))
         }
-        Standing::Open { next, .. } => ("open:", format!("{name}: not tried: {}.", next.name())),
-        Standing::Unseen { why } => ("unseen:", format!("{name}: {why}.")),
-        Standing::Excluded { why } => ("excluded:", format!("{name}: {why}.")),
+        HypothesisStatus::Open { next, .. } => {
+            ("open:", format!("{name}: not tried: {}.", next.name()))
+        }
+        HypothesisStatus::Unseen { why } => ("unseen:", format!("{name}: {why}.")),
+        HypothesisStatus::Excluded { why } => ("excluded:", format!("{name}: {why}.")),
     }
 }

@@ -6,49 +6,56 @@ use ssdlab_bench::device::{ModelledTarget, TargetFacts, TargetKind};
 use std::sync::atomic::AtomicBool;
 
 /// A drive of eight dies behind SATA with nothing wrong, in us.
-const SOUND: [(Figure, f64); 13] = [
-    (Figure::Read, 120.0),
-    (Figure::ReadAtDepth, 12.0),
-    (Figure::Write, 37.0),
-    (Figure::WriteLarge, 281.0),
-    (Figure::Burst, 25.0),
-    (Figure::Durable, 37.0),
-    (Figure::ReadNear, 119.0),
-    (Figure::ReadNearAtDepth, 12.5),
-    (Figure::ReadBack, 19.0),
-    (Figure::ReadLarge, 852.0),
-    (Figure::Overwrite, 80.0),
-    (Figure::ReadBeside, 2_400.0),
-    (Figure::InOrder, 1_200.0),
+const SOUND: [(ExperimentFigure, f64); 13] = [
+    (ExperimentFigure::Read, 120.0),
+    (ExperimentFigure::ReadAtDepth, 12.0),
+    (ExperimentFigure::Write, 37.0),
+    (ExperimentFigure::WriteLarge, 281.0),
+    (ExperimentFigure::Burst, 25.0),
+    (ExperimentFigure::Durable, 37.0),
+    (ExperimentFigure::ReadNear, 119.0),
+    (ExperimentFigure::ReadNearAtDepth, 12.5),
+    (ExperimentFigure::ReadBack, 19.0),
+    (ExperimentFigure::ReadLarge, 852.0),
+    (ExperimentFigure::Overwrite, 80.0),
+    (ExperimentFigure::ReadBeside, 2_400.0),
+    (ExperimentFigure::InOrder, 1_200.0),
 ];
 
-fn figures(changed: &[(Figure, f64)]) -> Figures {
-    let mut figures = Figures::default();
+fn figures(changed: &[(ExperimentFigure, f64)]) -> ExperimentFigures {
+    let mut figures = ExperimentFigures::default();
     for (figure, us) in SOUND.iter().chain(changed) {
         figures.enter(*figure, us * 1e3);
     }
     figures
 }
 
-fn answered(changed: &[(Figure, f64)]) -> Answer {
-    answered_with(changed, &OwnWord::default())
+fn answered(changed: &[(ExperimentFigure, f64)]) -> InvestigationAnswer {
+    answered_with(changed, &DriveSelfReport::default())
 }
 
-fn answered_with(changed: &[(Figure, f64)], word: &OwnWord) -> Answer {
-    answer(&ranked(&figures(changed), &Limits::of(Some("sata")), word))
+fn answered_with(
+    changed: &[(ExperimentFigure, f64)],
+    word: &DriveSelfReport,
+) -> InvestigationAnswer {
+    answer(&ranked(
+        &figures(changed),
+        &InterfaceLimits::of(Some("sata")),
+        word,
+    ))
 }
 
-fn cause(changed: &[(Figure, f64)]) -> Cause {
+fn cause(changed: &[(ExperimentFigure, f64)]) -> Cause {
     match answered(changed) {
-        Answer::Cause { cause, .. } => cause,
+        InvestigationAnswer::Cause { cause, .. } => cause,
         other => panic!("{other:?}"),
     }
 }
 
 #[test]
 fn each_cause_has_figures_that_show_it() {
-    assert_eq!(answered(&[]), Answer::NothingShown);
-    use Figure::*;
+    assert_eq!(answered(&[]), InvestigationAnswer::NothingShown);
+    use ExperimentFigure::*;
     assert_eq!(cause(&[(Durable, 2_000.0)]), Cause::VolatileBuffer);
     assert_eq!(cause(&[(Overwrite, 400.0)]), Cause::Reclaim);
     assert_eq!(cause(&[(Read, 200.0), (ReadAtDepth, 45.0)]), Cause::Map);
@@ -81,7 +88,7 @@ fn each_cause_has_figures_that_show_it() {
 /// The time per command of reads, of writes into the buffer and of reads from it is the same.
 #[test]
 fn a_slow_controller_is_not_taken_for_few_commands_at_a_time() {
-    use Figure::*;
+    use ExperimentFigure::*;
     let single = [
         (Read, 205.0),
         (ReadNear, 205.0),
@@ -99,45 +106,50 @@ fn a_slow_controller_is_not_taken_for_few_commands_at_a_time() {
 /// Without the experiment that writes everything, what needs it stays open and is not excluded.
 #[test]
 fn what_was_not_tried_is_neither_shown_nor_excluded() {
-    let mut figures = Figures::default();
-    for (figure, us) in SOUND.iter().filter(|one| one.0 != Figure::InOrder) {
+    let mut figures = ExperimentFigures::default();
+    for (figure, us) in SOUND
+        .iter()
+        .filter(|one| one.0 != ExperimentFigure::InOrder)
+    {
         figures.enter(*figure, us * 1e3);
     }
     let stands = stands(
         Cause::Reclaim,
         &figures,
-        &Limits::of(None),
-        &OwnWord::default(),
+        &InterfaceLimits::of(None),
+        &DriveSelfReport::default(),
     );
-    let next = Experiment::Rewrite;
-    assert!(matches!(stands, Standing::Open { next: of, .. } if of == next));
+    let next = ExperimentKind::Rewrite;
+    assert!(matches!(stands, HypothesisStatus::Open { next: of, .. } if of == next));
     let refused = next.refused(1 << 30, 1 << 20);
-    assert_eq!(refused, Some(Refused::Writes(5 << 28)));
+    assert_eq!(refused, Some(ExperimentRefusal::Writes(5 << 28)));
 }
 
 /// SMART decides between two causes with the same times, and says nothing against a time.
 #[test]
 fn what_the_drive_says_decides_where_times_do_not() {
-    use Figure::*;
-    let said = |used: f64, too_warm_s: f64| OwnWord {
-        before: Said {
+    use ExperimentFigure::*;
+    let said = |used: f64, too_warm_s: f64| DriveSelfReport {
+        before: SmartSnapshot {
             too_warm_s: Some(10.0),
-            ..Said::default()
+            ..SmartSnapshot::default()
         },
-        after: Said {
+        after: SmartSnapshot {
             used_percent: Some(used),
             too_warm_s: Some(10.0 + too_warm_s),
-            ..Said::default()
+            ..SmartSnapshot::default()
         },
     };
-    let is = |answer: Answer, of: Cause| {
+    let is = |answer: InvestigationAnswer, of: Cause| {
         assert!(
-            matches!(answer, Answer::Cause { cause, .. } if cause == of),
+            matches!(answer, InvestigationAnswer::Cause { cause, .. } if cause == of),
             "{answer:?}"
         );
     };
     let rested = [(InOrder, 3_000.0), (Overwrite, 250.0), (AfterIdle, 1_200.0)];
-    assert!(matches!(answered(&rested), Answer::OneOf(of) if of.contains(&Cause::Throttling)));
+    assert!(
+        matches!(answered(&rested), InvestigationAnswer::OneOf(of) if of.contains(&Cause::Throttling))
+    );
     is(answered_with(&rested, &said(3.0, 0.0)), Cause::SlcFull);
     is(answered_with(&rested, &said(3.0, 60.0)), Cause::Throttling);
     let slow_reads = [
@@ -149,7 +161,7 @@ fn what_the_drive_says_decides_where_times_do_not() {
     ];
     let neither = [&slow_reads[..], &[(InOrder, 1_665.0), (Overwrite, 120.0)]].concat();
     assert!(
-        matches!(answered(&neither), Answer::OneOf(_)),
+        matches!(answered(&neither), InvestigationAnswer::OneOf(_)),
         "{:?}",
         answered(&neither)
     );
@@ -173,7 +185,7 @@ fn look(seed: u64, faults: &[usize], writes_max: u64) -> Investigation {
         ),
         ..TargetFacts::unknown("hidden".into(), TargetKind::BlockDevice)
     };
-    let mut bench = Bench {
+    let mut bench = ExperimentBench {
         target: &mut ModelledTarget::around(drive, facts),
         bytes,
         seed: 1,
@@ -181,7 +193,7 @@ fn look(seed: u64, faults: &[usize], writes_max: u64) -> Investigation {
         busy: true,
     };
     investigate(&mut bench, writes_max, &mut |_, _| {}, &mut |_| {
-        Said::default()
+        SmartSnapshot::default()
     })
     .unwrap()
 }
@@ -191,10 +203,13 @@ fn look(seed: u64, faults: &[usize], writes_max: u64) -> Investigation {
 fn a_planted_fault_is_named_through_the_block_interface_alone() {
     for index in [3, 8, 13] {
         let found = look(5, &[index], u64::MAX);
-        let Answer::Cause { cause, .. } = found.answer else {
+        let InvestigationAnswer::Cause { cause, .. } = found.answer else {
             panic!("{:?}", found.answer);
         };
         assert_eq!(cause, FAULTS[index].1);
     }
-    assert_eq!(look(5, &[], u64::MAX).answer, Answer::NothingShown);
+    assert_eq!(
+        look(5, &[], u64::MAX).answer,
+        InvestigationAnswer::NothingShown
+    );
 }

@@ -5,7 +5,7 @@
 
 use super::inspection::{Inspection, TimedWorkload};
 use super::json::Doc;
-use ssdlab_bench::device::health::Reported;
+use ssdlab_bench::device::health::ReportedValue;
 use ssdlab_drives::smart::TIMED_PENDING;
 
 const MIB_32: f64 = (32_u64 << 20) as f64;
@@ -15,7 +15,7 @@ const GIB: f64 = (1_u64 << 30) as f64;
 const RAW_MAX: f64 = (1_u64 << 56) as f64;
 
 /// One attribute as smartctl prints it.
-pub(super) struct Row {
+pub(super) struct AtaAttribute {
     pub id: u64,
     pub name: String,
     pub value: Option<f64>,
@@ -23,9 +23,9 @@ pub(super) struct Row {
     pub raw: Option<f64>,
 }
 
-pub(super) fn rows(doc: &Doc) -> Vec<Row> {
+pub(super) fn rows(doc: &Doc) -> Vec<AtaAttribute> {
     let row = |row: Doc| {
-        Some(Row {
+        Some(AtaAttribute {
             id: row.whole("id")?,
             name: row.text("name").unwrap_or_default(),
             value: row.number("value").filter(|v| (0.0..=255.0).contains(v)),
@@ -40,9 +40,9 @@ pub(super) fn rows(doc: &Doc) -> Vec<Row> {
         .collect()
 }
 
-impl Row {
-    fn reported(&self, unit: f64) -> Option<Reported> {
-        Some(Reported {
+impl AtaAttribute {
+    fn reported(&self, unit: f64) -> Option<ReportedValue> {
+        Some(ReportedValue {
             value: self.raw? * unit,
             resolution: unit,
             source: self.source(),
@@ -98,7 +98,7 @@ pub(super) fn read(doc: &Doc, found: &mut Inspection) {
     statistics(doc, found);
     events(&rows, found);
     timed(&rows, found);
-    let below = |row: &&Row| match (row.value, row.threshold) {
+    let below = |row: &&AtaAttribute| match (row.value, row.threshold) {
         (Some(value), Some(limit)) => limit > 0.0 && value <= limit,
         _ => false,
     };
@@ -109,7 +109,7 @@ pub(super) fn read(doc: &Doc, found: &mut Inspection) {
     }
 }
 
-fn named<'a>(rows: &'a [Row], names: &[&str]) -> Option<&'a Row> {
+fn named<'a>(rows: &'a [AtaAttribute], names: &[&str]) -> Option<&'a AtaAttribute> {
     names.iter().find_map(|name| {
         rows.iter()
             .find(|row| row.name == *name && row.raw.is_some())
@@ -137,13 +137,13 @@ const NAND_WRITES: [(&str, f64); 5] = [
     ("TLC_Writes_GiB", GIB),
 ];
 
-fn in_unit(rows: &[Row], names: &[(&str, f64)]) -> Option<Reported> {
+fn in_unit(rows: &[AtaAttribute], names: &[(&str, f64)]) -> Option<ReportedValue> {
     names
         .iter()
         .find_map(|(name, unit)| named(rows, &[name])?.reported(*unit))
 }
 
-fn writes(rows: &[Row], vendor: Vendor, found: &mut Inspection) {
+fn writes(rows: &[AtaAttribute], vendor: Vendor, found: &mut Inspection) {
     let life = &mut found.life;
     life.host_bytes_written = in_unit(rows, &HOST_WRITES);
     life.host_bytes_read = in_unit(rows, &HOST_READS);
@@ -180,7 +180,7 @@ fn writes(rows: &[Row], vendor: Vendor, found: &mut Inspection) {
     // Western Digital counts what went to either kind of cell, in the unit of its host writes.
     let split = ["NAND_GB_Written_TLC", "NAND_GB_Written_SLC"];
     if let [Some(tlc), Some(slc)] = split.map(|name| named(rows, &[name])?.reported(GIB)) {
-        life.nand_bytes_written = Some(Reported {
+        life.nand_bytes_written = Some(ReportedValue {
             value: tlc.value + slc.value,
             resolution: 2.0 * GIB,
             source: format!("{} + {}", tlc.source, slc.source),
@@ -189,24 +189,24 @@ fn writes(rows: &[Row], vendor: Vendor, found: &mut Inspection) {
 }
 
 /// Micron counts pages: WAF = 1 + pages of the translation layer's own / pages of the host.
-fn pages(rows: &[Row]) -> Option<Reported> {
+fn pages(rows: &[AtaAttribute]) -> Option<ReportedValue> {
     let host = named(rows, &["Host_Program_Page_Count"])?;
     let own = named(rows, &["FTL_Program_Page_Count", "Bckgnd_Program_Page_Cnt"])?;
     let (pages, more) = (host.raw.filter(|pages| *pages >= 1e4)?, own.raw?);
-    Some(Reported {
+    Some(ReportedValue {
         value: 1.0 + more / pages,
         resolution: (1.0 + more / pages) / pages,
         source: format!("1 + {} / {}", own.source(), host.source()),
     })
 }
 
-fn wear(rows: &[Row], vendor: Vendor, found: &mut Inspection) {
-    let whole = |value: f64, row: &Row| Reported {
+fn wear(rows: &[AtaAttribute], vendor: Vendor, found: &mut Inspection) {
+    let whole = |value: f64, row: &AtaAttribute| ReportedValue {
         value,
         resolution: 1.0,
         source: row.source(),
     };
-    let left_of = |row: &Row| {
+    let left_of = |row: &AtaAttribute| {
         let value = row.value.filter(|value| *value <= 100.0)?;
         Some(whole(100.0 - value, row))
     };
@@ -238,10 +238,10 @@ fn wear(rows: &[Row], vendor: Vendor, found: &mut Inspection) {
 }
 
 /// Dell's firmware of Intel drives: the raw value is the remaining life.
-fn left_by_raw(rows: &[Row]) -> Option<Reported> {
+fn left_by_raw(rows: &[AtaAttribute]) -> Option<ReportedValue> {
     let row = named(rows, &["Percent_Life_Remaining"])?;
     let left = row.raw.filter(|left| *left <= 100.0)?;
-    Some(Reported {
+    Some(ReportedValue {
         value: 100.0 - left,
         resolution: 1.0,
         source: row.source(),
@@ -263,7 +263,7 @@ fn statistics(doc: &Doc, found: &mut Inspection) {
                 continue;
             }
             let reported = |unit: f64| {
-                Some(Reported {
+                Some(ReportedValue {
                     value: value * unit,
                     resolution: unit,
                     source: format!("device statistics, {name}"),
@@ -282,8 +282,8 @@ fn statistics(doc: &Doc, found: &mut Inspection) {
     }
 }
 
-fn events(rows: &[Row], found: &mut Inspection) {
-    let count = |names: &[&str]| named(rows, names).and_then(Row::count);
+fn events(rows: &[AtaAttribute], found: &mut Inspection) {
+    let count = |names: &[&str]| named(rows, names).and_then(AtaAttribute::count);
     let events = &mut found.events;
     events.unsafe_shutdowns = count(&[
         "Unsafe_Shutdown_Count",
@@ -309,16 +309,19 @@ fn events(rows: &[Row], found: &mut Inspection) {
     let row = named(rows, &reserve);
     let life = &mut found.life;
     if let (None, Some(row)) = (&life.spare_percent, row) {
-        life.spare_percent = row.value.filter(|v| *v <= 100.0).map(|value| Reported {
-            value,
-            resolution: 1.0,
-            source: row.source(),
-        });
+        life.spare_percent = row
+            .value
+            .filter(|v| *v <= 100.0)
+            .map(|value| ReportedValue {
+                value,
+                resolution: 1.0,
+                source: row.source(),
+            });
         life.spare_threshold = row.threshold.filter(|limit| *limit > 0.0);
     }
 }
 
-fn timed(rows: &[Row], found: &mut Inspection) {
+fn timed(rows: &[AtaAttribute], found: &mut Inspection) {
     let raw = |name| named(rows, &[name])?.raw;
     let three = [
         "Workld_Media_Wear_Indic",

@@ -76,11 +76,11 @@ pub fn collect(device: &Path, kind: Option<&str>) -> Result<DriveReport, LabErro
 /// What sysfs says of the block device.
 #[cfg(target_os = "linux")]
 fn kernel(device: &Path) -> Option<KernelFacts> {
-    use ssdlab_bench::device::system::{System, describe};
+    use ssdlab_bench::device::system::{SystemPaths, describe};
     use ssdlab_bench::device::{TargetFacts, TargetKind};
     let stat = rustix::fs::stat(device).ok()?;
     let mut facts = TargetFacts::unknown(String::new(), TargetKind::BlockDevice);
-    describe(&System::live(), &stat, &mut facts);
+    describe(&SystemPaths::live(), &stat, &mut facts);
     facts.write_cache.as_ref()?;
     Some(KernelFacts {
         write_cache: facts.write_cache,

@@ -10,7 +10,7 @@ use std::fs::FileType;
 use std::path::{Path, PathBuf};
 
 /// A drive's last look, and the forecasts from all looks at it.
-pub struct Inspected {
+pub struct InspectedDrive {
     /// The last look.
     pub inspection: Inspection,
     /// When the drive will be worn out, by each method that applies.
@@ -21,16 +21,16 @@ pub struct Inspected {
 ///
 /// # Errors
 /// When one cannot be read, is no SSD, or two reports of a drive do not fit together.
-pub fn drives(paths: &[PathBuf], kind: Option<&str>) -> Result<Vec<Inspected>, LabError> {
-    let mut drives: Vec<Drive> = Vec::new();
+pub fn drives(paths: &[PathBuf], kind: Option<&str>) -> Result<Vec<InspectedDrive>, LabError> {
+    let mut drives: Vec<InspectionHistory> = Vec::new();
     for path in paths {
         for report in reports(path, kind)? {
             add(&mut drives, inspect(&report)?);
         }
     }
-    let inspected = |drive: Drive| {
+    let inspected = |drive: InspectionHistory| {
         let (first, last) = drive.ends();
-        Ok(Inspected {
+        Ok(InspectedDrive {
             forecasts: forecasts(first, last)?,
             inspection: last.clone(),
         })
@@ -54,11 +54,11 @@ pub fn reports(path: &Path, kind: Option<&str>) -> Result<Vec<DriveReport>, LabE
 #[cfg(target_os = "linux")]
 fn device(path: &Path, kind: FileType) -> Option<PathBuf> {
     use ssdlab_bench::device::generic::block_path;
-    use ssdlab_bench::device::system::System;
+    use ssdlab_bench::device::system::SystemPaths;
     use std::os::unix::fs::FileTypeExt;
     // smartctl and the kernel's queue know an NVMe drive by its block device.
     let is_device = kind.is_block_device() || kind.is_char_device();
-    is_device.then(|| block_path(&System::live(), path))
+    is_device.then(|| block_path(&SystemPaths::live(), path))
 }
 
 /// Devices have no paths among files there; reports that were saved are read.
@@ -68,11 +68,11 @@ fn device(_path: &Path, _kind: FileType) -> Option<PathBuf> {
 }
 
 /// The looks at one drive.
-struct Drive {
+struct InspectionHistory {
     looks: Vec<Inspection>,
 }
 
-impl Drive {
+impl InspectionHistory {
     /// The last look, and the first if there is more than one.
     fn ends(&self) -> (Option<&Inspection>, &Inspection) {
         let last = &self.looks[self.looks.len() - 1];
@@ -81,8 +81,8 @@ impl Drive {
     }
 }
 
-fn add(drives: &mut Vec<Drive>, look: Inspection) {
-    let same = |drive: &&mut Drive| {
+fn add(drives: &mut Vec<InspectionHistory>, look: Inspection) {
+    let same = |drive: &&mut InspectionHistory| {
         let known = &drive.looks[0].identity;
         (&known.model, &known.serial) == (&look.identity.model, &look.identity.serial)
     };
@@ -91,6 +91,6 @@ fn add(drives: &mut Vec<Drive>, look: Inspection) {
             drive.looks.push(look);
             drive.looks.sort_by_key(|look| look.taken_at);
         }
-        None => drives.push(Drive { looks: vec![look] }),
+        None => drives.push(InspectionHistory { looks: vec![look] }),
     }
 }

@@ -9,12 +9,12 @@
 use super::inspection::Inspection;
 use serde::{Deserialize, Serialize};
 use ssdlab_base::LabError;
-use ssdlab_bench::device::health::Reported;
+use ssdlab_bench::device::health::ReportedValue;
 
 /// What a forecast is made from, best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Method {
+pub enum ForecastMethod {
     /// Intel's timed workload: wear to 1/1,024 per cent.
     TimedWorkload,
     /// Bytes written between reports, against the bytes that each per cent of life took so far.
@@ -31,7 +31,7 @@ pub enum Method {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Forecast {
     /// From what.
-    pub method: Method,
+    pub method: ForecastMethod,
     /// Not before.
     pub earliest: f64,
     /// The middle of what is known; `None` when the counter did not move.
@@ -44,32 +44,32 @@ pub struct Forecast {
 
 /// A number between bounds.
 #[derive(Clone, Copy, Debug)]
-struct Span {
+struct BoundedValue {
     low: f64,
     middle: f64,
     high: f64,
 }
 
-impl Span {
-    fn new(middle: f64, spread: f64) -> Span {
-        Span {
+impl BoundedValue {
+    fn new(middle: f64, spread: f64) -> BoundedValue {
+        BoundedValue {
             low: middle - spread,
             middle,
             high: middle + spread,
         }
     }
 
-    fn of(reported: &Reported) -> Span {
-        Span::new(reported.value, reported.resolution)
+    fn of(reported: &ReportedValue) -> BoundedValue {
+        BoundedValue::new(reported.value, reported.resolution)
     }
 
     /// The remaining life, of 100 per cent.
-    fn left(used: &Reported) -> Span {
-        Span::new(100.0 - used.value, used.resolution)
+    fn left(used: &ReportedValue) -> BoundedValue {
+        BoundedValue::new(100.0 - used.value, used.resolution)
     }
 
-    fn over(self, seconds: f64) -> Span {
-        Span {
+    fn over(self, seconds: f64) -> BoundedValue {
+        BoundedValue {
             low: self.low / seconds,
             middle: self.middle / seconds,
             high: self.high / seconds,
@@ -78,7 +78,13 @@ impl Span {
 }
 
 /// Divides the remaining life by the rate. `None` when even the fastest rate is nothing.
-fn divide(from: i64, left: Span, rate: Span, method: Method, why: String) -> Option<Forecast> {
+fn divide(
+    from: i64,
+    left: BoundedValue,
+    rate: BoundedValue,
+    method: ForecastMethod,
+    why: String,
+) -> Option<Forecast> {
     if rate.high <= 0.0 {
         return None;
     }
@@ -183,10 +189,14 @@ fn between(first: &Inspection, last: &Inspection) -> Result<f64, LabError> {
 }
 
 /// By how much a counter grew a second.
-fn growth(first: Option<&Reported>, last: Option<&Reported>, seconds: f64) -> Option<Span> {
+fn growth(
+    first: Option<&ReportedValue>,
+    last: Option<&ReportedValue>,
+    seconds: f64,
+) -> Option<BoundedValue> {
     let (first, last) = (first?, last?);
     // Both ends are rounded the same way, so their difference is off by one unit at most.
-    let grown = Span::new(
+    let grown = BoundedValue::new(
         last.value - first.value,
         last.resolution.max(first.resolution),
     );
@@ -195,13 +205,13 @@ fn growth(first: Option<&Reported>, last: Option<&Reported>, seconds: f64) -> Op
 
 const DAY_S: f64 = 86_400.0;
 
-fn a_day(rate: Span) -> String {
+fn a_day(rate: BoundedValue) -> String {
     format!("{:.1} GB a day", rate.middle * DAY_S / 1e9)
 }
 
 fn timed(now: i64, last: &Inspection) -> Option<Forecast> {
     let (timed, used) = (last.timed.as_ref()?, last.life.used_percent.as_ref()?);
-    let wear = Span::new(timed.media_wear_percent, 1.0 / 1024.0);
+    let wear = BoundedValue::new(timed.media_wear_percent, 1.0 / 1024.0);
     let why = format!(
         "{:.3} % of the rated cycles in {:.1} hours of the timed workload, {:.0} % used",
         timed.media_wear_percent,
@@ -209,7 +219,13 @@ fn timed(now: i64, last: &Inspection) -> Option<Forecast> {
         used.value
     );
     let rate = wear.over(60.0 * timed.minutes);
-    divide(now, Span::left(used), rate, Method::TimedWorkload, why)
+    divide(
+        now,
+        BoundedValue::left(used),
+        rate,
+        ForecastMethod::TimedWorkload,
+        why,
+    )
 }
 
 fn percentage(now: i64, first: &Inspection, last: &Inspection, seconds: f64) -> Option<Forecast> {
@@ -225,16 +241,22 @@ fn percentage(now: i64, first: &Inspection, last: &Inspection, seconds: f64) -> 
         after.value,
         seconds / DAY_S
     );
-    divide(now, Span::left(after), rate, Method::PercentageUsed, why)
+    divide(
+        now,
+        BoundedValue::left(after),
+        rate,
+        ForecastMethod::PercentageUsed,
+        why,
+    )
 }
 
 fn rated(now: i64, first: &Inspection, last: &Inspection, seconds: f64) -> Option<Forecast> {
     let written = last.life.host_bytes_written.as_ref();
     let rate = growth(first.life.host_bytes_written.as_ref(), written, seconds)?;
     let rating = last.known.as_ref()?.rating.as_ref()?;
-    let written = Span::of(written?);
+    let written = BoundedValue::of(written?);
     let all = rating.bytes_written as f64;
-    let left = Span {
+    let left = BoundedValue {
         low: all - written.high,
         middle: all - written.middle,
         high: all - written.low,
@@ -246,7 +268,7 @@ fn rated(now: i64, first: &Inspection, last: &Inspection, seconds: f64) -> Optio
         a_day(rate),
         rating.workload
     );
-    divide(now, left, rate, Method::RatedWrites, why)
+    divide(now, left, rate, ForecastMethod::RatedWrites, why)
 }
 
 fn writes_per_percent(
@@ -263,7 +285,7 @@ fn writes_per_percent(
         return None;
     }
     let left = |used: f64| (100.0 - used).max(0.0) * written / used;
-    let left = Span {
+    let left = BoundedValue {
         low: left(used.value + used.resolution),
         middle: left(used.value),
         high: left(used.value - used.resolution),
@@ -274,7 +296,7 @@ fn writes_per_percent(
         written / 1e12,
         a_day(rate)
     );
-    divide(now, left, rate, Method::WritesPerPercent, why)
+    divide(now, left, rate, ForecastMethod::WritesPerPercent, why)
 }
 
 fn lifetime(now: i64, last: &Inspection) -> Option<Forecast> {
@@ -285,10 +307,16 @@ fn lifetime(now: i64, last: &Inspection) -> Option<Forecast> {
         .as_ref()
         .filter(|used| used.value >= used.resolution)?;
     let hours = last.events.power_on_hours.filter(|hours| *hours >= 24.0)?;
-    let rate = Span::of(used).over(3600.0 * hours);
+    let rate = BoundedValue::of(used).over(3600.0 * hours);
     let why = format!(
         "{:.0} % used in {hours:.0} hours, if it stays powered as it was",
         used.value
     );
-    divide(now, Span::left(used), rate, Method::LifetimeAverage, why)
+    divide(
+        now,
+        BoundedValue::left(used),
+        rate,
+        ForecastMethod::LifetimeAverage,
+        why,
+    )
 }

@@ -2,7 +2,7 @@
 
 use super::json::Doc;
 use serde::{Deserialize, Serialize};
-use ssdlab_bench::device::health::{Grade, Reported};
+use ssdlab_bench::device::health::{EvidenceGrade, ReportedValue};
 use ssdlab_drives::known::KnownModel;
 
 /// Format of [`Inspection`] as JSON.
@@ -29,7 +29,7 @@ pub struct DriveIdentity {
 
 /// Cache as drive and kernel see it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Cache {
+pub struct WriteCacheStatus {
     /// Whether the drive says that it has a volatile write cache that could be on.
     pub volatile: Option<bool>,
     /// Whether it is on.
@@ -42,28 +42,28 @@ pub struct Cache {
 
 /// Wear, writes and remaining life.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Life {
+pub struct WearStatus {
     /// Per cent of the rated life used, by the drive's own estimate; may pass 100.
-    pub used_percent: Option<Reported>,
+    pub used_percent: Option<ReportedValue>,
     /// Bytes the host wrote.
-    pub host_bytes_written: Option<Reported>,
+    pub host_bytes_written: Option<ReportedValue>,
     /// Bytes the host read.
-    pub host_bytes_read: Option<Reported>,
+    pub host_bytes_read: Option<ReportedValue>,
     /// Bytes programmed into NAND.
-    pub nand_bytes_written: Option<Reported>,
+    pub nand_bytes_written: Option<ReportedValue>,
     /// NAND bytes programmed per host byte written, over the drive's life.
-    pub waf: Option<Reported>,
+    pub waf: Option<ReportedValue>,
     /// Per cent of the spare left.
-    pub spare_percent: Option<Reported>,
+    pub spare_percent: Option<ReportedValue>,
     /// The spare at which the drive warns, per cent.
     pub spare_threshold: Option<f64>,
     /// Mean program and erase cycles.
-    pub cycles_average: Option<Reported>,
+    pub cycles_average: Option<ReportedValue>,
 }
 
 /// Counters of events.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Events {
+pub struct DriveEvents {
     /// Hours powered.
     pub power_on_hours: Option<f64>,
     /// Times powered up.
@@ -108,13 +108,13 @@ pub struct Inspection {
     /// What it warns of, in words.
     pub warnings: Vec<String>,
     /// Cache.
-    pub cache: Cache,
+    pub cache: WriteCacheStatus,
     /// Power-loss protection, by grade of evidence.
     pub protection: Protection,
     /// Wear and writes.
-    pub life: Life,
+    pub life: WearStatus,
     /// Counters.
-    pub events: Events,
+    pub events: DriveEvents,
     /// Timed workload, where it is running and plausible.
     pub timed: Option<TimedWorkload>,
     /// What published sources say of the model.
@@ -129,7 +129,7 @@ pub struct Protection {
     /// `None`: not known.
     pub holds: Option<bool>,
     /// How it is known.
-    pub grade: Grade,
+    pub grade: EvidenceGrade,
     /// In a sentence without its full stop.
     pub why: String,
 }
@@ -138,7 +138,7 @@ impl Default for Protection {
     fn default() -> Protection {
         Protection {
             holds: None,
-            grade: Grade::None,
+            grade: EvidenceGrade::None,
             why: "nothing documents or declares it".into(),
         }
     }
@@ -167,10 +167,10 @@ impl TimedWorkload {
 }
 
 /// A whole per cent from `path`, if it is one.
-pub(super) fn percent(doc: &Doc, path: &str, most: f64) -> Option<Reported> {
+pub(super) fn percent(doc: &Doc, path: &str, most: f64) -> Option<ReportedValue> {
     let value = doc.number(path)?;
     let source = path.to_owned();
-    (0.0..=most).contains(&value).then_some(Reported {
+    (0.0..=most).contains(&value).then_some(ReportedValue {
         value,
         resolution: 1.0,
         source,

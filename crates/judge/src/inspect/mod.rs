@@ -26,14 +26,15 @@ pub mod text;
 pub mod watch;
 
 pub use collect::collect;
-pub use drives::{Inspected, drives};
+pub use drives::{InspectedDrive, drives};
 pub use forecast::{Forecast, forecasts};
 pub use inspection::{
-    Cache, DriveIdentity, Events, FORMAT_VERSION, Inspection, Life, Protection, TimedWorkload,
+    DriveEvents, DriveIdentity, FORMAT_VERSION, Inspection, Protection, TimedWorkload, WearStatus,
+    WriteCacheStatus,
 };
 pub use read::inspect;
 pub use report::{DriveReport, drive_reports};
 pub use show::lines;
 pub use target::{drive_of, enrich};
 
-pub use ssdlab_bench::device::health::{DriveHealth, Reported};
+pub use ssdlab_bench::device::health::{DriveHealth, ReportedValue};

@@ -4,7 +4,7 @@
 use super::inspection::{Inspection, TimedWorkload, percent};
 use super::json::Doc;
 use super::report::DriveReport;
-use ssdlab_bench::device::health::Reported;
+use ssdlab_bench::device::health::ReportedValue;
 use ssdlab_drives::smart::TIMED_PENDING;
 
 const LOG: &str = "nvme_smart_health_information_log";
@@ -16,7 +16,7 @@ pub(super) fn read(doc: &Doc, report: &DriveReport, found: &mut Inspection) {
     let at = |name: &str| format!("{LOG}.{name}");
     let units = |name: &str| {
         let value = doc.number(&at(name)).filter(|units| *units >= 0.0)?;
-        Some(Reported {
+        Some(ReportedValue {
             value: value * DATA_UNIT,
             resolution: DATA_UNIT,
             source: format!("health log, {name}"),
@@ -27,7 +27,7 @@ pub(super) fn read(doc: &Doc, report: &DriveReport, found: &mut Inspection) {
     life.host_bytes_read = units("data_units_read");
     let in_log = |name: &str, most| {
         let reported = percent(doc, &at(name), most)?;
-        Some(Reported {
+        Some(ReportedValue {
             source: format!("health log, {name}"),
             ..reported
         })
@@ -104,7 +104,7 @@ fn ocp(log: &Doc, found: &mut Inspection) {
         .or_else(|| log.number(name));
     let high = log.number(&format!("{name}.hi")).unwrap_or(0.0);
     if let Some(low) = low.filter(|low| *low >= 0.0) {
-        found.life.nand_bytes_written = Some(Reported {
+        found.life.nand_bytes_written = Some(ReportedValue {
             value: high * 2_f64.powi(64) + low,
             resolution: 1.0,
             source: format!("OCP log, {name}"),
@@ -116,14 +116,14 @@ fn ocp(log: &Doc, found: &mut Inspection) {
 fn intel(log: &Doc, found: &mut Inspection) {
     let raw = |name: &str| log.number(&format!("Device stats.{name}.raw"));
     if let Some(units) = raw("nand_bytes_written") {
-        found.life.nand_bytes_written = Some(Reported {
+        found.life.nand_bytes_written = Some(ReportedValue {
             value: units * MIB_32,
             resolution: MIB_32,
             source: "Intel log, nand_bytes_written".into(),
         });
     }
     if let Some(value) = log.number("Device stats.wear_leveling.avg") {
-        found.life.cycles_average = Some(Reported {
+        found.life.cycles_average = Some(ReportedValue {
             value,
             resolution: 1.0,
             source: "Intel log, wear_leveling".into(),

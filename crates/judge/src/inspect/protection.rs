@@ -9,7 +9,7 @@ use super::inspection::{Inspection, Protection};
 use super::json::Doc;
 use super::nvme;
 use super::report::DriveReport;
-use ssdlab_bench::device::health::Grade;
+use ssdlab_bench::device::health::EvidenceGrade;
 
 /// Names, in smartctl's database, of the attributes that hold the health of the capacitors.
 const CAPACITORS: [&str; 4] = [
@@ -36,7 +36,7 @@ fn capacitor(doc: &Doc) -> Option<(bool, String)> {
 fn declared(holds: bool, why: String) -> Protection {
     Protection {
         holds: Some(holds),
-        grade: Grade::Declared,
+        grade: EvidenceGrade::Declared,
         why,
     }
 }
@@ -59,7 +59,7 @@ pub(super) fn judge(doc: &Doc, report: &DriveReport, found: &mut Inspection) {
     } else if let Some(known) = found.known.as_ref().filter(|known| known.plp.is_some()) {
         Protection {
             holds: known.plp,
-            grade: Grade::Documented,
+            grade: EvidenceGrade::Documented,
             why: known.plp_source.clone(),
         }
     } else if let Some((true, what)) = capacitor {

@@ -5,7 +5,7 @@ use super::json::Doc;
 use super::report::DriveReport;
 use super::{ata, nvme, protection, scsi};
 use ssdlab_base::LabError;
-use ssdlab_bench::device::health::Reported;
+use ssdlab_bench::device::health::ReportedValue;
 use ssdlab_drives::known::known;
 
 /// The year 4147, in seconds since 1970.
@@ -176,7 +176,7 @@ fn amplification(found: &mut Inspection) {
     }
     let value = nand.value / host.value;
     let relative = nand.resolution / nand.value.max(1.0) + host.resolution / host.value;
-    life.waf = Some(Reported {
+    life.waf = Some(ReportedValue {
         value,
         resolution: value * relative,
         source: format!("{} / {}", nand.source, host.source),

@@ -7,7 +7,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use ssdlab_base::LabError;
-use ssdlab_base::error::Place;
+use ssdlab_base::error::InputLocation;
 use std::path::Path;
 
 /// What the kernel believes of the device.
@@ -96,7 +96,10 @@ pub fn parse(text: &str, source: &str) -> Result<Vec<DriveReport>, LabError> {
 fn not_json(source: &str, line: Option<usize>, what: String) -> LabError {
     let source = source.to_owned();
     LabError::refused(
-        format!("{}: no report of smartctl: {what}", Place { source, line }),
+        format!(
+            "{}: no report of smartctl: {what}",
+            InputLocation { source, line }
+        ),
         "save a report with `smartctl --json=c -x /dev/DEVICE > FILE.json`",
     )
 }

@@ -2,7 +2,7 @@
 
 use super::inspection::{Inspection, percent};
 use super::json::Doc;
-use ssdlab_bench::device::health::Reported;
+use ssdlab_bench::device::health::ReportedValue;
 
 const GB: f64 = 1e9;
 
@@ -15,7 +15,7 @@ pub(super) fn read(doc: &Doc, found: &mut Inspection) {
     let processed = |way: &str| {
         let path = format!("scsi_error_counter_log.{way}.gigabytes_processed");
         let value = doc.number(&path).filter(|gb| *gb >= 0.0)?;
-        Some(Reported {
+        Some(ReportedValue {
             value: value * GB,
             resolution: GB / 1000.0,
             source: format!("error counter log, {way}"),

@@ -2,29 +2,29 @@
 
 use super::forecast::is_used_up;
 use super::inspection::Inspection;
-use ssdlab_bench::device::health::Grade;
-use ssdlab_bench::device::health::Reported;
+use ssdlab_bench::device::health::EvidenceGrade;
+use ssdlab_bench::device::health::ReportedValue;
 use ssdlab_view::units::decimal_bytes;
 
 /// A label and its text.
-pub type Line = (&'static str, String);
+pub type InspectionLine = (&'static str, String);
 
 /// Rounded as far as its resolution carries.
-fn number(reported: &Reported) -> String {
+fn number(reported: &ReportedValue) -> String {
     match reported.resolution {
         r if r >= 0.5 => format!("{:.0}", reported.value),
         _ => format!("{:.2}", reported.value),
     }
 }
 
-fn bytes(reported: &Option<Reported>) -> Option<String> {
+fn bytes(reported: &Option<ReportedValue>) -> Option<String> {
     reported
         .as_ref()
         .map(|reported| decimal_bytes(reported.value))
 }
 
 /// The lines, in order.
-pub fn lines(i: &Inspection) -> Vec<Line> {
+pub fn lines(i: &Inspection) -> Vec<InspectionLine> {
     let mut out = vec![("drive", drive(i)), ("health", health(i))];
     out.push(("power loss", protection(i)));
     out.push(("write cache", cache(i)));
@@ -93,13 +93,13 @@ fn health(i: &Inspection) -> String {
 }
 
 /// A grade in one word.
-pub fn grade(grade: Grade) -> &'static str {
+pub fn grade(grade: EvidenceGrade) -> &'static str {
     match grade {
-        Grade::None => "no evidence",
-        Grade::Declared => "declared",
-        Grade::Documented => "documented",
-        Grade::Behavioural => "behavioural",
-        Grade::ProvedByCuts => "proved by cuts",
+        EvidenceGrade::None => "no evidence",
+        EvidenceGrade::Declared => "declared",
+        EvidenceGrade::Documented => "documented",
+        EvidenceGrade::Behavioural => "behavioural",
+        EvidenceGrade::ProvedByCuts => "proved by cuts",
     }
 }
 

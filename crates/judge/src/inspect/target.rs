@@ -46,10 +46,10 @@ fn drive_under(path: &Path) -> Option<PathBuf> {
     use rustix::fs::FileType;
     use ssdlab_bench::device::TargetKind;
     use ssdlab_bench::device::generic::block_path;
-    use ssdlab_bench::device::system::{DevId, System};
+    use ssdlab_bench::device::system::{DevId, SystemPaths};
     /// Attachments under which a drive of one's own may answer smartctl.
     const PHYSICAL: [&str; 4] = ["sata", "nvme", "scsi", "usb"];
-    let system = System::live();
+    let system = SystemPaths::live();
     let stat = rustix::fs::stat(block_path(&system, path)).ok()?;
     let is_device = FileType::from_raw_mode(stat.st_mode) == FileType::BlockDevice;
     let device = match is_device {
@@ -83,14 +83,14 @@ pub fn drive_of(path: &Path) -> Result<Option<Inspection>, LabError> {
 #[cfg(test)]
 mod tests {
     use super::super::Protection;
-    use super::super::Reported;
+    use super::super::ReportedValue;
     use super::*;
-    use crate::qualify::{Evidence, Outcome, judge, role};
+    use crate::qualify::{Evidence, QualifyOutcome, judge, role};
     use ssdlab_bench::device::TargetKind;
-    use ssdlab_bench::device::health::Grade;
+    use ssdlab_bench::device::health::EvidenceGrade;
     use ssdlab_drives::known::known;
 
-    fn found(holds: Option<bool>, grade: Grade, used: f64) -> Inspection {
+    fn found(holds: Option<bool>, grade: EvidenceGrade, used: f64) -> Inspection {
         Inspection {
             passed: Some(true),
             protection: Protection {
@@ -98,8 +98,8 @@ mod tests {
                 grade,
                 why: "a source".into(),
             },
-            life: super::super::Life {
-                used_percent: Some(Reported {
+            life: super::super::WearStatus {
+                used_percent: Some(ReportedValue {
                     value: used,
                     resolution: 1.0,
                     source: "a counter".into(),
@@ -111,35 +111,38 @@ mod tests {
         }
     }
 
-    fn judged(found: &Inspection) -> crate::qualify::Verdict {
+    fn judged(found: &Inspection) -> crate::qualify::RoleVerdict {
         let mut facts = TargetFacts::unknown("test".into(), TargetKind::BlockDevice);
         facts.capacity = 400_000_000_000;
         enrich(&mut facts, found);
         judge(role("s2d-cache").unwrap(), &Evidence::none(facts))
     }
 
-    fn finding<'a>(v: &'a crate::qualify::Verdict, id: &str) -> &'a crate::qualify::Finding {
+    fn finding<'a>(
+        v: &'a crate::qualify::RoleVerdict,
+        id: &str,
+    ) -> &'a crate::qualify::RoleFinding {
         v.findings.iter().find(|f| f.id == id).unwrap()
     }
 
     #[test]
     fn what_the_drive_tells_becomes_evidence_of_its_grade() {
-        for grade in [Grade::Documented, Grade::Declared] {
+        for grade in [EvidenceGrade::Documented, EvidenceGrade::Declared] {
             let v = judged(&found(Some(true), grade, 12.0));
             let plp = finding(&v, "power_loss_protection");
-            assert_eq!((plp.outcome, plp.grade), (Outcome::Pass, grade));
+            assert_eq!((plp.outcome, plp.grade), (QualifyOutcome::Pass, grade));
             let endurance = finding(&v, "endurance");
-            assert_eq!(endurance.outcome, Outcome::Pass);
+            assert_eq!(endurance.outcome, QualifyOutcome::Pass);
             assert!(
                 endurance.why.contains("12 % of its rated life is used"),
                 "{}",
                 endurance.why
             );
         }
-        let v = judged(&found(None, Grade::None, 12.0));
+        let v = judged(&found(None, EvidenceGrade::None, 12.0));
         assert_eq!(
             finding(&v, "power_loss_protection").outcome,
-            Outcome::Unknown
+            QualifyOutcome::Unknown
         );
     }
 
@@ -147,21 +150,24 @@ mod tests {
     fn failed_capacitors_outweigh_a_data_sheet() {
         let mut facts = TargetFacts::unknown("test".into(), TargetKind::BlockDevice);
         facts.power_loss_protection = Some(true);
-        enrich(&mut facts, &found(Some(false), Grade::Declared, 0.0));
+        enrich(
+            &mut facts,
+            &found(Some(false), EvidenceGrade::Declared, 0.0),
+        );
         assert_eq!(facts.power_loss_protection, Some(false));
     }
 
     #[test]
     fn a_worn_out_drive_has_no_endurance_left() {
-        let v = judged(&found(Some(true), Grade::Documented, 103.0));
+        let v = judged(&found(Some(true), EvidenceGrade::Documented, 103.0));
         let endurance = finding(&v, "endurance");
-        assert_eq!(endurance.outcome, Outcome::Fail);
+        assert_eq!(endurance.outcome, QualifyOutcome::Fail);
         assert!(endurance.why.contains("used up"), "{}", endurance.why);
     }
 
     #[test]
     fn what_the_drive_warns_of_is_said() {
-        let mut dying = found(Some(true), Grade::Documented, 50.0);
+        let mut dying = found(Some(true), EvidenceGrade::Documented, 50.0);
         dying.passed = Some(false);
         dying.warnings.push("read-only".into());
         let v = judged(&dying);
@@ -170,6 +176,10 @@ mod tests {
             .iter()
             .find(|m| m.id == "drive_reports_trouble");
         assert!(said.unwrap().sentence.contains("read-only"));
-        assert!(judged(&found(None, Grade::None, 0.0)).mechanisms.is_empty());
+        assert!(
+            judged(&found(None, EvidenceGrade::None, 0.0))
+                .mechanisms
+                .is_empty()
+        );
     }
 }

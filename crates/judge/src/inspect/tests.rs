@@ -26,8 +26,8 @@ fn nvme_report(log: Value) -> Value {
 fn an_empty_report_of_a_drive_is_all_unknown() {
     for protocol in ["NVMe", "ATA", "SCSI", "?"] {
         let found = look(json!({ "device": { "protocol": protocol }, "model_name": "M" })).unwrap();
-        assert_eq!(found.life, Life::default(), "{protocol}");
-        assert_eq!(found.events, Events::default());
+        assert_eq!(found.life, WearStatus::default(), "{protocol}");
+        assert_eq!(found.events, DriveEvents::default());
         assert_eq!((found.passed, found.protection.holds), (None, None));
         assert!(forecasts(None, &found).unwrap().is_empty());
         assert!(
@@ -83,8 +83,8 @@ fn nonsense_is_not_believed() {
     report["power_on_time"] = json!({ "hours": 1e12 });
     report["user_capacity"] = json!({ "bytes": 0 });
     let found = look(report).unwrap();
-    assert_eq!(found.life, Life::default());
-    assert_eq!(found.events, Events::default());
+    assert_eq!(found.life, WearStatus::default());
+    assert_eq!(found.events, DriveEvents::default());
     assert_eq!(found.identity.capacity, None);
     assert_eq!(found.notes.len(), 2, "{:?}", found.notes);
 }
@@ -131,7 +131,10 @@ fn a_sandforce_drive_outside_the_database_is_read_by_numbers() {
     assert_eq!(life.nand_bytes_written.unwrap().value, 5_000.0 * gib);
     assert_eq!(life.waf.unwrap().value, 2.5);
     // The same numbers of a drive whose controller is not known stay unknown.
-    assert_eq!(look(report("Some Drive")).unwrap().life, Life::default());
+    assert_eq!(
+        look(report("Some Drive")).unwrap().life,
+        WearStatus::default()
+    );
 }
 
 /// With many namespaces smartctl gives the capacity of the whole drive only.
@@ -185,7 +188,7 @@ fn a_forecast_from_percentages_has_the_bounds_of_their_resolution() {
     let found = forecasts(Some(&first), &last).unwrap();
     let by_percent = found
         .iter()
-        .find(|f| f.method == forecast::Method::PercentageUsed);
+        .find(|f| f.method == forecast::ForecastMethod::PercentageUsed);
     let (earliest, likely, latest) = days(by_percent.unwrap(), &last);
     assert!((earliest - 7900.0 / 11.0).abs() < 1e-6, "{earliest}");
     assert!((likely.unwrap() - 800.0).abs() < 1e-6);
@@ -198,7 +201,7 @@ fn a_percentage_that_did_not_move_gives_no_date_but_a_bound() {
     let found = forecasts(Some(&first), &last).unwrap();
     let by_percent = found
         .iter()
-        .find(|f| f.method == forecast::Method::PercentageUsed);
+        .find(|f| f.method == forecast::ForecastMethod::PercentageUsed);
     let (earliest, likely, latest) = days(by_percent.unwrap(), &last);
     assert!((earliest - 940.0).abs() < 1e-6, "{earliest}");
     assert_eq!((likely, latest), (None, None));
@@ -209,7 +212,7 @@ fn a_percentage_that_did_not_move_gives_no_date_but_a_bound() {
 fn writes_refine_a_percentage() {
     let (first, last) = (at(0.0, 10.0, 9_900_000.0), at(10.0, 10.0, 10_000_000.0));
     let found = forecasts(Some(&first), &last).unwrap();
-    assert_eq!(found[0].method, forecast::Method::WritesPerPercent);
+    assert_eq!(found[0].method, forecast::ForecastMethod::WritesPerPercent);
     let (earliest, likely, latest) = days(&found[0], &last);
     assert!((likely.unwrap() - 9000.0).abs() < 1.0);
     assert!((earliest - 89.0 / 11.0 * 1000.0).abs() < 1.0, "{earliest}");

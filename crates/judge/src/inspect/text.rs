@@ -1,6 +1,6 @@
 //! An inspection as text for a terminal.
 
-use super::forecast::{Forecast, Method};
+use super::forecast::{Forecast, ForecastMethod};
 use super::inspection::Inspection;
 use super::show::lines;
 use ssdlab_base::clock::Utc;
@@ -45,11 +45,11 @@ fn sentence(forecast: &Forecast, inspection: &Inspection) -> String {
     let from = inspection.taken_at.unwrap_or(0) as f64;
     let date = |t: f64| (t - from <= FAR_S).then(|| Utc::from_unix(t as u64).date());
     let by = match forecast.method {
-        Method::TimedWorkload => "by the timed workload",
-        Method::WritesPerPercent => "by writes and what each per cent of life took so far",
-        Method::PercentageUsed => "by the percentage used",
-        Method::RatedWrites => "by the published rating",
-        Method::LifetimeAverage => "by the average of its life so far",
+        ForecastMethod::TimedWorkload => "by the timed workload",
+        ForecastMethod::WritesPerPercent => "by writes and what each per cent of life took so far",
+        ForecastMethod::PercentageUsed => "by the percentage used",
+        ForecastMethod::RatedWrites => "by the published rating",
+        ForecastMethod::LifetimeAverage => "by the average of its life so far",
     };
     let far = || "100 years and more".to_owned();
     let span = match (date(forecast.earliest), forecast.likely.map(date)) {

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 const TICK: Duration = Duration::from_millis(200);
 /// A device to watch, and where its record goes.
 #[derive(Clone, Debug)]
-pub struct Watch {
+pub struct WatchPlan {
     /// The device.
     pub device: PathBuf,
     /// smartctl's `-d`.
@@ -33,7 +33,7 @@ pub struct Watch {
 /// # Errors
 /// When the interval is too short, the device cannot be read or the file cannot be written.
 pub fn watch(
-    watch: &Watch,
+    watch: &WatchPlan,
     recorded: &mut dyn FnMut(u64),
     stop: &AtomicBool,
 ) -> Result<(), LabError> {

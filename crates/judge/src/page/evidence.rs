@@ -1,14 +1,14 @@
 //! What was measured, drawn: the target and the modelled drives together in every chart.
 
-use crate::qualify::{Evidence, Probe, Qualification, Sustained, compare};
+use crate::qualify::{Evidence, Qualification, SustainedRun, WriteProbe, compare};
 use maud::{Markup, html};
 use ssdlab_bench::record::{OpSecond, Second};
-use ssdlab_bench::report::series::Timeline;
+use ssdlab_bench::report::series::RunTimeline;
 use ssdlab_bench::report::{series, words};
 use ssdlab_ssd::Op;
-use ssdlab_view::bars::{Bar, grouped, swatch};
-use ssdlab_view::chart::{Axis, Chart, ChartLine, Charts, LINES_MAX, Note, Unit};
-use ssdlab_view::line::Line;
+use ssdlab_view::bars::{LatencyBar, grouped, swatch};
+use ssdlab_view::chart::{Chart, ChartAxis, ChartLine, ChartMark, ChartUnit, Charts, LINES_MAX};
+use ssdlab_view::line::ChartPoints;
 use ssdlab_view::{parts, units};
 
 /// The mixed load with buffered writes and with durable ones: shown side by side.
@@ -56,7 +56,7 @@ pub(super) fn section(q: &Qualification, charts: &mut Charts) -> Markup {
 fn durable_bars(all: &[&Evidence]) -> Markup {
     let bar = |(colour, e): (usize, &&Evidence), method: &str| {
         let probe = compare::one_writer(e, method)?;
-        Some(Bar {
+        Some(LatencyBar {
             label: e.facts.name.clone(),
             colour,
             p50_ns: probe.p50_ns,
@@ -73,7 +73,7 @@ fn durable_bars(all: &[&Evidence]) -> Markup {
 }
 
 /// A line per drive; the colour and the dash are the drive's everywhere on the page.
-fn line_per_drive(all: &[&Evidence], line: impl Fn(&Evidence) -> Line) -> Vec<ChartLine> {
+fn line_per_drive(all: &[&Evidence], line: impl Fn(&Evidence) -> ChartPoints) -> Vec<ChartLine> {
     let drives = all.iter().enumerate();
     drives
         .map(|(i, e)| ChartLine {
@@ -95,15 +95,15 @@ fn flush_chart(all: &[&Evidence], charts: &mut Charts) -> Markup {
             .map(|p| (p.dirty_bytes, p.p50_ns))
             .collect();
         points.sort_unstable();
-        Line {
+        ChartPoints {
             x: points.iter().map(|&(x, _)| (x as f64).log2()).collect(),
             y: points.iter().map(|&(_, y)| Some(y as f64)).collect(),
         }
     };
     charts.add(Chart {
         title: "Median time of a flush by bytes written since the last one".into(),
-        unit: Unit::Time,
-        axis: Axis::Size,
+        unit: ChartUnit::Time,
+        axis: ChartAxis::Size,
         lines: line_per_drive(all, line),
         notes: vec![],
         group: "flush".into(),
@@ -121,12 +121,12 @@ fn overwrite_chart(all: &[&Evidence], charts: &mut Charts) -> Markup {
             rates.map(move |(i, rate)| ((i + 1) as f64 * share, Some(*rate)))
         });
         let (x, y) = points.unzip();
-        Line { x, y }
+        ChartPoints { x, y }
     };
     let chart = Chart {
         title: "4 KiB random writes per second, 32 outstanding, by capacities overwritten".into(),
-        unit: Unit::Rate,
-        axis: Axis::Writes,
+        unit: ChartUnit::Rate,
+        axis: ChartAxis::Writes,
         lines: line_per_drive(all, line),
         notes: vec![],
         group: "overwrite".into(),
@@ -169,14 +169,14 @@ fn flush_table(all: &[&Evidence]) -> Markup {
 /// One chart per method that some drive was probed with at several numbers of writers.
 fn writers_charts(all: &[&Evidence], charts: &mut Charts) -> Markup {
     let several = |method: &str| {
-        let has_many = |p: &Probe| p.method == method && p.writers > 1;
+        let has_many = |p: &WriteProbe| p.method == method && p.writers > 1;
         all.iter().any(|e| e.probes.iter().any(has_many))
     };
     let line = |e: &Evidence, method: &str| {
         let probes = e.probes.iter().filter(|p| p.method == method);
         let mut points: Vec<(u32, f64)> = probes.map(|p| (p.writers, p.per_second)).collect();
         points.sort_by_key(|&(writers, _)| writers);
-        Line {
+        ChartPoints {
             x: points.iter().map(|&(x, _)| f64::from(x)).collect(),
             y: points.iter().map(|&(_, y)| Some(y)).collect(),
         }
@@ -191,8 +191,8 @@ fn writers_charts(all: &[&Evidence], charts: &mut Charts) -> Markup {
                     "{} per second, by number of writers",
                     compare::capital(&title)
                 ),
-                unit: Unit::Rate,
-                axis: Axis::Writers,
+                unit: ChartUnit::Rate,
+                axis: ChartAxis::Writers,
                 lines: line_per_drive(all, |e| line(e, &method)),
                 notes: vec![],
                 group: "writers".into(),
@@ -235,16 +235,19 @@ fn over_time(
     same_scale: bool,
     charts: &mut Charts,
 ) -> Markup {
-    let runs: Vec<Option<&Sustained>> = all.iter().map(|e| compare::sustained(e, name)).collect();
+    let runs: Vec<Option<&SustainedRun>> =
+        all.iter().map(|e| compare::sustained(e, name)).collect();
     let group = if same_scale { "mixed" } else { name };
     let line = |e: &Evidence, value: &dyn Fn(&Second) -> Option<f64>| {
         let run = compare::sustained(e, name).filter(|run| run.seconds.len() > 1);
-        run.map_or(Line::default(), |r| Timeline::new(&r.seconds).line(value))
+        run.map_or(ChartPoints::default(), |r| {
+            RunTimeline::new(&r.seconds).line(value)
+        })
     };
-    let over = |title: String, unit: Unit, lines: Vec<ChartLine>| Chart {
+    let over = |title: String, unit: ChartUnit, lines: Vec<ChartLine>| Chart {
         title: compare::capital(&title),
         unit,
-        axis: Axis::Time,
+        axis: ChartAxis::Time,
         lines,
         notes: vec![],
         group: group.to_owned(),
@@ -253,14 +256,18 @@ fn over_time(
     let rates = line_per_drive(all, |e| line(e, &series::iops_all));
     let rates = Chart {
         notes: run_notes(&runs),
-        ..over(format!("{title}commands per second"), Unit::Rate, rates)
+        ..over(
+            format!("{title}commands per second"),
+            ChartUnit::Rate,
+            rates,
+        )
     };
     let target = all[0];
     let occurs = |op: &Op| {
         let run = compare::sustained(target, name);
         run.is_some_and(|run| run.seconds.iter().any(|s| s.ops[*op as usize].count > 0))
     };
-    let quantile = |op: Op, (k, (label, pick)): (usize, (&str, Pick))| {
+    let quantile = |op: Op, (k, (label, pick)): (usize, (&str, EvidenceLatencyField))| {
         let of = |s: &Second| {
             let ns = series::latency(s, op, |s| pick(&s.ops[op as usize]));
             ns.filter(|ns| *ns > 0.0)
@@ -280,7 +287,7 @@ fn over_time(
             op.name(),
             target.facts.name
         );
-        over(title, Unit::Time, lines.collect())
+        over(title, ChartUnit::Time, lines.collect())
     };
     html! {
         (charts.add(rates))
@@ -288,27 +295,27 @@ fn over_time(
     }
 }
 
-type Pick = fn(&OpSecond) -> u64;
-const QUANTILES: [(&str, Pick); 3] = [
+type EvidenceLatencyField = fn(&OpSecond) -> u64;
+const QUANTILES: [(&str, EvidenceLatencyField); 3] = [
     ("p50", |o| o.p50_ns),
     ("p99", |o| o.p99_ns),
     ("p99.9", |o| o.p999_ns),
 ];
 
-fn writes(run: &Sustained) -> bool {
+fn writes(run: &SustainedRun) -> bool {
     run.seconds
         .iter()
         .any(|s| s.ops[Op::Write as usize].count > 0)
 }
 
-fn run_notes(runs: &[Option<&Sustained>]) -> Vec<Note> {
+fn run_notes(runs: &[Option<&SustainedRun>]) -> Vec<ChartMark> {
     let mut notes = Vec::new();
     for (colour, run) in runs.iter().enumerate() {
         let Some(run) = run else { continue };
         let attained = run.steady.as_ref().filter(|s| s.attained);
         let span = attained.and_then(|s| series::steady_span(&run.seconds, s));
-        notes.extend(span.map(|(from, to)| Note::Steady { from, to, colour }));
-        notes.extend(run.cliff.as_ref().map(|c| Note::Cliff {
+        notes.extend(span.map(|(from, to)| ChartMark::Steady { from, to, colour }));
+        notes.extend(run.cliff.as_ref().map(|c| ChartMark::Cliff {
             at: c.at_s,
             text: format!("{} to {}", units::rate(c.before), units::rate(c.after)),
             colour,

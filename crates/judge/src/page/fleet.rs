@@ -4,7 +4,7 @@
 //! why; it hides no other.
 
 use crate::qualify::files;
-use crate::qualify::{Outcome, Qualification, compare, names, role, terminal};
+use crate::qualify::{Qualification, QualifyOutcome, compare, names, role, terminal};
 use maud::{Markup, html};
 use serde::Serialize;
 use ssdlab_base::LabError;
@@ -26,7 +26,7 @@ pub struct FleetRow {
     /// What it was: a qualification for a role, or a run.
     pub what: String,
     /// The answer of a qualification.
-    pub answer: Option<Outcome>,
+    pub answer: Option<QualifyOutcome>,
     /// The requirement on which the answer rests.
     pub decided_by: Option<String>,
     /// Its value and limit.
@@ -109,9 +109,9 @@ impl FleetRow {
             .map(|check| check.name.as_str())
             .collect();
         let trouble = match (&run.ending, failed.is_empty()) {
-            (ssdlab_bench::record::Ending::Failed(why), _) => Some(why.clone()),
+            (ssdlab_bench::record::RunEnding::Failed(why), _) => Some(why.clone()),
             (_, false) => Some(format!("self-checks failed: {}", failed.join(", "))),
-            (ssdlab_bench::record::Ending::Interrupted, _) => Some("interrupted".to_owned()),
+            (ssdlab_bench::record::RunEnding::Interrupted, _) => Some("interrupted".to_owned()),
             _ => None,
         };
         let phases = run.phase_names.len();
@@ -172,9 +172,9 @@ fn expanded(path: &Path) -> Vec<PathBuf> {
 }
 
 /// A column: its head, and its cell of a row.
-type Column = (&'static str, fn(&FleetRow) -> Option<String>);
+type FleetColumn = (&'static str, fn(&FleetRow) -> Option<String>);
 
-const FIGURES: [Column; 7] = [
+const FIGURES: [FleetColumn; 7] = [
     ("Deciding number", |r| r.deciding.clone()),
     ("Durable writes/s", |r| r.durable.map(units::rate)),
     ("Durable p99", |r| r.durable_p99_ns.map(units::time)),
@@ -228,7 +228,12 @@ pub fn fleet_page(rows: &[FleetRow], page: &Path) -> String {
 /// "12 runs: 3 PASS, 6 FAIL, 1 UNKNOWN, 1 without a verdict, 1 cannot be read"
 fn tally(rows: &[FleetRow]) -> String {
     let count = |wanted: &dyn Fn(&FleetRow) -> bool| rows.iter().filter(|row| wanted(row)).count();
-    let answers = [Outcome::Pass, Outcome::Fail, Outcome::Unknown].map(|outcome| {
+    let answers = [
+        QualifyOutcome::Pass,
+        QualifyOutcome::Fail,
+        QualifyOutcome::Unknown,
+    ]
+    .map(|outcome| {
         let of = count(&|row| row.answer == Some(outcome));
         (of, compare::outcome(outcome).1)
     });

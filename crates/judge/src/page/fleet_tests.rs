@@ -1,7 +1,7 @@
 //! Twelve run directories on one page, some of them damaged.
 
 use super::*;
-use crate::qualify::{Assessed, fixtures, judge};
+use crate::qualify::{Assessment, fixtures, judge};
 use ssdlab_bench::run_dir::FORMAT_VERSION;
 use std::fs;
 
@@ -16,7 +16,7 @@ fn qualification(directory: &Path, name: &str, drive: &str, passes: bool) {
         role: "slog".into(),
         profile: "quick".into(),
         seed: 1,
-        target: Assessed {
+        target: Assessment {
             verdict: judge(role("slog").unwrap(), &evidence),
             evidence,
         },

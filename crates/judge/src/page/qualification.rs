@@ -1,7 +1,7 @@
 //! The page of a qualification: the answer first, then why, then the evidence.
 
 use crate::page::evidence;
-use crate::qualify::{Assessed, Finding, Probe, Qualification, Verdict, compare};
+use crate::qualify::{Assessment, Qualification, RoleFinding, RoleVerdict, WriteProbe, compare};
 use maud::{Markup, html};
 use ssdlab_bench::report::words;
 use ssdlab_view::bars::swatch;
@@ -41,7 +41,7 @@ fn answer(q: &Qualification) -> Markup {
     }
 }
 
-fn mechanisms(verdict: &Verdict) -> Markup {
+fn mechanisms(verdict: &RoleVerdict) -> Markup {
     html! {
         section {
             h2 { "What gives?" }
@@ -55,7 +55,7 @@ fn mechanisms(verdict: &Verdict) -> Markup {
     }
 }
 
-fn findings(verdict: &Verdict) -> Markup {
+fn findings(verdict: &RoleVerdict) -> Markup {
     html! {
         section {
             h2 { "Requirements of " (verdict.role) }
@@ -73,7 +73,7 @@ fn findings(verdict: &Verdict) -> Markup {
     }
 }
 
-fn finding(f: &Finding) -> Markup {
+fn finding(f: &RoleFinding) -> Markup {
     html! {
         tr {
             td { (compare::badge(f.outcome)) }
@@ -93,8 +93,8 @@ fn finding(f: &Finding) -> Markup {
 /// One drive a row: the figures that decide, then all.
 fn comparison(q: &Qualification) -> Markup {
     let rows = compare::rows(q);
-    let main: Vec<&words::Row> = rows.iter().filter(|row| row.leads).collect();
-    let every: Vec<&words::Row> = rows.iter().collect();
+    let main: Vec<&words::ComparisonRow> = rows.iter().filter(|row| row.leads).collect();
+    let every: Vec<&words::ComparisonRow> = rows.iter().collect();
     html! {
         section .comparison {
             h2 {
@@ -110,10 +110,10 @@ fn comparison(q: &Qualification) -> Markup {
     }
 }
 
-fn drives_table(q: &Qualification, columns: &[&words::Row]) -> Markup {
+fn drives_table(q: &Qualification, columns: &[&words::ComparisonRow]) -> Markup {
     let mut head = parts::heads(&["Drive", "Verdict"]);
     head.extend(columns.iter().map(|row| html! { (row.label) }));
-    let row = |(i, drive): (usize, &Assessed)| {
+    let row = |(i, drive): (usize, &Assessment)| {
         let mut cells = vec![drive_name(i, drive), compare::badge(drive.verdict.outcome)];
         cells.extend(
             columns
@@ -134,7 +134,7 @@ fn answers(q: &Qualification) -> Markup {
     }
 }
 
-fn drive_name(i: usize, drive: &Assessed) -> Markup {
+fn drive_name(i: usize, drive: &Assessment) -> Markup {
     html! { (swatch(i)) (drive.evidence.facts.name) @if i == 0 { span .quiet { " (target)" } } }
 }
 
@@ -154,7 +154,7 @@ fn measured_on(q: &Qualification) -> Markup {
     }
 }
 
-fn card(i: usize, drive: &Assessed) -> Markup {
+fn card(i: usize, drive: &Assessment) -> Markup {
     html! {
         div .card {
             h3 { (drive_name(i, drive)) }
@@ -189,7 +189,7 @@ fn command_stream(q: &Qualification) -> Markup {
     let mut rows = Vec::new();
     for (i, d) in compare::drives(q).into_iter().enumerate() {
         let name = &d.evidence.facts.name;
-        let row = |p: &Probe| {
+        let row = |p: &WriteProbe| {
             let mut row = vec![html! { (swatch(i)) (name) }];
             row.extend(probe_cells(p).into_iter().map(|text| html! { (text) }));
             row
@@ -210,7 +210,7 @@ fn command_stream(q: &Qualification) -> Markup {
     }
 }
 
-fn probe_cells(p: &Probe) -> Vec<String> {
+fn probe_cells(p: &WriteProbe) -> Vec<String> {
     vec![
         format!(
             "{}, {}",

@@ -7,8 +7,11 @@
 //! last check that it did not hold then may not come back. Commands in progress never overlap:
 //! every stream has sectors of its own.
 
-use super::record::{Loss, Maker, Mode, Pull, Record, Session, Start, Strike};
-use super::stamp::Found;
+use super::record::{
+    LedgerRecord, Loss, PromiseBasis, Pull, PullDurabilityMode, PullTestSetup, Strike,
+    WriterSession,
+};
+use super::stamp::UnexpectedContent;
 use ssdlab_base::LabError;
 use std::collections::{BTreeMap, VecDeque};
 
@@ -21,7 +24,7 @@ const SECTORS_MAX: u64 = 1 << 26;
 
 /// A sector. Sequence numbers begin with 1; 0 is none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Sector {
+pub struct SectorExpectation {
     /// Oldest write that it may hold; 0: anything.
     pub floor: u64,
     /// Newest write that was acknowledged.
@@ -32,7 +35,7 @@ pub struct Sector {
     promise: u32,
 }
 
-struct Write {
+struct IssuedWrite {
     first: u64,
     count: u32,
     fua: bool,
@@ -41,11 +44,11 @@ struct Write {
 /// The state of a test.
 pub struct Book {
     /// The target.
-    pub start: Start,
+    pub start: PullTestSetup,
     /// Every sector of the part that is used.
-    pub sectors: Vec<Sector>,
+    pub sectors: Vec<SectorExpectation>,
     /// Processes that have written.
-    pub sessions: Vec<Session>,
+    pub sessions: Vec<WriterSession>,
     /// Finished pulls.
     pub pulls: Vec<Pull>,
     /// The first broken promises, each with the number of the pull that broke it: 0 for one
@@ -63,10 +66,10 @@ pub struct Book {
     pub flush: u64,
     /// Newest sequence number at the last check.
     settled: u64,
-    promises: Vec<(Maker, u64)>,
-    sent: BTreeMap<u64, Write>,
+    promises: Vec<(PromiseBasis, u64)>,
+    sent: BTreeMap<u64, IssuedWrite>,
     /// Acknowledged and not promised, in order; the first has number `dropped`.
-    dirty: VecDeque<(u64, Write)>,
+    dirty: VecDeque<(u64, IssuedWrite)>,
     dropped: u64,
     flushes: BTreeMap<u64, u64>,
     recent: VecDeque<(u64, u64)>,
@@ -81,7 +84,7 @@ impl Book {
     ///
     /// # Errors
     /// When the part of the target that it names cannot be.
-    pub fn new(start: Start) -> Result<Book, LabError> {
+    pub fn new(start: PullTestSetup) -> Result<Book, LabError> {
         let sector = u64::from(start.sector_bytes);
         let count = start.bytes.checked_div(sector).unwrap_or(0);
         if sector < 64 || count == 0 || count > SECTORS_MAX {
@@ -93,7 +96,7 @@ impl Book {
         let mut sectors = Vec::new();
         let memory = sectors.try_reserve_exact(count as usize);
         memory.map_err(|error| LabError::refused(error.to_string(), "use a smaller --size"))?;
-        sectors.resize(count as usize, Sector::default());
+        sectors.resize(count as usize, SectorExpectation::default());
         Ok(Book {
             start,
             sectors,
@@ -106,7 +109,7 @@ impl Book {
             seq: 0,
             flush: 0,
             settled: 0,
-            promises: vec![(Maker::ReadBack, 0)],
+            promises: vec![(PromiseBasis::ReadBack, 0)],
             sent: BTreeMap::new(),
             dirty: VecDeque::new(),
             dropped: 0,
@@ -123,7 +126,7 @@ impl Book {
     ///
     /// # Errors
     /// When they contradict each other.
-    pub fn replay(records: &[Record], name: &str) -> Result<Option<Book>, LabError> {
+    pub fn replay(records: &[LedgerRecord], name: &str) -> Result<Option<Book>, LabError> {
         let Some((first, rest)) = records.split_first() else {
             return Ok(None);
         };
@@ -133,7 +136,7 @@ impl Book {
                 "the ledger was not written by `ssdlab pull run`, or by another version of it",
             )
         };
-        let Record::Start(start) = first else {
+        let LedgerRecord::Start(start) = first else {
             return Err(wrong("the first record does not name a target".into()));
         };
         let mut book = Book::new(start.clone())?;
@@ -144,18 +147,18 @@ impl Book {
     }
 
     /// Enters a record. The error says how it contradicts the ones before.
-    pub fn apply(&mut self, record: &Record) -> Result<(), String> {
+    pub fn apply(&mut self, record: &LedgerRecord) -> Result<(), String> {
         match record {
-            Record::Start(_) => return Err("a second target".into()),
-            Record::Session(session) => self.begin(session),
-            Record::Issued {
+            LedgerRecord::Start(_) => return Err("a second target".into()),
+            LedgerRecord::Session(session) => self.begin(session),
+            LedgerRecord::Issued {
                 seq,
                 first,
                 count,
                 fua,
             } => self.issue(*seq, *first, *count, *fua)?,
-            Record::Acked { seq, at_ns } => self.acknowledge(*seq, *at_ns)?,
-            Record::FlushBegun { flush } => {
+            LedgerRecord::Acked { seq, at_ns } => self.acknowledge(*seq, *at_ns)?,
+            LedgerRecord::FlushBegun { flush } => {
                 if *flush <= self.flush {
                     return Err(format!("flush {flush} after flush {}", self.flush));
                 }
@@ -163,17 +166,17 @@ impl Book {
                 let covers = self.dropped + self.dirty.len() as u64;
                 self.flushes.insert(*flush, covers);
             }
-            Record::FlushDone { flush, at_ns } => self.flushed(*flush, *at_ns)?,
-            Record::Strike(strike) => self.struck = Some(*strike),
-            Record::Holds { sector, seq } => self.holds.push((*sector, *seq)),
-            Record::Lost(loss) => self.fresh.push(*loss),
-            Record::Settled(pull) => self.settle(pull.as_ref())?,
-            Record::End => self.ended = true,
+            LedgerRecord::FlushDone { flush, at_ns } => self.flushed(*flush, *at_ns)?,
+            LedgerRecord::Strike(strike) => self.struck = Some(*strike),
+            LedgerRecord::Holds { sector, seq } => self.holds.push((*sector, *seq)),
+            LedgerRecord::Lost(loss) => self.fresh.push(*loss),
+            LedgerRecord::Settled(pull) => self.settle(pull.as_ref())?,
+            LedgerRecord::End => self.ended = true,
         }
         Ok(())
     }
 
-    fn begin(&mut self, session: &Session) {
+    fn begin(&mut self, session: &WriterSession) {
         self.sessions.push(session.clone());
         self.ended = false;
         self.clock_ns = 0;
@@ -199,7 +202,7 @@ impl Book {
             sector.latest = seq;
         }
         self.seq = seq;
-        self.sent.insert(seq, Write { first, count, fua });
+        self.sent.insert(seq, IssuedWrite { first, count, fua });
         Ok(())
     }
 
@@ -212,7 +215,7 @@ impl Book {
         }
         self.clock_ns = self.clock_ns.max(at_ns);
         if write.fua {
-            self.promise(&[(seq, write)], Maker::Fua, at_ns)
+            self.promise(&[(seq, write)], PromiseBasis::Fua, at_ns)
         } else {
             self.dirty.push_back((seq, write));
             Ok(())
@@ -226,10 +229,15 @@ impl Book {
         let covered: Vec<_> = self.dirty.drain(..count).collect();
         self.dropped += covered.len() as u64;
         self.clock_ns = self.clock_ns.max(at_ns);
-        self.promise(&covered, Maker::Flush, at_ns)
+        self.promise(&covered, PromiseBasis::Flush, at_ns)
     }
 
-    fn promise(&mut self, writes: &[(u64, Write)], by: Maker, at_ns: u64) -> Result<(), String> {
+    fn promise(
+        &mut self,
+        writes: &[(u64, IssuedWrite)],
+        by: PromiseBasis,
+        at_ns: u64,
+    ) -> Result<(), String> {
         let number = self.promises.len() as u32;
         self.promises.push((by, at_ns));
         for (seq, write) in writes {
@@ -261,7 +269,7 @@ impl Book {
         for (sector, seq) in std::mem::take(&mut self.holds) {
             let held = self.sectors.get_mut(sector as usize);
             let seq = seq.unwrap_or(0);
-            *held.ok_or_else(|| beyond(sector))? = Sector {
+            *held.ok_or_else(|| beyond(sector))? = SectorExpectation {
                 floor: seq,
                 acked: seq,
                 latest: seq,
@@ -287,17 +295,17 @@ impl Book {
     }
 
     /// How the writes before the next pull are made durable: in turn, by the pulls that count.
-    pub fn next_mode(&self) -> Mode {
+    pub fn next_mode(&self) -> PullDurabilityMode {
         let counted = |mode| {
             let same = |pull: &&Pull| pull.strike.mode == mode && pull.counts();
             self.pulls.iter().filter(same).count() as u32
         };
         // The mode that is furthest behind its share; the first of several.
-        let behind = |(mode, share): (Mode, u32)| (counted(mode) * 100 / share, mode);
-        let modes = Mode::SHARES.map(behind);
+        let behind = |(mode, share): (PullDurabilityMode, u32)| (counted(mode) * 100 / share, mode);
+        let modes = PullDurabilityMode::SHARES.map(behind);
         let least = modes.iter().map(|(done, _)| *done).min();
         let next = modes.iter().find(|(done, _)| Some(*done) == least);
-        next.map_or(Mode::Both, |(_, mode)| *mode)
+        next.map_or(PullDurabilityMode::Both, |(_, mode)| *mode)
     }
 
     /// The strike that ends now, by the records so far; `at_ns`: when, if that is known.
@@ -306,7 +314,7 @@ impl Book {
         let old = at_ns.saturating_sub(RECENT_NS);
         let recent = self.recent.iter().filter(|&&(at, _)| at >= old);
         Strike {
-            by: super::record::By::Host,
+            by: super::record::PowerCutSource::Host,
             mode: self.next_mode(),
             noticed: true,
             at_ns,
@@ -320,7 +328,11 @@ impl Book {
     ///
     /// # Errors
     /// When it holds a write that the ledger does not know.
-    pub fn judge(&self, number: u64, found: Result<u64, Found>) -> Result<Judged, LabError> {
+    pub fn judge(
+        &self,
+        number: u64,
+        found: Result<u64, UnexpectedContent>,
+    ) -> Result<SectorVerdict, LabError> {
         let sector = self.sectors[number as usize];
         if let Ok(seq) = found {
             if seq > sector.latest {
@@ -335,26 +347,26 @@ impl Book {
             }
             let newer = seq > sector.floor && seq > self.settled;
             if seq == sector.floor || newer || sector.floor == 0 {
-                return Ok(Judged::Holds(Some(seq)));
+                return Ok(SectorVerdict::Holds(Some(seq)));
             }
         }
         if sector.floor == 0 {
-            return Ok(Judged::Holds(None));
+            return Ok(SectorVerdict::Holds(None));
         }
         let (maker, since_ns) = self.promises[sector.promise as usize];
-        Ok(Judged::Lost(Loss {
+        Ok(SectorVerdict::Lost(Loss {
             sector: number,
             expected: sector.floor,
             maker,
             since_ns,
-            found: found.map_or_else(|found| found, Found::Write),
+            found: found.map_or_else(|found| found, UnexpectedContent::Write),
         }))
     }
 }
 
 /// What a sector's content means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Judged {
+pub enum SectorVerdict {
     /// It may hold this write; `None`: it may hold anything.
     Holds(Option<u64>),
     /// It breaks a promise.

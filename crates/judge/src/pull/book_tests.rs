@@ -3,7 +3,7 @@
 use super::*;
 
 fn book() -> Book {
-    let start = Start {
+    let start = PullTestSetup {
         run: 1,
         path: "target".into(),
         serial: None,
@@ -17,8 +17,8 @@ fn book() -> Book {
     Book::new(start).expect("a book")
 }
 
-fn issue(seq: u64, first: u64, fua: bool) -> Record {
-    Record::Issued {
+fn issue(seq: u64, first: u64, fua: bool) -> LedgerRecord {
+    LedgerRecord::Issued {
         seq,
         first,
         count: 1,
@@ -26,11 +26,11 @@ fn issue(seq: u64, first: u64, fua: bool) -> Record {
     }
 }
 
-fn acked(seq: u64) -> Record {
-    Record::Acked { seq, at_ns: seq }
+fn acked(seq: u64) -> LedgerRecord {
+    LedgerRecord::Acked { seq, at_ns: seq }
 }
 
-fn after(records: &[Record]) -> Book {
+fn after(records: &[LedgerRecord]) -> Book {
     let mut book = book();
     for record in records {
         book.apply(record).expect("fits");
@@ -38,15 +38,19 @@ fn after(records: &[Record]) -> Book {
     book
 }
 
-fn lost(book: &Book, sector: u64, found: Result<u64, Found>) -> Option<(u64, Maker)> {
+fn lost(
+    book: &Book,
+    sector: u64,
+    found: Result<u64, UnexpectedContent>,
+) -> Option<(u64, PromiseBasis)> {
     match book.judge(sector, found).expect("known") {
-        Judged::Lost(loss) => Some((loss.expected, loss.maker)),
-        Judged::Holds(_) => None,
+        SectorVerdict::Lost(loss) => Some((loss.expected, loss.maker)),
+        SectorVerdict::Holds(_) => None,
     }
 }
 
-const BEGIN: Record = Record::FlushBegun { flush: 1 };
-const DONE: Record = Record::FlushDone { flush: 1, at_ns: 9 };
+const BEGIN: LedgerRecord = LedgerRecord::FlushBegun { flush: 1 };
+const DONE: LedgerRecord = LedgerRecord::FlushDone { flush: 1, at_ns: 9 };
 
 #[test]
 fn a_flush_covers_what_was_acknowledged_before_it_was_sent() {
@@ -58,13 +62,13 @@ fn a_flush_covers_what_was_acknowledged_before_it_was_sent() {
         acked(2),
     ];
     let before = after(&records);
-    assert_eq!(lost(&before, 0, Err(Found::Zeros)), None);
+    assert_eq!(lost(&before, 0, Err(UnexpectedContent::Zeros)), None);
     let mut done = before;
     done.apply(&DONE).expect("fits");
-    let flush = Some((1, Maker::Flush));
-    assert_eq!(lost(&done, 0, Err(Found::Zeros)), flush);
+    let flush = Some((1, PromiseBasis::Flush));
+    assert_eq!(lost(&done, 0, Err(UnexpectedContent::Zeros)), flush);
     assert_eq!(
-        lost(&done, 1, Err(Found::Zeros)),
+        lost(&done, 1, Err(UnexpectedContent::Zeros)),
         None,
         "acknowledged later"
     );
@@ -73,14 +77,17 @@ fn a_flush_covers_what_was_acknowledged_before_it_was_sent() {
 #[test]
 fn a_fua_write_is_durable_when_it_completes_and_not_before() {
     let sent = after(&[issue(1, 0, true)]);
-    assert_eq!(lost(&sent, 0, Err(Found::Foreign)), None);
+    assert_eq!(lost(&sent, 0, Err(UnexpectedContent::Foreign)), None);
     let done = after(&[issue(1, 0, true), acked(1), issue(2, 0, false), acked(2)]);
     for allowed in [1, 2] {
         assert_eq!(lost(&done, 0, Ok(allowed)), None);
     }
-    assert_eq!(lost(&done, 0, Err(Found::Zeros)), Some((1, Maker::Fua)));
+    assert_eq!(
+        lost(&done, 0, Err(UnexpectedContent::Zeros)),
+        Some((1, PromiseBasis::Fua))
+    );
     let newer = after(&[issue(1, 0, true), acked(1), issue(2, 0, true), acked(2)]);
-    assert_eq!(lost(&newer, 0, Ok(1)), Some((2, Maker::Fua)));
+    assert_eq!(lost(&newer, 0, Ok(1)), Some((2, PromiseBasis::Fua)));
 }
 
 #[test]
@@ -93,18 +100,21 @@ fn a_flush_does_not_lower_what_a_fua_write_promised() {
         acked(2),
         DONE,
     ];
-    assert_eq!(lost(&after(&records), 0, Ok(1)), Some((2, Maker::Fua)));
+    assert_eq!(
+        lost(&after(&records), 0, Ok(1)),
+        Some((2, PromiseBasis::Fua))
+    );
 }
 
 #[test]
 fn what_was_read_after_a_pull_is_durable_and_the_rest_is_gone() {
     let mut book = after(&[issue(1, 0, true), acked(1), issue(2, 0, false), acked(2)]);
     for record in [
-        Record::Holds {
+        LedgerRecord::Holds {
             sector: 0,
             seq: Some(1),
         },
-        Record::Settled(None),
+        LedgerRecord::Settled(None),
         issue(3, 1, false),
         issue(4, 0, false),
     ] {
@@ -112,7 +122,7 @@ fn what_was_read_after_a_pull_is_durable_and_the_rest_is_gone() {
     }
     assert_eq!(lost(&book, 0, Ok(1)), None);
     assert_eq!(lost(&book, 0, Ok(4)), None);
-    let back = Some((1, Maker::ReadBack));
+    let back = Some((1, PromiseBasis::ReadBack));
     assert_eq!(lost(&book, 0, Ok(2)), back, "a lost write came back");
 }
 
@@ -129,7 +139,8 @@ fn promises_count_as_recent_for_a_second() {
     for seq in 1..=3 {
         book.apply(&issue(seq, 0, true)).expect("fits");
         let at_ns = seq * 600_000_000;
-        book.apply(&Record::Acked { seq, at_ns }).expect("fits");
+        book.apply(&LedgerRecord::Acked { seq, at_ns })
+            .expect("fits");
     }
     let strike = book.strike(Some(1_900_000_000));
     assert_eq!((strike.promised_recently, strike.promised), (2, 3));
@@ -151,7 +162,7 @@ fn modes_come_in_turn_and_in_their_shares() {
     for number in 1..=25 {
         let mut strike = book.strike(None);
         strike.promised_recently = 1000;
-        let at = Mode::SHARES
+        let at = PullDurabilityMode::SHARES
             .iter()
             .position(|(mode, _)| *mode == strike.mode);
         counts[at.expect("a mode")] += 1;
@@ -164,7 +175,8 @@ fn modes_come_in_turn_and_in_their_shares() {
             power_cycles: None,
             at: String::new(),
         };
-        book.apply(&Record::Settled(Some(pull))).expect("fits");
+        book.apply(&LedgerRecord::Settled(Some(pull)))
+            .expect("fits");
     }
     assert_eq!(counts, [10, 10, 5]);
 }

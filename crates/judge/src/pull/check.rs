@@ -1,13 +1,13 @@
 //! Reads every sector that the ledger knows and holds it against the book.
 
-use super::book::{Book, Judged};
-use super::place::Place;
+use super::book::{Book, SectorVerdict};
+use super::place::LedgerLocation;
 use super::read;
-use super::record::{Loss, Record};
-use super::stamp::{Found, Stamp};
+use super::record::{LedgerRecord, Loss};
+use super::stamp::{Stamp, UnexpectedContent};
 use super::target::is_same;
 use ssdlab_base::LabError;
-use ssdlab_bench::device::direct::{Buffer, DirectFile};
+use ssdlab_bench::device::direct::{DirectBuffer, DirectFile};
 use std::path::Path;
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ const PROBE_EVERY: u64 = 64;
 
 /// What a check found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Checked {
+pub struct SectorCheckResult {
     /// Promises broken.
     pub losses: Vec<Loss>,
     /// Sectors whose newest acknowledged content was not promised.
@@ -31,13 +31,13 @@ pub struct Checked {
     pub holds: Vec<(u64, Option<u64>)>,
 }
 
-impl Checked {
+impl SectorCheckResult {
     /// The records of this check, without its end.
-    pub fn records(&self) -> Vec<Record> {
+    pub fn records(&self) -> Vec<LedgerRecord> {
         let holds = self.holds.iter();
-        let holds = holds.map(|&(sector, seq)| Record::Holds { sector, seq });
+        let holds = holds.map(|&(sector, seq)| LedgerRecord::Holds { sector, seq });
         holds
-            .chain(self.losses.iter().map(|loss| Record::Lost(*loss)))
+            .chain(self.losses.iter().map(|loss| LedgerRecord::Lost(*loss)))
             .collect()
     }
 
@@ -45,13 +45,13 @@ impl Checked {
         &mut self,
         book: &Book,
         number: u64,
-        found: Result<u64, Found>,
+        found: Result<u64, UnexpectedContent>,
     ) -> Result<(), LabError> {
         let sector = book.sectors[number as usize];
         let held = found.unwrap_or(0);
         match book.judge(number, found)? {
-            Judged::Holds(_) => {}
-            Judged::Lost(loss) => self.losses.push(loss),
+            SectorVerdict::Holds(_) => {}
+            SectorVerdict::Lost(loss) => self.losses.push(loss),
         }
         if sector.acked > sector.floor {
             self.unpromised += 1;
@@ -65,9 +65,9 @@ impl Checked {
 }
 
 /// The target while it is read.
-struct Reader<'a> {
+struct SectorReader<'a> {
     file: &'a DirectFile,
-    buffer: Buffer,
+    buffer: DirectBuffer,
     sector: u64,
     patience: u32,
     /// The last sector that could be read.
@@ -76,7 +76,7 @@ struct Reader<'a> {
     unreadable: u64,
 }
 
-impl Reader<'_> {
+impl SectorReader<'_> {
     /// Whether all of `at..at + len` could be read at once.
     fn whole(&mut self, at: u64, len: u64) -> bool {
         loop {
@@ -137,20 +137,20 @@ pub fn check(
     file: &DirectFile,
     book: &Book,
     progress: &mut dyn FnMut(u64, u64),
-) -> Result<Checked, LabError> {
+) -> Result<SectorCheckResult, LabError> {
     let sector = u64::from(book.start.sector_bytes);
     let run = book.start.run;
     let total = book.sectors.len() as u64 * sector;
-    let mut reader = Reader {
+    let mut reader = SectorReader {
         file,
-        buffer: Buffer::new(CHUNK as usize)
+        buffer: DirectBuffer::new(CHUNK as usize)
             .map_err(|error| LabError::file("reading", &file.facts().name, error))?,
         sector,
         patience: TRIES,
         readable: None,
         unreadable: 0,
     };
-    let mut checked = Checked::default();
+    let mut checked = SectorCheckResult::default();
     let mut at = 0;
     while at < total {
         let len = CHUNK.min(total - at);
@@ -164,7 +164,7 @@ pub fn check(
             for number in numbers {
                 let found = match reader.one(number)? {
                     Some(bytes) => Stamp::read(bytes, run, number),
-                    None => Err(Found::Unreadable),
+                    None => Err(UnexpectedContent::Unreadable),
                 };
                 checked.enter(book, number, found)?;
             }
@@ -186,9 +186,9 @@ pub fn check(
 /// When one of them cannot be read, or they do not belong together.
 pub fn check_target(
     target: &Path,
-    ledger: &Place,
+    ledger: &LedgerLocation,
     progress: &mut dyn FnMut(u64, u64),
-) -> Result<Checked, LabError> {
+) -> Result<SectorCheckResult, LabError> {
     let book = read(ledger)?;
     let path = target
         .canonicalize()

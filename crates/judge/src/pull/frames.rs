@@ -7,9 +7,9 @@
 //! it held promises, fewer are held against the drive; if it held a write that the drive has, the
 //! check says that the ledger is too short.
 
-use super::record::Record;
+use super::record::LedgerRecord;
 use ssdlab_base::LabError;
-use ssdlab_base::error::Place;
+use ssdlab_base::error::InputLocation;
 use twox_hash::XxHash3_64;
 
 const MAGIC: &[u8; 16] = b"ssdlab pull 1\n\0\0";
@@ -37,14 +37,14 @@ pub fn head(id: u64) -> Vec<u8> {
 
 /// Where the next frame goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Position {
+pub struct FramePosition {
     /// Bytes before it.
     pub len: u64,
     index: u64,
     chain: u64,
 }
 
-impl Position {
+impl FramePosition {
     /// A frame of `payload` at this place.
     pub fn frame(self, payload: &[u8]) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(payload.len() + AROUND);
@@ -58,10 +58,10 @@ impl Position {
     }
 
     /// The place behind `frame`, if it belongs here and is whole.
-    pub fn after(self, frame: &[u8]) -> Option<Position> {
+    pub fn after(self, frame: &[u8]) -> Option<FramePosition> {
         let whole = whole(frame)?;
         let fits = whole == frame.len() && word(frame, 4) == self.index;
-        (fits && word(frame, 12) == self.chain).then(|| Position {
+        (fits && word(frame, 12) == self.chain).then(|| FramePosition {
             len: self.len + whole as u64,
             index: self.index + 1,
             chain: word(frame, whole - 8),
@@ -81,22 +81,22 @@ fn whole(bytes: &[u8]) -> Option<usize> {
 }
 
 /// The records of a ledger.
-pub struct Contents {
+pub struct LedgerContents {
     /// In order.
-    pub records: Vec<Record>,
+    pub records: Vec<LedgerRecord>,
     /// Where the next frame goes; what is behind is a torn tail.
-    pub end: Position,
+    pub end: FramePosition,
 }
 
 /// Reads a ledger whose file is called `name`.
 ///
 /// # Errors
 /// When it is none, or is damaged before its end.
-pub fn read(bytes: &[u8], name: &str) -> Result<Contents, LabError> {
+pub fn read(bytes: &[u8], name: &str) -> Result<LedgerContents, LabError> {
     let bad = |at: usize, what: &str, hint: &str| LabError::BadEntry {
         key: "ledger".into(),
         what: format!("{what}, at byte {at}"),
-        place: Place {
+        place: InputLocation {
             source: name.to_owned(),
             line: None,
         },
@@ -109,7 +109,7 @@ pub fn read(bytes: &[u8], name: &str) -> Result<Contents, LabError> {
     if word(bytes, 24) != XxHash3_64::oneshot(&bytes[..24]) {
         return Err(bad(0, "a damaged head", damaged));
     }
-    let mut end = Position {
+    let mut end = FramePosition {
         len: HEAD as u64,
         index: 0,
         chain: word(bytes, 24),
@@ -126,14 +126,14 @@ pub fn read(bytes: &[u8], name: &str) -> Result<Contents, LabError> {
                     "a damaged frame with whole ones behind it",
                     damaged,
                 )),
-                false => Ok(Contents { records, end }),
+                false => Ok(LedgerContents { records, end }),
             };
         };
         let Some(next) = end.after(&rest[..len]) else {
             return Err(bad(at, "a frame of another place or ledger", damaged));
         };
         let payload = &rest[20..len - 8];
-        let found = Record::decode_all(payload);
+        let found = LedgerRecord::decode_all(payload);
         records.extend(found.ok_or_else(|| bad(at, "records of another version", ""))?);
         end = next;
     }
@@ -154,7 +154,7 @@ mod tests {
         let mut at = read(&bytes, "test").expect("empty").end;
         for number in 0..frames {
             let mut payload = Vec::new();
-            Record::Acked {
+            LedgerRecord::Acked {
                 seq: number,
                 at_ns: 1,
             }

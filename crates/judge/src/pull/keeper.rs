@@ -3,9 +3,9 @@
 //! The newest writer has the ledger: one whose host lost power cannot say goodbye. An older one
 //! is refused from then on.
 
-use super::frames::{PAYLOAD_MAX, Position};
+use super::frames::{FramePosition, PAYLOAD_MAX};
 use super::ledger::LedgerFile;
-use super::wire::{HELLO, Wish, answer, refuse};
+use super::wire::{HELLO, LedgerRequest, answer, refuse};
 use ssdlab_base::LabError;
 use std::io::{self, Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -14,9 +14,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-struct Kept {
+struct KeeperState {
     file: LedgerFile,
-    end: Position,
+    end: FramePosition,
     /// Number of the newest writer.
     writer: u64,
 }
@@ -24,7 +24,7 @@ struct Kept {
 /// A ledger that listens.
 pub struct Keeper {
     listener: TcpListener,
-    kept: Arc<Mutex<Kept>>,
+    kept: Arc<Mutex<KeeperState>>,
 }
 
 impl Keeper {
@@ -42,7 +42,7 @@ impl Keeper {
         };
         let listener = TcpListener::bind(address).map_err(no)?;
         listener.set_nonblocking(true).map_err(no)?;
-        let kept = Kept {
+        let kept = KeeperState {
             file,
             end: contents.end,
             writer: 0,
@@ -77,21 +77,21 @@ impl Keeper {
     }
 }
 
-fn serve_one(mut stream: TcpStream, kept: &Mutex<Kept>) -> io::Result<()> {
+fn serve_one(mut stream: TcpStream, kept: &Mutex<KeeperState>) -> io::Result<()> {
     stream.set_nonblocking(false)?;
     stream.set_nodelay(true)?;
     let mut hello = [0; HELLO.len() + 1];
     stream.read_exact(&mut hello)?;
-    let wish = Wish::from_byte(hello[HELLO.len()]);
+    let wish = LedgerRequest::from_byte(hello[HELLO.len()]);
     let Some(wish) = wish.filter(|_| hello[..HELLO.len()] == HELLO[..]) else {
         return refuse(&mut stream, "this is a ledger of `ssdlab pull`");
     };
     let (writer, len, bytes) = {
         let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.writer += u64::from(wish != Wish::Read);
+        kept.writer += u64::from(wish != LedgerRequest::Read);
         let bytes = match wish {
-            Wish::Continue => Ok(Vec::new()),
-            Wish::Read | Wish::Write => kept.file.bytes(kept.end.len),
+            LedgerRequest::Continue => Ok(Vec::new()),
+            LedgerRequest::Read | LedgerRequest::Write => kept.file.bytes(kept.end.len),
         };
         (kept.writer, kept.end.len, bytes)
     };
@@ -102,7 +102,7 @@ fn serve_one(mut stream: TcpStream, kept: &Mutex<Kept>) -> io::Result<()> {
         }
         Err(error) => return refuse(&mut stream, &error.to_string()),
     }
-    if wish == Wish::Read {
+    if wish == LedgerRequest::Read {
         return Ok(());
     }
     loop {
@@ -121,7 +121,7 @@ fn serve_one(mut stream: TcpStream, kept: &Mutex<Kept>) -> io::Result<()> {
     }
 }
 
-fn append(kept: &Mutex<Kept>, writer: u64, frame: &[u8]) -> Result<u64, String> {
+fn append(kept: &Mutex<KeeperState>, writer: u64, frame: &[u8]) -> Result<u64, String> {
     let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
     if kept.writer != writer {
         return Err("a newer writer has it".into());

@@ -2,9 +2,9 @@
 //! machine.
 
 use super::frames;
-use super::frames::{Contents, Position};
-use super::place::Place;
-use super::wire::Remote;
+use super::frames::{FramePosition, LedgerContents};
+use super::place::LedgerLocation;
+use super::wire::RemoteLedger;
 use ssdlab_base::LabError;
 use std::fs::File;
 use std::io::Read as _;
@@ -12,28 +12,28 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 /// An open ledger to which frames are appended.
-pub enum Store {
+pub enum LedgerStore {
     /// A file.
     File(LedgerFile),
     /// On another machine, or in another process.
-    Remote(Remote),
+    Remote(RemoteLedger),
 }
 
-impl Store {
+impl LedgerStore {
     /// Opens a ledger to be continued; a file that does not exist is created.
     ///
     /// # Errors
     /// When it cannot be reached, is in use, is none, or is damaged.
-    pub fn open(place: &Place) -> Result<(Store, Contents), LabError> {
+    pub fn open(place: &LedgerLocation) -> Result<(LedgerStore, LedgerContents), LabError> {
         match place {
-            Place::File(path) => {
+            LedgerLocation::File(path) => {
                 let (file, contents) = LedgerFile::open(path)?;
-                Ok((Store::File(file), contents))
+                Ok((LedgerStore::File(file), contents))
             }
-            Place::Tcp(address) => {
-                let (remote, bytes) = Remote::open(address)?;
+            LedgerLocation::Tcp(address) => {
+                let (remote, bytes) = RemoteLedger::open(address)?;
                 let contents = frames::read(&bytes, &place.to_string())?;
-                Ok((Store::Remote(remote), contents))
+                Ok((LedgerStore::Remote(remote), contents))
             }
         }
     }
@@ -42,10 +42,10 @@ impl Store {
     ///
     /// # Errors
     /// When it cannot be kept.
-    pub fn append(&mut self, frame: &[u8], at: Position) -> Result<(), LabError> {
+    pub fn append(&mut self, frame: &[u8], at: FramePosition) -> Result<(), LabError> {
         match self {
-            Store::File(file) => file.append(frame, at),
-            Store::Remote(remote) => remote.append(frame, at),
+            LedgerStore::File(file) => file.append(frame, at),
+            LedgerStore::Remote(remote) => remote.append(frame, at),
         }
     }
 }
@@ -73,7 +73,7 @@ impl LedgerFile {
     ///
     /// # Errors
     /// When it cannot be opened, another process has it, it is none, or it is damaged.
-    pub fn open(path: &Path) -> Result<(LedgerFile, Contents), LabError> {
+    pub fn open(path: &Path) -> Result<(LedgerFile, LedgerContents), LabError> {
         let failed = |action| move |error| LabError::file(action, path, error);
         let mut options = File::options();
         let options = options.read(true).write(true).create(true).truncate(false);
@@ -112,7 +112,7 @@ impl LedgerFile {
     ///
     /// # Errors
     /// When the disk does not take it.
-    pub fn append(&mut self, frame: &[u8], at: Position) -> Result<(), LabError> {
+    pub fn append(&mut self, frame: &[u8], at: FramePosition) -> Result<(), LabError> {
         let written = self.file.write_all_at(frame, at.len);
         written
             .and_then(|()| self.file.sync_data())
@@ -134,14 +134,14 @@ impl LedgerFile {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pull::record::Record;
+    use crate::pull::record::LedgerRecord;
 
     #[test]
     fn a_ledger_file_is_continued_after_a_torn_tail_and_has_one_writer() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("ledger");
         let mut payload = Vec::new();
-        Record::End.encode(&mut payload);
+        LedgerRecord::End.encode(&mut payload);
         let (mut file, contents) = LedgerFile::open(&path).expect("made");
         let frame = contents.end.frame(&payload);
         file.append(&frame, contents.end).expect("kept");
@@ -151,7 +151,7 @@ mod tests {
         bytes.extend(&frame[..9]);
         std::fs::write(&path, &bytes).expect("written");
         let (_, contents) = LedgerFile::open(&path).expect("a torn tail");
-        assert_eq!(contents.records, [Record::End]);
+        assert_eq!(contents.records, [LedgerRecord::End]);
         let cut = std::fs::metadata(&path).expect("there").len();
         assert_eq!(cut + 9, bytes.len() as u64);
     }
@@ -168,13 +168,13 @@ mod tests {
     #[test]
     fn names_of_ledgers() {
         assert_eq!(
-            Place::parse("a/b").expect("a path"),
-            Place::File("a/b".into())
+            LedgerLocation::parse("a/b").expect("a path"),
+            LedgerLocation::File("a/b".into())
         );
-        let far = Place::parse("tcp:host:70").expect("an address");
+        let far = LedgerLocation::parse("tcp:host:70").expect("an address");
         assert_eq!(far.to_string(), "tcp:host:70");
         for bad in ["", "tcp:host", "tcp:host:http"] {
-            assert!(Place::parse(bad).is_err(), "{bad}");
+            assert!(LedgerLocation::parse(bad).is_err(), "{bad}");
         }
     }
 }

@@ -44,17 +44,19 @@ mod wire;
 
 pub use book::Book;
 #[cfg(target_os = "linux")]
-pub use check::{Checked, check_target};
+pub use check::{SectorCheckResult, check_target};
 #[cfg(target_os = "linux")]
 pub use keeper::Keeper;
-pub use place::Place;
-pub use record::{Loss, Maker, Mode, Pull, RECENT_NEEDED, Start, Strike};
+pub use place::LedgerLocation;
+pub use record::{
+    Loss, PromiseBasis, Pull, PullDurabilityMode, PullTestSetup, RECENT_NEEDED, Strike,
+};
 #[cfg(target_os = "linux")]
-pub use run::{Event, PullPlan, Watch, run};
-pub use stamp::Found;
+pub use run::{PullEvent, PullObserver, PullPlan, run};
+pub use stamp::UnexpectedContent;
 #[cfg(target_os = "linux")]
-pub use switch::Switch;
-pub use verdict::{PULLS_NEEDED, PullRecord, Standing, verdict};
+pub use switch::PullSwitch;
+pub use verdict::{PULLS_NEEDED, PullRecord, PullVerdict, verdict};
 
 use ssdlab_base::LabError;
 
@@ -62,7 +64,7 @@ use ssdlab_base::LabError;
 ///
 /// # Errors
 /// When it cannot be read, is damaged, or is empty.
-pub fn read(ledger: &Place) -> Result<Book, LabError> {
+pub fn read(ledger: &LedgerLocation) -> Result<Book, LabError> {
     let contents = place::read(ledger)?;
     let book = Book::replay(&contents.records, &ledger.to_string())?;
     book.ok_or_else(|| {

@@ -1,7 +1,7 @@
 //! What a ledger holds: records of what was sent to the target, what it answered, and what was
 //! found after each pull.
 
-use super::stamp::Found;
+use super::stamp::UnexpectedContent;
 use serde::{Deserialize, Serialize};
 
 /// Durable writes in the last second before a pull, for it to count.
@@ -9,7 +9,7 @@ pub const RECENT_NEEDED: u64 = 16;
 
 /// The target and the shape of the test; the first record of a ledger.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Start {
+pub struct PullTestSetup {
     /// Number of the run, in every stamp.
     pub run: u64,
     /// Path of the target, symbolic links resolved.
@@ -32,7 +32,7 @@ pub struct Start {
 
 /// A process that writes to the target.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Session {
+pub struct WriterSession {
     /// The kernel's number of this start of the machine.
     pub boot: String,
     /// When, as RFC 3339.
@@ -46,7 +46,7 @@ pub struct Session {
 /// Who took the power away.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum By {
+pub enum PowerCutSource {
     /// A command.
     Command,
     /// A hand at the plug.
@@ -58,7 +58,7 @@ pub enum By {
 /// By what the streams make their writes durable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Mode {
+pub enum PullDurabilityMode {
     /// By flushes alone: a drive that ignores them is not covered for by FUA writes.
     Flush,
     /// By FUA alone, without any flush.
@@ -67,18 +67,22 @@ pub enum Mode {
     Both,
 }
 
-impl Mode {
+impl PullDurabilityMode {
     /// Every mode, with its share of the pulls.
-    pub const SHARES: [(Mode, u32); 3] = [(Mode::Flush, 10), (Mode::Fua, 10), (Mode::Both, 5)];
+    pub const SHARES: [(PullDurabilityMode, u32); 3] = [
+        (PullDurabilityMode::Flush, 10),
+        (PullDurabilityMode::Fua, 10),
+        (PullDurabilityMode::Both, 5),
+    ];
 }
 
 /// The moment at which the target stopped to answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Strike {
     /// By whom.
-    pub by: By,
+    pub by: PowerCutSource,
     /// How writes were made durable.
-    pub mode: Mode,
+    pub mode: PullDurabilityMode,
     /// Whether the writer had an error for it; `false`: the target went on answering.
     pub noticed: bool,
     /// ns since the session began.
@@ -113,7 +117,7 @@ pub struct Pull {
 /// Why a sector must hold what it must hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Maker {
+pub enum PromiseBasis {
     /// A FUA write that completed.
     Fua,
     /// A flush that completed after the write had.
@@ -137,20 +141,20 @@ pub struct Loss {
     /// The oldest write that it may hold.
     pub expected: u64,
     /// What made that durable.
-    pub maker: Maker,
+    pub maker: PromiseBasis,
     /// When, in ns since the session began.
     pub since_ns: u64,
     /// What it holds.
-    pub found: Found,
+    pub found: UnexpectedContent,
 }
 
 /// One record.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Record {
+pub enum LedgerRecord {
     /// The run begins.
-    Start(Start),
+    Start(PullTestSetup),
     /// A process begins to write.
-    Session(Session),
+    Session(WriterSession),
     /// A write is about to be sent.
     Issued {
         /// Its number.
@@ -214,41 +218,41 @@ fn put_json(out: &mut Vec<u8>, kind: u8, value: &impl Serialize) {
     out.extend(text);
 }
 
-impl Record {
+impl LedgerRecord {
     /// Appends its bytes.
     pub fn encode(&self, out: &mut Vec<u8>) {
         match self {
-            Record::Start(start) => put_json(out, 1, start),
-            Record::Session(session) => put_json(out, 2, session),
-            Record::Issued {
+            LedgerRecord::Start(start) => put_json(out, 1, start),
+            LedgerRecord::Session(session) => put_json(out, 2, session),
+            LedgerRecord::Issued {
                 seq,
                 first,
                 count,
                 fua,
             } => put(out, 3 + u8::from(*fua), &[*seq, *first, u64::from(*count)]),
-            Record::Acked { seq, at_ns } => put(out, 5, &[*seq, *at_ns]),
-            Record::FlushBegun { flush } => put(out, 6, &[*flush]),
-            Record::FlushDone { flush, at_ns } => put(out, 7, &[*flush, *at_ns]),
-            Record::Strike(strike) => put_json(out, 8, strike),
-            Record::Holds { sector, seq } => put(out, 9, &[*sector, seq.unwrap_or(NONE)]),
-            Record::Lost(loss) => put_json(out, 10, loss),
-            Record::Settled(pull) => put_json(out, 11, pull),
-            Record::End => put(out, 12, &[]),
+            LedgerRecord::Acked { seq, at_ns } => put(out, 5, &[*seq, *at_ns]),
+            LedgerRecord::FlushBegun { flush } => put(out, 6, &[*flush]),
+            LedgerRecord::FlushDone { flush, at_ns } => put(out, 7, &[*flush, *at_ns]),
+            LedgerRecord::Strike(strike) => put_json(out, 8, strike),
+            LedgerRecord::Holds { sector, seq } => put(out, 9, &[*sector, seq.unwrap_or(NONE)]),
+            LedgerRecord::Lost(loss) => put_json(out, 10, loss),
+            LedgerRecord::Settled(pull) => put_json(out, 11, pull),
+            LedgerRecord::End => put(out, 12, &[]),
         }
     }
 
     /// Every record of a frame's payload; `None` when it is not one.
-    pub fn decode_all(mut bytes: &[u8]) -> Option<Vec<Record>> {
+    pub fn decode_all(mut bytes: &[u8]) -> Option<Vec<LedgerRecord>> {
         let mut records = Vec::new();
         while !bytes.is_empty() {
-            let (record, rest) = Record::decode(bytes)?;
+            let (record, rest) = LedgerRecord::decode(bytes)?;
             records.push(record);
             bytes = rest;
         }
         Some(records)
     }
 
-    fn decode(bytes: &[u8]) -> Option<(Record, &[u8])> {
+    fn decode(bytes: &[u8]) -> Option<(LedgerRecord, &[u8])> {
         let (&kind, mut rest) = bytes.split_first()?;
         let mut next = || -> Option<u64> {
             let (number, left) = rest.split_first_chunk()?;
@@ -259,40 +263,40 @@ impl Record {
             1 | 2 | 8 | 10 | 11 => {
                 let len = usize::try_from(next()?).ok()?;
                 let (text, left) = rest.split_at_checked(len)?;
-                return Some((Record::from_json(kind, text)?, left));
+                return Some((LedgerRecord::from_json(kind, text)?, left));
             }
-            3 | 4 => Record::Issued {
+            3 | 4 => LedgerRecord::Issued {
                 seq: next()?,
                 first: next()?,
                 count: next()?.try_into().ok()?,
                 fua: kind == 4,
             },
-            5 => Record::Acked {
+            5 => LedgerRecord::Acked {
                 seq: next()?,
                 at_ns: next()?,
             },
-            6 => Record::FlushBegun { flush: next()? },
-            7 => Record::FlushDone {
+            6 => LedgerRecord::FlushBegun { flush: next()? },
+            7 => LedgerRecord::FlushDone {
                 flush: next()?,
                 at_ns: next()?,
             },
-            9 => Record::Holds {
+            9 => LedgerRecord::Holds {
                 sector: next()?,
                 seq: Some(next()?).filter(|&seq| seq != NONE),
             },
-            12 => Record::End,
+            12 => LedgerRecord::End,
             _ => return None,
         };
         Some((record, rest))
     }
 
-    fn from_json(kind: u8, text: &[u8]) -> Option<Record> {
+    fn from_json(kind: u8, text: &[u8]) -> Option<LedgerRecord> {
         Some(match kind {
-            1 => Record::Start(serde_json::from_slice(text).ok()?),
-            2 => Record::Session(serde_json::from_slice(text).ok()?),
-            8 => Record::Strike(serde_json::from_slice(text).ok()?),
-            10 => Record::Lost(serde_json::from_slice(text).ok()?),
-            _ => Record::Settled(serde_json::from_slice(text).ok()?),
+            1 => LedgerRecord::Start(serde_json::from_slice(text).ok()?),
+            2 => LedgerRecord::Session(serde_json::from_slice(text).ok()?),
+            8 => LedgerRecord::Strike(serde_json::from_slice(text).ok()?),
+            10 => LedgerRecord::Lost(serde_json::from_slice(text).ok()?),
+            _ => LedgerRecord::Settled(serde_json::from_slice(text).ok()?),
         })
     }
 }

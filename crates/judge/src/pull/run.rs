@@ -4,13 +4,15 @@
 //! was promised. A pull whose check was not over is finished then.
 
 use super::book::Book;
-use super::check::{Checked, check};
-use super::ledger::Store;
-use super::place::Place;
-use super::record::{By, Pull, RECENT_NEEDED, Record, Session, Start, Strike};
+use super::check::{SectorCheckResult, check};
+use super::ledger::LedgerStore;
+use super::place::LedgerLocation;
+use super::record::{
+    LedgerRecord, PowerCutSource, Pull, PullTestSetup, RECENT_NEEDED, Strike, WriterSession,
+};
 use super::scribe::Scribe;
-use super::streams::{Ended, Load, STREAMS};
-use super::switch::Switch;
+use super::streams::{STREAMS, StreamContext, StreamStatus};
+use super::switch::PullSwitch;
 use super::target::{is_same, own_account, reopen, start};
 use super::verdict::{PullRecord, verdict};
 use ssdlab_base::LabError;
@@ -34,11 +36,11 @@ pub struct PullPlan {
     /// A file or a block device.
     pub target: PathBuf,
     /// Where the ledger is kept.
-    pub ledger: Place,
+    pub ledger: LedgerLocation,
     /// Size and leave to write.
     pub open: OpenOptions,
     /// Who takes the power away.
-    pub switch: Switch,
+    pub switch: PullSwitch,
     /// Pulls that count, those of earlier runs included.
     pub pulls: u32,
     /// Go on after a broken promise.
@@ -59,7 +61,7 @@ pub struct PullPlan {
 
 /// What happens in a run.
 #[derive(Clone, Copy, Debug)]
-pub enum Event<'a> {
+pub enum PullEvent<'a> {
     /// Sectors without a stamp are written: bytes, and all of them.
     Filling(u64, u64),
     /// Pull `number` is next; a person is to make it if `by_hand`.
@@ -76,18 +78,18 @@ pub enum Event<'a> {
     /// A check: bytes read, and all of them.
     Checking(u64, u64),
     /// A check without a pull is over.
-    Checked(&'a Checked),
+    Checked(&'a SectorCheckResult),
     /// A pull is over.
-    Pulled(&'a Pull, &'a Checked),
+    Pulled(&'a Pull, &'a SectorCheckResult),
 }
 
 /// Hears of a run.
-pub type Watch<'a> = &'a mut dyn FnMut(Event<'_>);
+pub type PullObserver<'a> = &'a mut dyn FnMut(PullEvent<'_>);
 
-struct Run<'a> {
+struct PullRun<'a> {
     plan: &'a PullPlan,
     scribe: Scribe,
-    start: Start,
+    start: PullTestSetup,
     began: Instant,
     counts_cycles: bool,
 }
@@ -103,8 +105,12 @@ fn boot() -> String {
 /// # Errors
 /// When the target or the ledger cannot be used, or the switch does not work. The ledger can be
 /// continued.
-pub fn run(plan: &PullPlan, watch: Watch<'_>, stop: &AtomicBool) -> Result<PullRecord, LabError> {
-    let (mut store, contents) = Store::open(&plan.ledger)?;
+pub fn run(
+    plan: &PullPlan,
+    watch: PullObserver<'_>,
+    stop: &AtomicBool,
+) -> Result<PullRecord, LabError> {
+    let (mut store, contents) = LedgerStore::open(&plan.ledger)?;
     let mut at = contents.end;
     let found = Book::replay(&contents.records, &plan.ledger.to_string())?;
     let (book, file) = match found {
@@ -123,7 +129,7 @@ pub fn run(plan: &PullPlan, watch: Watch<'_>, stop: &AtomicBool) -> Result<PullR
             let file = DirectFile::open(&plan.target, &sized(plan))?;
             let book = Book::new(start(&file, plan.open.size, plan.seed)?)?;
             let mut payload = Vec::new();
-            Record::Start(book.start.clone()).encode(&mut payload);
+            LedgerRecord::Start(book.start.clone()).encode(&mut payload);
             let frame = at.frame(&payload);
             store.append(&frame, at)?;
             at = at.after(&frame).unwrap_or(at);
@@ -132,24 +138,24 @@ pub fn run(plan: &PullPlan, watch: Watch<'_>, stop: &AtomicBool) -> Result<PullR
     };
     let strike = interrupted(plan, &book)?;
     let own = own_account(Path::new(&file.facts().name));
-    let run = Run {
+    let run = PullRun {
         plan,
         start: book.start.clone(),
         scribe: Scribe::new(store, at, book),
         began: Instant::now(),
         counts_cycles: own.power_cycles.is_some(),
     };
-    run.scribe.keep(Record::Session(Session {
+    run.scribe.keep(LedgerRecord::Session(WriterSession {
         boot: boot(),
         at: Utc::now().rfc3339(),
         protected: own.protected,
         power_cycles: own.power_cycles,
     }))?;
     if let Some(strike) = strike {
-        run.scribe.keep(Record::Strike(strike))?;
+        run.scribe.keep(LedgerRecord::Strike(strike))?;
     }
     run.session(file, watch, stop)?;
-    run.scribe.keep(Record::End)?;
+    run.scribe.keep(LedgerRecord::End)?;
     Ok(run.scribe.book(verdict))
 }
 
@@ -163,16 +169,16 @@ fn sized(plan: &PullPlan) -> OpenOptions {
 }
 
 /// Brings the power back that an earlier process may have taken away.
-fn bring_back(plan: &PullPlan, watch: Watch<'_>) -> Result<(), LabError> {
+fn bring_back(plan: &PullPlan, watch: PullObserver<'_>) -> Result<(), LabError> {
     match &plan.switch {
         // The power may be on, and a switch that says so is no error; the check decides.
-        Switch::Commands { .. } => {
+        PullSwitch::Commands { .. } => {
             let _ = plan.switch.on();
             Ok(())
         }
-        Switch::Hand if plan.host_lost_power => Ok(()),
-        Switch::Hand => {
-            watch(Event::PlugIn);
+        PullSwitch::Hand if plan.host_lost_power => Ok(()),
+        PullSwitch::Hand => {
+            watch(PullEvent::PlugIn);
             plan.switch.on()
         }
     }
@@ -196,10 +202,10 @@ fn interrupted(plan: &PullPlan, book: &Book) -> Result<Option<Strike>, LabError>
     ))
 }
 
-impl Run<'_> {
-    fn load<'b>(&'b self, file: &'b DirectFile, ended: &'b Ended) -> Load<'b> {
+impl PullRun<'_> {
+    fn load<'b>(&'b self, file: &'b DirectFile, ended: &'b StreamStatus) -> StreamContext<'b> {
         let sector_bytes = u64::from(self.start.sector_bytes);
-        Load {
+        StreamContext {
             file,
             scribe: &self.scribe,
             run: self.start.run,
@@ -208,14 +214,14 @@ impl Run<'_> {
             began: self.began,
             ended,
             mode: self.scribe.book(Book::next_mode),
-            by_hand: self.plan.switch == Switch::Hand,
+            by_hand: self.plan.switch == PullSwitch::Hand,
         }
     }
 
     fn session(
         &self,
         mut file: DirectFile,
-        watch: Watch<'_>,
+        watch: PullObserver<'_>,
         stop: &AtomicBool,
     ) -> Result<(), LabError> {
         if self.scribe.book(|book| book.seq > 0) {
@@ -237,11 +243,11 @@ impl Run<'_> {
             };
             // An exclusive owner is in its own way.
             drop(file);
-            self.scribe.keep(Record::Strike(strike))?;
-            watch(Event::Struck(&strike));
+            self.scribe.keep(LedgerRecord::Strike(strike))?;
+            watch(PullEvent::Struck(&strike));
             std::thread::sleep(self.plan.settle);
-            if self.plan.switch == Switch::Hand {
-                watch(Event::PlugIn);
+            if self.plan.switch == PullSwitch::Hand {
+                watch(PullEvent::PlugIn);
             }
             self.plan.switch.on()?;
             let limit = (self.plan.back, false);
@@ -264,7 +270,12 @@ impl Run<'_> {
     }
 
     /// Stamps every sector that has no stamp.
-    fn fill(&self, file: &DirectFile, watch: Watch<'_>, stop: &AtomicBool) -> Result<(), LabError> {
+    fn fill(
+        &self,
+        file: &DirectFile,
+        watch: PullObserver<'_>,
+        stop: &AtomicBool,
+    ) -> Result<(), LabError> {
         let parts = self.scribe.book(|book| {
             let mut parts: Vec<std::ops::Range<u64>> = Vec::new();
             let empty = book.sectors.iter().enumerate();
@@ -280,8 +291,8 @@ impl Run<'_> {
         if parts.is_empty() {
             return Ok(());
         }
-        let mut progress = |done, total| watch(Event::Filling(done, total));
-        let ended = Ended::default();
+        let mut progress = |done, total| watch(PullEvent::Filling(done, total));
+        let ended = StreamStatus::default();
         self.load(file, &ended).fill(&parts, &mut progress, stop)
     }
 
@@ -290,16 +301,16 @@ impl Run<'_> {
         &self,
         file: &DirectFile,
         number: u32,
-        watch: Watch<'_>,
+        watch: PullObserver<'_>,
         stop: &AtomicBool,
     ) -> Result<Option<Strike>, LabError> {
         let by = self.plan.switch.by();
-        watch(Event::Writing {
+        watch(PullEvent::Writing {
             number,
-            by_hand: by == By::Hand,
+            by_hand: by == PowerCutSource::Hand,
         });
         let seed = Rng::named(self.start.seed, &format!("pull {number}")).next_u64();
-        let ended = Ended::default();
+        let ended = StreamStatus::default();
         let load = self.load(file, &ended);
         let off = std::thread::scope(|scope| {
             for stream in 0..STREAMS {
@@ -316,7 +327,9 @@ impl Run<'_> {
         let struck = ended.struck();
         match (off, &struck) {
             (false, None) => return Ok(None),
-            (false, Some((_, error))) if by == By::Command => return Err(self.by_itself(error)),
+            (false, Some((_, error))) if by == PowerCutSource::Command => {
+                return Err(self.by_itself(error));
+            }
             _ => {}
         }
         let at_ns = struck.as_ref().map_or_else(|| load.now(), |(at, _)| *at);
@@ -337,7 +350,12 @@ impl Run<'_> {
 
     /// Lets the streams write for a while, then takes the power away and waits for an error.
     /// `false`: stopped before, or the target failed by itself.
-    fn take_away(&self, seed: u64, ended: &Ended, stop: &AtomicBool) -> Result<bool, LabError> {
+    fn take_away(
+        &self,
+        seed: u64,
+        ended: &StreamStatus,
+        stop: &AtomicBool,
+    ) -> Result<bool, LabError> {
         let mean = self.plan.write_for.as_millis() as u64;
         let share = Rng::named(seed, "when").below(mean.max(1)) + mean / 2;
         let wait = |time: Duration, stoppable: bool| {
@@ -350,7 +368,7 @@ impl Run<'_> {
             }
             true
         };
-        let by_hand = self.plan.switch == Switch::Hand;
+        let by_hand = self.plan.switch == PullSwitch::Hand;
         if !by_hand && !wait(Duration::from_millis(share), true) || ended.is_halted() {
             return Ok(false);
         }
@@ -365,9 +383,9 @@ impl Run<'_> {
     }
 
     /// Reads all, makes the contents durable, and settles the pull if there is one.
-    fn check(&self, file: &DirectFile, watch: Watch<'_>) -> Result<(), LabError> {
+    fn check(&self, file: &DirectFile, watch: PullObserver<'_>) -> Result<(), LabError> {
         is_same(&self.start, file)?;
-        let mut progress = |done, total| watch(Event::Checking(done, total));
+        let mut progress = |done, total| watch(PullEvent::Checking(done, total));
         let checked = self.scribe.book(|book| check(file, book, &mut progress))?;
         file.flush()
             .map_err(|error| LabError::file("flushing", &file.facts().name, error))?;
@@ -386,12 +404,12 @@ impl Run<'_> {
             at: Utc::now().rfc3339(),
         });
         let mut records = checked.records();
-        records.push(Record::Settled(pull.clone()));
+        records.push(LedgerRecord::Settled(pull.clone()));
         let given = self.scribe.enter(|_| records)?;
         self.scribe.wait(given)?;
         match &pull {
-            Some(pull) => watch(Event::Pulled(pull, &checked)),
-            None => watch(Event::Checked(&checked)),
+            Some(pull) => watch(PullEvent::Pulled(pull, &checked)),
+            None => watch(PullEvent::Checked(&checked)),
         }
         Ok(())
     }
@@ -416,9 +434,9 @@ mod tests {
     fn plan() -> PullPlan {
         PullPlan {
             target: "target".into(),
-            ledger: Place::File("ledger".into()),
+            ledger: LedgerLocation::File("ledger".into()),
             open: OpenOptions::default(),
-            switch: Switch::Hand,
+            switch: PullSwitch::Hand,
             pulls: 25,
             keep_going: false,
             host_lost_power: true,
@@ -432,7 +450,7 @@ mod tests {
 
     /// A session of another start of the machine that was writing when it ended.
     fn book(boot: &str, ended: bool) -> Book {
-        let start = Start {
+        let start = PullTestSetup {
             run: 1,
             path: "target".into(),
             serial: None,
@@ -444,23 +462,23 @@ mod tests {
             at: String::new(),
         };
         let mut book = Book::new(start).expect("a book");
-        let mut records = vec![Record::Session(Session {
+        let mut records = vec![LedgerRecord::Session(WriterSession {
             boot: boot.to_owned(),
             at: String::new(),
             protected: None,
             power_cycles: None,
         })];
         for seq in 1..=20 {
-            records.push(Record::Issued {
+            records.push(LedgerRecord::Issued {
                 seq,
                 first: 0,
                 count: 1,
                 fua: true,
             });
             let at_ns = seq * 1000;
-            records.push(Record::Acked { seq, at_ns });
+            records.push(LedgerRecord::Acked { seq, at_ns });
         }
-        records.extend(ended.then_some(Record::End));
+        records.extend(ended.then_some(LedgerRecord::End));
         for record in &records {
             book.apply(record).expect("fits");
         }
@@ -471,7 +489,10 @@ mod tests {
     fn a_hosts_loss_of_power_is_a_pull_only_if_the_machine_was_started_since() {
         let strike = interrupted(&plan(), &book("another", false)).expect("a pull");
         let strike = strike.expect("a strike");
-        assert_eq!((strike.by, strike.promised_recently), (By::Host, 20));
+        assert_eq!(
+            (strike.by, strike.promised_recently),
+            (PowerCutSource::Host, 20)
+        );
         let same = interrupted(&plan(), &book(&boot(), false));
         let said = same.expect_err("no restart").to_string();
         assert!(said.contains("has not been started"), "{said}");

@@ -4,14 +4,14 @@
 //! the ledger waits for it; records that come in meanwhile go into the next frame together.
 
 use super::book::Book;
-use super::frames::Position;
-use super::ledger::Store;
-use super::record::Record;
+use super::frames::FramePosition;
+use super::ledger::LedgerStore;
+use super::record::LedgerRecord;
 use ssdlab_base::LabError;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
-struct State {
+struct ScribeState {
     book: Book,
     pending: Vec<u8>,
     /// Records given, and of these how many are in the ledger.
@@ -22,29 +22,29 @@ struct State {
     closing: bool,
 }
 
-struct Shared {
-    state: Mutex<State>,
+struct ScribeShared {
+    state: Mutex<ScribeState>,
     changed: Condvar,
 }
 
 /// The keeper of a ledger in this process.
 pub struct Scribe {
-    shared: Arc<Shared>,
+    shared: Arc<ScribeShared>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl Shared {
-    fn lock(&self) -> MutexGuard<'_, State> {
+impl ScribeShared {
+    fn lock(&self) -> MutexGuard<'_, ScribeState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn wait<'a>(&self, state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
+    fn wait<'a>(&self, state: MutexGuard<'a, ScribeState>) -> MutexGuard<'a, ScribeState> {
         self.changed
             .wait(state)
             .unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn write(&self, mut store: Store, mut at: Position) {
+    fn write(&self, mut store: LedgerStore, mut at: FramePosition) {
         loop {
             let mut state = self.lock();
             while state.pending.is_empty() && !state.closing {
@@ -79,8 +79,8 @@ impl Shared {
 
 impl Scribe {
     /// Continues the ledger in `store` from `at` on, which adds up to `book`.
-    pub fn new(store: Store, at: Position, book: Book) -> Scribe {
-        let state = State {
+    pub fn new(store: LedgerStore, at: FramePosition, book: Book) -> Scribe {
+        let state = ScribeState {
             book,
             pending: Vec::new(),
             given: 0,
@@ -88,7 +88,7 @@ impl Scribe {
             failed: None,
             closing: false,
         };
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(ScribeShared {
             state: Mutex::new(state),
             changed: Condvar::new(),
         });
@@ -110,7 +110,7 @@ impl Scribe {
     ///
     /// # Errors
     /// When the ledger has failed, or the records contradict it.
-    pub fn enter(&self, make: impl FnOnce(&Book) -> Vec<Record>) -> Result<u64, LabError> {
+    pub fn enter(&self, make: impl FnOnce(&Book) -> Vec<LedgerRecord>) -> Result<u64, LabError> {
         let mut state = self.shared.lock();
         go_on(&state)?;
         for record in make(&state.book) {
@@ -142,13 +142,13 @@ impl Scribe {
     ///
     /// # Errors
     /// Those of [`Scribe::enter`] and [`Scribe::wait`].
-    pub fn keep(&self, record: Record) -> Result<(), LabError> {
+    pub fn keep(&self, record: LedgerRecord) -> Result<(), LabError> {
         let given = self.enter(|_| vec![record])?;
         self.wait(given)
     }
 }
 
-fn go_on(state: &State) -> Result<(), LabError> {
+fn go_on(state: &ScribeState) -> Result<(), LabError> {
     match &state.failed {
         Some((what, hint)) => Err(LabError::refused(what.clone(), hint.clone())),
         None => Ok(()),

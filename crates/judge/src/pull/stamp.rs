@@ -29,7 +29,7 @@ pub struct Stamp {
 /// What was found in a sector in place of a stamp that is allowed there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Found {
+pub enum UnexpectedContent {
     /// A write of this run, but not one that it may hold.
     Write(u64),
     /// A whole stamp of another sector of this run.
@@ -58,21 +58,21 @@ pub enum Found {
     Unreadable,
 }
 
-impl fmt::Display for Found {
+impl fmt::Display for UnexpectedContent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Found::Write(seq) => write!(f, "write {seq}"),
-            Found::OtherSector { sector, seq } => {
+            UnexpectedContent::Write(seq) => write!(f, "write {seq}"),
+            UnexpectedContent::OtherSector { sector, seq } => {
                 write!(f, "write {seq} of sector {sector}, misplaced")
             }
-            Found::OtherRun => f.write_str("a write of an earlier run"),
-            Found::Torn { front, end } => {
+            UnexpectedContent::OtherRun => f.write_str("a write of an earlier run"),
+            UnexpectedContent::Torn { front, end } => {
                 write!(f, "torn: front of write {front}, end of {end}")
             }
-            Found::Damaged => f.write_str("a damaged stamp"),
-            Found::Zeros => f.write_str("zeros"),
-            Found::Foreign => f.write_str("no stamp"),
-            Found::Unreadable => f.write_str("a read error"),
+            UnexpectedContent::Damaged => f.write_str("a damaged stamp"),
+            UnexpectedContent::Zeros => f.write_str("zeros"),
+            UnexpectedContent::Foreign => f.write_str("no stamp"),
+            UnexpectedContent::Unreadable => f.write_str("a read error"),
         }
     }
 }
@@ -106,12 +106,12 @@ impl Stamp {
 
     /// The stamp of a sector, or what it holds otherwise. A stamp of this `run` in its own
     /// `sector` is the only one that counts.
-    pub fn read(bytes: &[u8], run: u64, sector: u64) -> Result<u64, Found> {
+    pub fn read(bytes: &[u8], run: u64, sector: u64) -> Result<u64, UnexpectedContent> {
         let len = bytes.len();
         if bytes[..8] != MAGIC[..] {
             return Err(match bytes.iter().all(|&byte| byte == 0) {
-                true => Found::Zeros,
-                false => Found::Foreign,
+                true => UnexpectedContent::Zeros,
+                false => UnexpectedContent::Foreign,
             });
         }
         let found = Stamp {
@@ -122,16 +122,16 @@ impl Stamp {
         if word(bytes, len - 8) != XxHash3_64::oneshot(&bytes[..len - 8]) {
             let end = word(bytes, len - TAIL);
             return Err(match end == found.seq {
-                true => Found::Damaged,
-                false => Found::Torn {
+                true => UnexpectedContent::Damaged,
+                false => UnexpectedContent::Torn {
                     front: found.seq,
                     end,
                 },
             });
         }
         match found {
-            Stamp { run: other, .. } if other != run => Err(Found::OtherRun),
-            Stamp { sector: other, .. } if other != sector => Err(Found::OtherSector {
+            Stamp { run: other, .. } if other != run => Err(UnexpectedContent::OtherRun),
+            Stamp { sector: other, .. } if other != sector => Err(UnexpectedContent::OtherSector {
                 sector: other,
                 seq: found.seq,
             }),
@@ -158,14 +158,20 @@ mod tests {
     #[test]
     fn each_way_to_be_wrong_has_its_name() {
         assert_eq!(Stamp::read(&sector(9), 7, 3), Ok(9));
-        assert_eq!(Stamp::read(&sector(9), 8, 3), Err(Found::OtherRun));
-        let misplaced = Found::OtherSector { sector: 3, seq: 9 };
+        assert_eq!(
+            Stamp::read(&sector(9), 8, 3),
+            Err(UnexpectedContent::OtherRun)
+        );
+        let misplaced = UnexpectedContent::OtherSector { sector: 3, seq: 9 };
         assert_eq!(Stamp::read(&sector(9), 7, 4), Err(misplaced));
-        assert_eq!(Stamp::read(&[0; 512], 7, 3), Err(Found::Zeros));
-        assert_eq!(Stamp::read(&[1; 512], 7, 3), Err(Found::Foreign));
+        assert_eq!(Stamp::read(&[0; 512], 7, 3), Err(UnexpectedContent::Zeros));
+        assert_eq!(
+            Stamp::read(&[1; 512], 7, 3),
+            Err(UnexpectedContent::Foreign)
+        );
         let mut torn = sector(9);
         torn[256..].copy_from_slice(&sector(8)[256..]);
-        let two = Found::Torn { front: 9, end: 8 };
+        let two = UnexpectedContent::Torn { front: 9, end: 8 };
         assert_eq!(Stamp::read(&torn, 7, 3), Err(two));
     }
 

@@ -13,11 +13,11 @@
 //! Where a person pulls the plug, nobody knows when that is, and three quarters of the time are
 //! calm. With both mechanisms the load stays as it is.
 
-use super::record::{Mode, Record};
+use super::record::{LedgerRecord, PullDurabilityMode};
 use super::scribe::Scribe;
 use super::stamp::Stamp;
 use ssdlab_base::LabError;
-use ssdlab_bench::device::direct::{Buffer, DirectFile};
+use ssdlab_bench::device::direct::{DirectBuffer, DirectFile};
 use ssdlab_ssd::rng::Rng;
 use std::io;
 use std::ops::Range;
@@ -42,25 +42,25 @@ const SLICE_NS: u64 = 100_000_000;
 const FLUSH_AFTER_MAX: u64 = 4;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum StreamDurability {
     Flushed,
     Fua,
     Plain,
 }
 
-impl Kind {
+impl StreamDurability {
     /// Writes between two flushes, of a stream that flushes after this number of them.
     fn flush_after(self, writes: u64) -> u64 {
         match self {
-            Kind::Flushed => writes,
-            Kind::Fua | Kind::Plain => u64::MAX,
+            StreamDurability::Flushed => writes,
+            StreamDurability::Fua | StreamDurability::Plain => u64::MAX,
         }
     }
 }
 
 /// How the streams ended.
 #[derive(Default)]
-pub struct Ended {
+pub struct StreamStatus {
     halt: AtomicBool,
     calm: AtomicBool,
     /// First error of the target: when, in ns since the session began, and what.
@@ -69,7 +69,7 @@ pub struct Ended {
     ledger: Mutex<Option<LabError>>,
 }
 
-impl Ended {
+impl StreamStatus {
     /// Ends the streams.
     pub fn halt(&self) {
         self.halt.store(true, Ordering::SeqCst);
@@ -117,7 +117,7 @@ impl Ended {
 }
 
 /// What all streams share.
-pub struct Load<'a> {
+pub struct StreamContext<'a> {
     /// The target.
     pub file: &'a DirectFile,
     /// The ledger.
@@ -131,34 +131,34 @@ pub struct Load<'a> {
     /// When the session began.
     pub began: Instant,
     /// How the streams end.
-    pub ended: &'a Ended,
+    pub ended: &'a StreamStatus,
     /// How writes are made durable.
-    pub mode: Mode,
+    pub mode: PullDurabilityMode,
     /// A person takes the power away.
     pub by_hand: bool,
 }
 
 /// One write: first sector and number of sectors.
-pub type Extent = (u64, u32);
+pub type SectorExtent = (u64, u32);
 
-enum Stopped {
+enum StreamError {
     Target(io::Error),
     Ledger(LabError),
 }
 
-impl From<LabError> for Stopped {
-    fn from(error: LabError) -> Stopped {
-        Stopped::Ledger(error)
+impl From<LabError> for StreamError {
+    fn from(error: LabError) -> StreamError {
+        StreamError::Ledger(error)
     }
 }
 
-impl From<io::Error> for Stopped {
-    fn from(error: io::Error) -> Stopped {
-        Stopped::Target(error)
+impl From<io::Error> for StreamError {
+    fn from(error: io::Error) -> StreamError {
+        StreamError::Target(error)
     }
 }
 
-impl Load<'_> {
+impl StreamContext<'_> {
     /// ns since the session began.
     pub fn now(&self) -> u64 {
         self.began.elapsed().as_nanos() as u64
@@ -167,13 +167,14 @@ impl Load<'_> {
     /// Stream `number`, until the streams are to end.
     pub fn stream(&self, number: u64, seed: u64) {
         let kind = match (number, self.mode) {
-            (0, Mode::Flush | Mode::Both) | (1 | 2, Mode::Flush) => Kind::Flushed,
-            (0..=2, Mode::Fua | Mode::Both) => Kind::Fua,
-            _ => Kind::Plain,
+            (0, PullDurabilityMode::Flush | PullDurabilityMode::Both)
+            | (1 | 2, PullDurabilityMode::Flush) => StreamDurability::Flushed,
+            (0..=2, PullDurabilityMode::Fua | PullDurabilityMode::Both) => StreamDurability::Fua,
+            _ => StreamDurability::Plain,
         };
         let share = self.sectors / STREAMS;
         let area = share * number..share * (number + 1);
-        let mut draw = Draw {
+        let mut draw = ExtentGenerator {
             rng: Rng::named(seed, &format!("stream {number}")),
             cursor: area.start,
             area,
@@ -182,13 +183,17 @@ impl Load<'_> {
         };
         match self.write_on(kind, &mut draw) {
             Ok(()) => {}
-            Err(Stopped::Target(error)) => self.ended.strike(self.now(), error),
-            Err(Stopped::Ledger(error)) => self.ended.no_ledger(error),
+            Err(StreamError::Target(error)) => self.ended.strike(self.now(), error),
+            Err(StreamError::Ledger(error)) => self.ended.no_ledger(error),
         }
     }
 
-    fn write_on(&self, kind: Kind, draw: &mut Draw) -> Result<(), Stopped> {
-        let mut buffer = Buffer::new(WRITE_MAX as usize)
+    fn write_on(
+        &self,
+        kind: StreamDurability,
+        draw: &mut ExtentGenerator,
+    ) -> Result<(), StreamError> {
+        let mut buffer = DirectBuffer::new(WRITE_MAX as usize)
             .map_err(|error| LabError::refused(format!("no memory to write from: {error}"), ""))?;
         while !self.ended.is_halted() {
             if self.is_calm() {
@@ -196,10 +201,15 @@ impl Load<'_> {
                 continue;
             }
             let count = 1 + draw.rng.below(BATCH_MAX);
-            let extents: Vec<Extent> = (0..count).map(|_| draw.extent()).collect();
+            let extents: Vec<SectorExtent> = (0..count).map(|_| draw.extent()).collect();
             let flush_after = kind.flush_after(1 + draw.rng.below(FLUSH_AFTER_MAX));
-            self.write(&extents, kind == Kind::Fua, flush_after, &mut buffer)?;
-            if kind == Kind::Plain {
+            self.write(
+                &extents,
+                kind == StreamDurability::Fua,
+                flush_after,
+                &mut buffer,
+            )?;
+            if kind == StreamDurability::Plain {
                 self.rest(2 + draw.rng.below(8));
             }
         }
@@ -209,22 +219,27 @@ impl Load<'_> {
     fn is_calm(&self) -> bool {
         let announced = self.ended.calm.load(Ordering::SeqCst);
         let now = announced || self.by_hand && is_calm_slice(self.now());
-        now && self.mode != Mode::Both
+        now && self.mode != PullDurabilityMode::Both
     }
 
     /// The first stream makes every small write durable at once; the others wait.
     fn write_calmly(
         &self,
-        kind: Kind,
-        draw: &mut Draw,
-        buffer: &mut Buffer,
-    ) -> Result<(), Stopped> {
+        kind: StreamDurability,
+        draw: &mut ExtentGenerator,
+        buffer: &mut DirectBuffer,
+    ) -> Result<(), StreamError> {
         if !draw.is_first {
             self.rest(1);
             return Ok(());
         }
-        let extents: Vec<Extent> = (0..CALM_BATCH).map(|_| draw.small()).collect();
-        self.write(&extents, kind == Kind::Fua, kind.flush_after(1), buffer)
+        let extents: Vec<SectorExtent> = (0..CALM_BATCH).map(|_| draw.small()).collect();
+        self.write(
+            &extents,
+            kind == StreamDurability::Fua,
+            kind.flush_after(1),
+            buffer,
+        )
     }
 
     fn rest(&self, ms: u64) {
@@ -237,11 +252,11 @@ impl Load<'_> {
     /// every `flush_after` of them.
     fn write(
         &self,
-        extents: &[Extent],
+        extents: &[SectorExtent],
         fua: bool,
         flush_after: u64,
-        buffer: &mut Buffer,
-    ) -> Result<(), Stopped> {
+        buffer: &mut DirectBuffer,
+    ) -> Result<(), StreamError> {
         let mut next = 0;
         let given = self.scribe.enter(|book| {
             next = book.seq + 1;
@@ -255,7 +270,7 @@ impl Load<'_> {
             let len = self.stamp(buffer, first, count, seq);
             self.file
                 .write(first * self.sector_bytes, len, buffer, fua)?;
-            self.acknowledge(Record::Acked {
+            self.acknowledge(LedgerRecord::Acked {
                 seq,
                 at_ns: self.now(),
             })?;
@@ -266,7 +281,7 @@ impl Load<'_> {
         Ok(())
     }
 
-    fn stamp(&self, buffer: &mut Buffer, first: u64, count: u32, seq: u64) -> usize {
+    fn stamp(&self, buffer: &mut DirectBuffer, first: u64, count: u32, seq: u64) -> usize {
         let len = (u64::from(count) * self.sector_bytes) as usize;
         let sectors = buffer.bytes()[..len].chunks_mut(self.sector_bytes as usize);
         for (sector, bytes) in (first..).zip(sectors) {
@@ -278,7 +293,7 @@ impl Load<'_> {
 
     /// Enters what the target has completed. Soon after the first error nothing counts any more:
     /// a kernel may send a command again once the power is back.
-    fn acknowledge(&self, record: Record) -> Result<(), LabError> {
+    fn acknowledge(&self, record: LedgerRecord) -> Result<(), LabError> {
         let struck = self.ended.struck();
         if struck.is_none_or(|(at, _)| self.now() < at + GRACE_NS) {
             self.scribe.enter(|_| vec![record])?;
@@ -286,14 +301,14 @@ impl Load<'_> {
         Ok(())
     }
 
-    fn flush(&self) -> Result<(), Stopped> {
+    fn flush(&self) -> Result<(), StreamError> {
         let mut flush = 0;
         self.scribe.enter(|book| {
             flush = book.flush + 1;
-            vec![Record::FlushBegun { flush }]
+            vec![LedgerRecord::FlushBegun { flush }]
         })?;
         self.file.flush()?;
-        self.acknowledge(Record::FlushDone {
+        self.acknowledge(LedgerRecord::FlushDone {
             flush,
             at_ns: self.now(),
         })?;
@@ -312,7 +327,7 @@ impl Load<'_> {
     ) -> Result<(), LabError> {
         let total: u64 = parts.iter().map(|part| part.end - part.start).sum();
         let step = WRITE_MAX / self.sector_bytes;
-        let extents: Vec<Extent> = parts
+        let extents: Vec<SectorExtent> = parts
             .iter()
             .flat_map(|part| {
                 let starts = part.clone().step_by(step as usize);
@@ -321,11 +336,11 @@ impl Load<'_> {
             .collect();
         let mut done = 0;
         let failed = |stopped| match stopped {
-            Stopped::Ledger(error) => error,
-            Stopped::Target(error) => LabError::file("filling", &self.file.facts().name, error),
+            StreamError::Ledger(error) => error,
+            StreamError::Target(error) => LabError::file("filling", &self.file.facts().name, error),
         };
-        let memory = |error| failed(Stopped::Target(error));
-        let mut buffer = Buffer::new(WRITE_MAX as usize).map_err(memory)?;
+        let memory = |error| failed(StreamError::Target(error));
+        let mut buffer = DirectBuffer::new(WRITE_MAX as usize).map_err(memory)?;
         for some in extents.chunks(256) {
             if stop.load(Ordering::Relaxed) {
                 return Err(LabError::refused(
@@ -347,8 +362,8 @@ fn is_calm_slice(at_ns: u64) -> bool {
     !(at_ns / SLICE_NS).is_multiple_of(4)
 }
 
-fn issued(from: u64, extents: &[Extent], fua: bool) -> Vec<Record> {
-    let record = |(seq, &(first, count))| Record::Issued {
+fn issued(from: u64, extents: &[SectorExtent], fua: bool) -> Vec<LedgerRecord> {
+    let record = |(seq, &(first, count))| LedgerRecord::Issued {
         seq,
         first,
         count,
@@ -358,7 +373,7 @@ fn issued(from: u64, extents: &[Extent], fua: bool) -> Vec<Record> {
 }
 
 /// Where and how much a stream writes.
-struct Draw {
+struct ExtentGenerator {
     rng: Rng,
     area: Range<u64>,
     cursor: u64,
@@ -366,8 +381,8 @@ struct Draw {
     is_first: bool,
 }
 
-impl Draw {
-    fn extent(&mut self) -> Extent {
+impl ExtentGenerator {
+    fn extent(&mut self) -> SectorExtent {
         let bytes = match self.rng.below(20) {
             0 | 1 => self.sector_bytes,
             2..=11 => 4 << 10,
@@ -378,7 +393,7 @@ impl Draw {
         self.of(bytes)
     }
 
-    fn small(&mut self) -> Extent {
+    fn small(&mut self) -> SectorExtent {
         let bytes = match self.rng.below(4) {
             0 => self.sector_bytes,
             _ => 4 << 10,
@@ -386,7 +401,7 @@ impl Draw {
         self.of(bytes)
     }
 
-    fn of(&mut self, bytes: u64) -> Extent {
+    fn of(&mut self, bytes: u64) -> SectorExtent {
         let count = (bytes / self.sector_bytes).max(1);
         let size = self.area.end - self.area.start;
         let step = ((4 << 10) / self.sector_bytes).max(1).min(count);
@@ -426,7 +441,7 @@ mod tests {
     #[test]
     fn writes_stay_in_their_area_and_come_in_every_size() {
         for sector_bytes in [512, 4096] {
-            let mut draw = Draw {
+            let mut draw = ExtentGenerator {
                 rng: Rng::named(1, "test"),
                 area: 1000..1000 + (1 << 20) / sector_bytes,
                 cursor: 1000,

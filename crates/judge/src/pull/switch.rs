@@ -1,13 +1,13 @@
 //! Who takes the power away and brings it back: commands, or a person.
 
-use super::record::By;
+use super::record::PowerCutSource;
 use ssdlab_base::LabError;
 use std::io::BufRead as _;
 use std::process::{Command, Stdio};
 
 /// The switch of a target's power.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Switch {
+pub enum PullSwitch {
     /// Commands of the shell, each of which ends once it has had its effect.
     Commands {
         /// Takes the power away.
@@ -19,12 +19,12 @@ pub enum Switch {
     Hand,
 }
 
-impl Switch {
+impl PullSwitch {
     /// Who it is, for the record.
-    pub fn by(&self) -> By {
+    pub fn by(&self) -> PowerCutSource {
         match self {
-            Switch::Commands { .. } => By::Command,
-            Switch::Hand => By::Hand,
+            PullSwitch::Commands { .. } => PowerCutSource::Command,
+            PullSwitch::Hand => PowerCutSource::Hand,
         }
     }
 
@@ -34,8 +34,8 @@ impl Switch {
     /// When the command fails.
     pub fn off(&self) -> Result<(), LabError> {
         match self {
-            Switch::Commands { off, .. } => shell("--off", off),
-            Switch::Hand => Ok(()),
+            PullSwitch::Commands { off, .. } => shell("--off", off),
+            PullSwitch::Hand => Ok(()),
         }
     }
 
@@ -45,8 +45,8 @@ impl Switch {
     /// When the command fails, or standard input ends.
     pub fn on(&self) -> Result<(), LabError> {
         match self {
-            Switch::Commands { on, .. } => shell("--on", on),
-            Switch::Hand => enter(),
+            PullSwitch::Commands { on, .. } => shell("--on", on),
+            PullSwitch::Hand => enter(),
         }
     }
 }

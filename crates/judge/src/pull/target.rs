@@ -1,13 +1,13 @@
 //! The target of a test: opened for the first time, and found again after each pull.
 
 use super::ledger::random_number;
-use super::record::Start;
+use super::record::PullTestSetup;
 use crate::inspect::drive_of;
 use ssdlab_base::LabError;
 use ssdlab_base::clock::Utc;
 use ssdlab_bench::device::OpenOptions;
 use ssdlab_bench::device::direct::DirectFile;
-use ssdlab_bench::device::system::{DevId, System};
+use ssdlab_bench::device::system::{DevId, SystemPaths};
 use ssdlab_ssd::Bytes;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(200);
 
 /// What the drive says of itself, as far as a test of pulls wants it.
 #[derive(Clone, Debug, Default)]
-pub struct OwnAccount {
+pub struct DrivePowerInfo {
     /// Why its buffer is known to be protected, if it is.
     pub protected: Option<String>,
     /// Times powered up.
@@ -30,12 +30,12 @@ pub struct OwnAccount {
 }
 
 /// Asks the drive under `path`; one that cannot be asked says nothing.
-pub fn own_account(path: &Path) -> OwnAccount {
+pub fn own_account(path: &Path) -> DrivePowerInfo {
     let Ok(Some(found)) = drive_of(path) else {
-        return OwnAccount::default();
+        return DrivePowerInfo::default();
     };
     let protected = found.protection.holds == Some(true);
-    OwnAccount {
+    DrivePowerInfo {
         protected: protected.then_some(found.protection.why),
         power_cycles: found.events.power_cycles,
     }
@@ -45,7 +45,7 @@ pub fn own_account(path: &Path) -> OwnAccount {
 ///
 /// # Errors
 /// When it is too small, or has sectors of an odd size.
-pub fn start(file: &DirectFile, size: Option<u64>, seed: u64) -> Result<Start, LabError> {
+pub fn start(file: &DirectFile, size: Option<u64>, seed: u64) -> Result<PullTestSetup, LabError> {
     let facts = file.facts();
     let (sector, capacity) = (u64::from(facts.block_size), facts.capacity);
     let bytes = size.unwrap_or(USED_DEFAULT).min(capacity);
@@ -62,7 +62,7 @@ pub fn start(file: &DirectFile, size: Option<u64>, seed: u64) -> Result<Start, L
             format!("at least {} are needed (--size)", Bytes(USED_MIN)),
         ));
     }
-    Ok(Start {
+    Ok(PullTestSetup {
         run: random_number()?,
         path: facts.name.clone(),
         serial: facts.serial.clone(),
@@ -79,7 +79,7 @@ pub fn start(file: &DirectFile, size: Option<u64>, seed: u64) -> Result<Start, L
 ///
 /// # Errors
 /// When it is another.
-pub fn is_same(start: &Start, file: &DirectFile) -> Result<(), LabError> {
+pub fn is_same(start: &PullTestSetup, file: &DirectFile) -> Result<(), LabError> {
     let facts = file.facts();
     let named = |serial: &Option<String>, path: &str| match serial {
         Some(serial) => format!("{path}, serial number {serial}"),
@@ -107,8 +107,8 @@ pub fn is_same(start: &Start, file: &DirectFile) -> Result<(), LabError> {
 }
 
 /// The device with the serial number of `start`, under whatever name it has come back.
-fn by_serial(start: &Start) -> Option<PathBuf> {
-    let (serial, system) = (start.serial.as_ref()?, System::live());
+fn by_serial(start: &PullTestSetup) -> Option<PathBuf> {
+    let (serial, system) = (start.serial.as_ref()?, SystemPaths::live());
     let disks = fs::read_dir(system.sys.join("block")).ok()?;
     disks.flatten().find_map(|disk| {
         let id = DevId::parse(&fs::read_to_string(disk.path().join("dev")).ok()?)?;
@@ -125,7 +125,7 @@ fn by_serial(start: &Start) -> Option<PathBuf> {
 /// When it is not back within the limit, or refused.
 pub fn reopen(
     path: &Path,
-    start: &Start,
+    start: &PullTestSetup,
     options: &OpenOptions,
     (limit, first): (Duration, bool),
 ) -> Result<DirectFile, LabError> {

@@ -1,9 +1,9 @@
 //! A test of pulls in words.
 
 use super::book::Book;
-use super::check::Checked;
-use super::record::{By, Mode, Pull, RECENT_NEEDED, Strike};
-use super::verdict::{PULLS_NEEDED, PullRecord, Standing};
+use super::check::SectorCheckResult;
+use super::record::{PowerCutSource, Pull, PullDurabilityMode, RECENT_NEEDED, Strike};
+use super::verdict::{PULLS_NEEDED, PullRecord, PullVerdict};
 use ssdlab_ssd::Bytes;
 use std::fmt::Write as _;
 
@@ -30,7 +30,7 @@ fn plural(count: u64, one: &str) -> String {
 }
 
 /// What a check found, a line for each loss after the first.
-pub fn found(checked: &Checked) -> String {
+pub fn found(checked: &SectorCheckResult) -> String {
     let lost = checked.losses.len();
     let mut text = match lost {
         0 => "nothing lost".to_owned(),
@@ -51,7 +51,7 @@ pub fn found(checked: &Checked) -> String {
 }
 
 /// A finished pull.
-pub fn pulled(pull: &Pull, checked: &Checked) -> String {
+pub fn pulled(pull: &Pull, checked: &SectorCheckResult) -> String {
     let counts = match pull.counts() {
         true => "",
         false => " (does not count)",
@@ -62,9 +62,9 @@ pub fn pulled(pull: &Pull, checked: &Checked) -> String {
 /// The verdict, and what it rests on.
 pub fn record(record: &PullRecord) -> String {
     let word = match record.standing {
-        Standing::Kept => "PASS",
-        Standing::Broken => "FAIL",
-        Standing::Undecided => "UNKNOWN",
+        PullVerdict::Kept => "PASS",
+        PullVerdict::Broken => "FAIL",
+        PullVerdict::Undecided => "UNKNOWN",
     };
     let drive = record.model.as_deref().unwrap_or("drive");
     let serial = record.serial.as_deref().unwrap_or("not known");
@@ -109,14 +109,14 @@ pub fn status(book: &Book, verdict: &PullRecord) -> String {
     let mut text = String::from("pull  by       durable by  recent  unflushed  older  lost\n");
     for pull in &book.pulls {
         let by = match pull.strike.by {
-            By::Command => "command",
-            By::Hand => "hand",
-            By::Host => "host",
+            PowerCutSource::Command => "command",
+            PowerCutSource::Hand => "hand",
+            PowerCutSource::Host => "host",
         };
         let mode = match pull.strike.mode {
-            Mode::Flush => "flush",
-            Mode::Fua => "FUA",
-            Mode::Both => "both",
+            PullDurabilityMode::Flush => "flush",
+            PullDurabilityMode::Fua => "FUA",
+            PullDurabilityMode::Both => "both",
         };
         let _ = writeln!(
             text,

@@ -5,7 +5,7 @@
 //! losses passes only if it shows, in one of three ways, that the drive was without power.
 
 use super::book::Book;
-use super::record::{Loss, Maker, Pull};
+use super::record::{Loss, PromiseBasis, Pull};
 use serde::{Deserialize, Serialize};
 use ssdlab_base::LabError;
 use ssdlab_bench::device::TargetFacts;
@@ -16,7 +16,7 @@ pub const PULLS_NEEDED: u32 = 25;
 /// What the pulls show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Standing {
+pub enum PullVerdict {
     /// Every promise was kept.
     Kept,
     /// A promise was broken.
@@ -61,7 +61,7 @@ pub struct PullRecord {
     /// Why its buffer is known to be protected, if it is.
     pub protected: Option<String>,
     /// What follows.
-    pub standing: Standing,
+    pub standing: PullVerdict,
     /// Why, in a sentence or two.
     pub why: String,
 }
@@ -101,9 +101,9 @@ impl Loss {
     pub fn sentence(&self) -> String {
         let since = self.since_ns as f64 / 1e9;
         let maker = match self.maker {
-            Maker::Fua => format!("durable by FUA since {since:.3} s"),
-            Maker::Flush => format!("durable by a flush since {since:.3} s"),
-            Maker::ReadBack => "read back after the pull before".to_owned(),
+            PromiseBasis::Fua => format!("durable by FUA since {since:.3} s"),
+            PromiseBasis::Flush => format!("durable by a flush since {since:.3} s"),
+            PromiseBasis::ReadBack => "read back after the pull before".to_owned(),
         };
         format!(
             "sector {}: expected write {} or newer ({maker}), found {}",
@@ -146,7 +146,7 @@ pub fn verdict(book: &Book) -> PullRecord {
         losing_unpromised: counted.iter().filter(|p| p.unpromised_lost > 0).count() as u32,
         counts_cycles: counts_cycles(book),
         protected,
-        standing: Standing::Undecided,
+        standing: PullVerdict::Undecided,
         why: String::new(),
     };
     (record.standing, record.why) = decide(&record);
@@ -170,7 +170,7 @@ fn shown(record: &PullRecord) -> Option<String> {
     }
 }
 
-fn decide(record: &PullRecord) -> (Standing, String) {
+fn decide(record: &PullRecord) -> (PullVerdict, String) {
     if let Some(first) = &record.first {
         let why = format!(
             "{} of {} pulls broke a promise, {} sectors in all; the first: {}.",
@@ -179,7 +179,7 @@ fn decide(record: &PullRecord) -> (Standing, String) {
             record.lost,
             first.sentence()
         );
-        return (Standing::Broken, why);
+        return (PullVerdict::Broken, why);
     }
     let left = PULLS_NEEDED.saturating_sub(record.counted);
     if left > 0 {
@@ -188,13 +188,13 @@ fn decide(record: &PullRecord) -> (Standing, String) {
              needed.",
             record.counted
         );
-        return (Standing::Undecided, why);
+        return (PullVerdict::Undecided, why);
     }
     // With no loss in n pulls, 3/n bounds the rate with 95 % confidence (the rule of three).
     let bound = 300.0 / f64::from(record.counted);
     match shown(record) {
         Some(shown) => (
-            Standing::Kept,
+            PullVerdict::Kept,
             format!(
                 "No promise was broken in {} pulls under writes (fewer than {bound:.0} % of such \
                  pulls break one, with 95 % confidence); {shown}.",
@@ -202,7 +202,7 @@ fn decide(record: &PullRecord) -> (Standing, String) {
             ),
         ),
         None => (
-            Standing::Undecided,
+            PullVerdict::Undecided,
             format!(
                 "No promise was broken in {} pulls, but of {} sectors written and not flushed \
                  none was lost either, and the drive does not count them: perhaps its power never \

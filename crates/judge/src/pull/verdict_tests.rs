@@ -1,7 +1,10 @@
 //! Which pulls prove what?
 
-use super::super::record::{By, Mode, RECENT_NEEDED, Record, Session, Start, Strike};
-use super::super::stamp::Found;
+use super::super::record::{
+    LedgerRecord, PowerCutSource, PullDurabilityMode, PullTestSetup, RECENT_NEEDED, Strike,
+    WriterSession,
+};
+use super::super::stamp::UnexpectedContent;
 use super::*;
 use ssdlab_bench::device::TargetKind;
 
@@ -15,8 +18,8 @@ struct Test {
 /// Pulls of a writer at work that lost some unflushed writes.
 fn usual() -> Test {
     let strike = Strike {
-        by: By::Command,
-        mode: Mode::Flush,
+        by: PowerCutSource::Command,
+        mode: PullDurabilityMode::Flush,
         noticed: true,
         at_ns: 5,
         promised_recently: RECENT_NEEDED,
@@ -41,7 +44,7 @@ fn usual() -> Test {
 
 impl Test {
     fn book(&self) -> Book {
-        let mut book = Book::new(Start {
+        let mut book = Book::new(PullTestSetup {
             run: 1,
             path: "target".into(),
             serial: None,
@@ -53,13 +56,13 @@ impl Test {
             at: String::new(),
         })
         .expect("a book");
-        let session = Session {
+        let session = WriterSession {
             boot: String::new(),
             at: String::new(),
             protected: self.protected.map(str::to_owned),
             power_cycles: self.cycles,
         };
-        book.apply(&Record::Session(session)).expect("fits");
+        book.apply(&LedgerRecord::Session(session)).expect("fits");
         for number in 1..=self.pulls {
             let power_cycles = self.cycles.map(|from| from + u64::from(number));
             let pull = Pull {
@@ -67,25 +70,26 @@ impl Test {
                 power_cycles,
                 ..self.pull.clone()
             };
-            book.apply(&Record::Settled(Some(pull))).expect("fits");
+            book.apply(&LedgerRecord::Settled(Some(pull)))
+                .expect("fits");
         }
         book
     }
 
-    fn standing(&self) -> Standing {
+    fn standing(&self) -> PullVerdict {
         verdict(&self.book()).standing
     }
 }
 
 #[test]
 fn enough_pulls_without_a_loss_pass_and_one_fewer_does_not() {
-    assert_eq!(usual().standing(), Standing::Kept);
+    assert_eq!(usual().standing(), PullVerdict::Kept);
     let fewer = Test {
         pulls: PULLS_NEEDED - 1,
         ..usual()
     };
     let record = verdict(&fewer.book());
-    assert_eq!(record.standing, Standing::Undecided);
+    assert_eq!(record.standing, PullVerdict::Undecided);
     assert!(record.why.contains("1 more"), "{}", record.why);
 }
 
@@ -93,7 +97,7 @@ fn enough_pulls_without_a_loss_pass_and_one_fewer_does_not() {
 fn pulls_in_idle_and_pulls_that_nobody_noticed_do_not_count() {
     let mut idle = usual();
     idle.pull.strike.promised_recently = RECENT_NEEDED - 1;
-    assert_eq!(idle.standing(), Standing::Undecided);
+    assert_eq!(idle.standing(), PullVerdict::Undecided);
     let mut unnoticed = usual();
     unnoticed.pull.strike.noticed = false;
     let record = verdict(&unnoticed.book());
@@ -106,14 +110,14 @@ fn a_broken_promise_fails_whatever_else() {
     let loss = Loss {
         sector: 7,
         expected: 90,
-        maker: Maker::Flush,
+        maker: PromiseBasis::Flush,
         since_ns: 2_500_000_000,
-        found: Found::Write(88),
+        found: UnexpectedContent::Write(88),
     };
-    book.apply(&Record::Lost(loss)).expect("fits");
-    book.apply(&Record::Settled(None)).expect("fits");
+    book.apply(&LedgerRecord::Lost(loss)).expect("fits");
+    book.apply(&LedgerRecord::Settled(None)).expect("fits");
     let record = verdict(&book);
-    assert_eq!(record.standing, Standing::Broken);
+    assert_eq!(record.standing, PullVerdict::Broken);
     let says = "sector 7: expected write 90 or newer (durable by a flush since 2.500 s), found \
                 write 88";
     assert!(record.why.contains(says), "{}", record.why);
@@ -123,15 +127,15 @@ fn a_broken_promise_fails_whatever_else() {
 fn without_any_loss_the_power_must_be_shown_to_have_gone() {
     let mut kept = usual();
     kept.pull.unpromised_lost = 0;
-    assert_eq!(kept.standing(), Standing::Undecided);
+    assert_eq!(kept.standing(), PullVerdict::Undecided);
     kept.protected = Some("its data sheet");
-    assert_eq!(kept.standing(), Standing::Kept);
+    assert_eq!(kept.standing(), PullVerdict::Kept);
     kept.protected = None;
     kept.cycles = Some(100);
-    assert_eq!(kept.standing(), Standing::Kept);
+    assert_eq!(kept.standing(), PullVerdict::Kept);
     let mut stuck = kept.book();
     stuck.pulls[12].power_cycles = stuck.pulls[11].power_cycles;
-    assert_eq!(verdict(&stuck).standing, Standing::Undecided);
+    assert_eq!(verdict(&stuck).standing, PullVerdict::Undecided);
 }
 
 #[test]

@@ -8,7 +8,7 @@
 //!
 //! Nothing is encrypted and nobody is asked who they are: for a network of one's own.
 
-use super::frames::Position;
+use super::frames::FramePosition;
 use ssdlab_base::LabError;
 use std::io::{self, Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
@@ -27,7 +27,7 @@ const LEN_MAX: u64 = 1 << 36;
 
 /// What a client wants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wish {
+pub enum LedgerRequest {
     /// The bytes.
     Read = 0,
     /// The bytes, and then to append.
@@ -36,12 +36,16 @@ pub enum Wish {
     Continue = 2,
 }
 
-impl Wish {
+impl LedgerRequest {
     /// From its byte.
-    pub fn from_byte(byte: u8) -> Option<Wish> {
-        [Wish::Read, Wish::Write, Wish::Continue]
-            .into_iter()
-            .find(|wish| *wish as u8 == byte)
+    pub fn from_byte(byte: u8) -> Option<LedgerRequest> {
+        [
+            LedgerRequest::Read,
+            LedgerRequest::Write,
+            LedgerRequest::Continue,
+        ]
+        .into_iter()
+        .find(|wish| *wish as u8 == byte)
     }
 }
 
@@ -66,20 +70,20 @@ pub fn refuse(stream: &mut TcpStream, text: &str) -> io::Result<()> {
     stream.write_all(&bytes)
 }
 
-enum Trouble {
+enum LedgerWireError {
     /// The connection: another try may help.
     Lost(io::Error),
     /// The ledger's word.
     Refused(String),
 }
 
-impl From<io::Error> for Trouble {
-    fn from(error: io::Error) -> Trouble {
-        Trouble::Lost(error)
+impl From<io::Error> for LedgerWireError {
+    fn from(error: io::Error) -> LedgerWireError {
+        LedgerWireError::Lost(error)
     }
 }
 
-fn hear(stream: &mut TcpStream) -> Result<u64, Trouble> {
+fn hear(stream: &mut TcpStream) -> Result<u64, LedgerWireError> {
     let mut bytes = [0; 9];
     stream.read_exact(&mut bytes)?;
     let mut len = [0; 8];
@@ -92,7 +96,7 @@ fn hear(stream: &mut TcpStream) -> Result<u64, Trouble> {
         1 => {
             let mut text = Vec::new();
             stream.take(len.min(1 << 16)).read_to_end(&mut text)?;
-            Err(Trouble::Refused(
+            Err(LedgerWireError::Refused(
                 String::from_utf8_lossy(&text).into_owned(),
             ))
         }
@@ -101,21 +105,21 @@ fn hear(stream: &mut TcpStream) -> Result<u64, Trouble> {
 }
 
 /// The writer's end.
-pub struct Remote {
+pub struct RemoteLedger {
     address: String,
     stream: TcpStream,
     /// The connection is not to be used any more.
     lost: bool,
 }
 
-impl Remote {
+impl RemoteLedger {
     /// Connects as a writer, and reads the ledger.
     ///
     /// # Errors
     /// When there is no ledger, or it refuses.
-    pub fn open(address: &str) -> Result<(Remote, Vec<u8>), LabError> {
-        let (stream, bytes) = all(address, Wish::Write)?;
-        let remote = Remote {
+    pub fn open(address: &str) -> Result<(RemoteLedger, Vec<u8>), LabError> {
+        let (stream, bytes) = all(address, LedgerRequest::Write)?;
+        let remote = RemoteLedger {
             address: address.to_owned(),
             stream,
             lost: false,
@@ -128,20 +132,20 @@ impl Remote {
     /// # Errors
     /// When there is none, or it refuses.
     pub fn read(address: &str) -> Result<Vec<u8>, LabError> {
-        all(address, Wish::Read).map(|(_, bytes)| bytes)
+        all(address, LedgerRequest::Read).map(|(_, bytes)| bytes)
     }
 
     /// Appends a frame at its place.
     ///
     /// # Errors
     /// When the ledger refuses, or cannot be reached any more.
-    pub fn append(&mut self, frame: &[u8], at: Position) -> Result<(), LabError> {
+    pub fn append(&mut self, frame: &[u8], at: FramePosition) -> Result<(), LabError> {
         let until = Instant::now() + PATIENCE;
         let error = loop {
             let error = match self.try_append(frame, at) {
                 Ok(()) => return Ok(()),
-                Err(Trouble::Refused(why)) => return Err(refused(&self.address, &why)),
-                Err(Trouble::Lost(error)) => error,
+                Err(LedgerWireError::Refused(why)) => return Err(refused(&self.address, &why)),
+                Err(LedgerWireError::Lost(error)) => error,
             };
             self.lost = true;
             if Instant::now() >= until {
@@ -152,13 +156,13 @@ impl Remote {
         Err(unreachable(&self.address, &error))
     }
 
-    fn try_append(&mut self, frame: &[u8], at: Position) -> Result<(), Trouble> {
+    fn try_append(&mut self, frame: &[u8], at: FramePosition) -> Result<(), LedgerWireError> {
         let after = at.len + frame.len() as u64;
         if self.lost {
-            self.stream = connect(&self.address, Wish::Continue)?;
+            self.stream = connect(&self.address, LedgerRequest::Continue)?;
             let len = hear(&mut self.stream)?;
             if len != at.len && len != after {
-                return Err(Trouble::Refused(format!(
+                return Err(LedgerWireError::Refused(format!(
                     "it has {len} bytes and had confirmed {}",
                     at.len
                 )));
@@ -173,12 +177,14 @@ impl Remote {
         self.stream.write_all(&message)?;
         match hear(&mut self.stream)? {
             len if len == after => Ok(()),
-            len => Err(Trouble::Refused(format!("it has {len} bytes, not {after}"))),
+            len => Err(LedgerWireError::Refused(format!(
+                "it has {len} bytes, not {after}"
+            ))),
         }
     }
 }
 
-fn connect(address: &str, wish: Wish) -> io::Result<TcpStream> {
+fn connect(address: &str, wish: LedgerRequest) -> io::Result<TcpStream> {
     let mut last = io::Error::new(io::ErrorKind::NotFound, "no such host");
     for address in address.to_socket_addrs()? {
         match TcpStream::connect_timeout(&address, Duration::from_secs(5)) {
@@ -196,8 +202,8 @@ fn connect(address: &str, wish: Wish) -> io::Result<TcpStream> {
     Err(last)
 }
 
-fn all(address: &str, wish: Wish) -> Result<(TcpStream, Vec<u8>), LabError> {
-    let whole = || -> Result<(TcpStream, Vec<u8>), Trouble> {
+fn all(address: &str, wish: LedgerRequest) -> Result<(TcpStream, Vec<u8>), LabError> {
+    let whole = || -> Result<(TcpStream, Vec<u8>), LedgerWireError> {
         let mut stream = connect(address, wish)?;
         let len = hear(&mut stream)?;
         let mut bytes = Vec::new();
@@ -211,12 +217,12 @@ fn all(address: &str, wish: Wish) -> Result<(TcpStream, Vec<u8>), LabError> {
     loop {
         return match whole() {
             Ok(found) => Ok(found),
-            Err(Trouble::Lost(_)) if Instant::now() < until => {
+            Err(LedgerWireError::Lost(_)) if Instant::now() < until => {
                 std::thread::sleep(Duration::from_millis(100));
                 continue;
             }
-            Err(Trouble::Lost(error)) => Err(unreachable(address, &error)),
-            Err(Trouble::Refused(why)) => Err(refused(address, &why)),
+            Err(LedgerWireError::Lost(error)) => Err(unreachable(address, &error)),
+            Err(LedgerWireError::Refused(why)) => Err(refused(address, &why)),
         };
     }
 }

@@ -1,13 +1,15 @@
 //! The target beside the modelled drives: the rows that the page and the terminal both show, and
 //! the words for outcomes, grades and methods.
 
-use crate::qualify::{Assessed, Evidence, Finding, Outcome, Probe, Qualification, Sustained};
+use crate::qualify::{
+    Assessment, Evidence, Qualification, QualifyOutcome, RoleFinding, SustainedRun, WriteProbe,
+};
 use crate::qualify::{cuts, show};
 use maud::{Markup, html};
 use ssdlab_bench::device::TargetKind;
-use ssdlab_bench::device::health::Grade;
-use ssdlab_bench::report::words::{Row, capacity, cliff, endurance, protection};
-use ssdlab_drives::catalogue::Standing;
+use ssdlab_bench::device::health::EvidenceGrade;
+use ssdlab_bench::report::words::{ComparisonRow, capacity, cliff, endurance, protection};
+use ssdlab_drives::catalogue::DatasheetStanding;
 use ssdlab_view::units;
 
 /// Names of probes, weakest promise first, with what a person calls them.
@@ -18,12 +20,12 @@ const METHODS: [(&str, &str); 3] = [
 ];
 
 /// The target, then the modelled drives.
-pub fn drives(q: &Qualification) -> Vec<&Assessed> {
+pub fn drives(q: &Qualification) -> Vec<&Assessment> {
     std::iter::once(&q.target).chain(&q.references).collect()
 }
 
 /// Every measure that at least one drive has.
-pub fn rows(q: &Qualification) -> Vec<Row> {
+pub fn rows(q: &Qualification) -> Vec<ComparisonRow> {
     let all: Vec<&Evidence> = drives(q).iter().map(|d| &d.evidence).collect();
     let mut rows = durable_rows(&all);
     rows.extend(overwritten_rows(&all));
@@ -55,7 +57,7 @@ const LEAD: [&str; 9] = [
 ];
 
 /// Durable writes of models that were overwritten.
-fn overwritten_rows(all: &[&Evidence]) -> Vec<Row> {
+fn overwritten_rows(all: &[&Evidence]) -> Vec<ComparisonRow> {
     let of = |(method, title): (&str, &str)| {
         row(all, &format!("{}, overwritten", capital(title)), |e| {
             let run = e.overwrite.as_ref()?.durable(method)?;
@@ -69,27 +71,31 @@ fn overwritten_rows(all: &[&Evidence]) -> Vec<Row> {
     METHODS.into_iter().skip(1).map(of).collect()
 }
 
-fn row(all: &[&Evidence], label: &str, cell: impl Fn(&Evidence) -> Option<String>) -> Row {
-    Row {
+fn row(
+    all: &[&Evidence],
+    label: &str,
+    cell: impl Fn(&Evidence) -> Option<String>,
+) -> ComparisonRow {
+    ComparisonRow {
         label: label.to_owned(),
         cells: all.iter().map(|e| cell(e)).collect(),
         leads: false,
     }
 }
 
-fn standing(e: &Evidence) -> Option<Standing> {
+fn standing(e: &Evidence) -> Option<DatasheetStanding> {
     let name = e.facts.name.trim_start_matches("drive:");
     let modelled = e.facts.kind == TargetKind::Modelled;
-    modelled.then(|| Standing::of(name))
+    modelled.then(|| DatasheetStanding::of(name))
 }
 
 fn meets_its_sheet(e: &Evidence) -> Option<String> {
-    standing(e).map(Standing::cell)
+    standing(e).map(DatasheetStanding::cell)
 }
 
 /// How far a rate or a time of the target may be from the drive's that it stands for, as a factor.
 pub(super) fn margin(e: &Evidence) -> f64 {
-    standing(e).map_or(1.0, Standing::margin)
+    standing(e).map_or(1.0, DatasheetStanding::margin)
 }
 
 /// That a modelled drive is not like the real one, where its data sheet says so.
@@ -99,10 +105,10 @@ pub fn not_validated(e: &Evidence) -> Option<String> {
         .map(|premise| show::sentence_case(&premise))
 }
 
-fn durable_rows(all: &[&Evidence]) -> Vec<Row> {
+fn durable_rows(all: &[&Evidence]) -> Vec<ComparisonRow> {
     let mut rows = Vec::new();
     for (method, title) in METHODS {
-        let cell = |label: String, show: &dyn Fn(&Probe) -> String| {
+        let cell = |label: String, show: &dyn Fn(&WriteProbe) -> String| {
             row(all, &label, |e| one_writer(e, method).map(show))
         };
         rows.push(cell(format!("{}, per second", capital(title)), &|p| {
@@ -125,10 +131,11 @@ fn durable_rows(all: &[&Evidence]) -> Vec<Row> {
     rows
 }
 
-fn sustained_rows(all: &[&Evidence]) -> Vec<Row> {
+fn sustained_rows(all: &[&Evidence]) -> Vec<ComparisonRow> {
     let mut rows = Vec::new();
     for (name, title) in sustained_names(all) {
-        let run = |e: &Evidence, show: &dyn Fn(&Sustained) -> String| sustained(e, &name).map(show);
+        let run =
+            |e: &Evidence, show: &dyn Fn(&SustainedRun) -> String| sustained(e, &name).map(show);
         rows.push(row(all, &format!("{title}: IOPS at the end"), |e| {
             run(e, &|s| units::rate(s.iops_end))
         }));
@@ -156,12 +163,12 @@ pub fn sustained_names(all: &[&Evidence]) -> Vec<(String, String)> {
 }
 
 /// The run of this name.
-pub fn sustained<'a>(e: &'a Evidence, name: &str) -> Option<&'a Sustained> {
+pub fn sustained<'a>(e: &'a Evidence, name: &str) -> Option<&'a SustainedRun> {
     e.sustained.iter().find(|s| s.name == name)
 }
 
 /// The probe of this method with one writer.
-pub fn one_writer<'a>(e: &'a Evidence, method: &str) -> Option<&'a Probe> {
+pub fn one_writer<'a>(e: &'a Evidence, method: &str) -> Option<&'a WriteProbe> {
     let mut found = e.probes.iter();
     found.find(|p| p.method == method && p.writers == 1 && p.count > 0)
 }
@@ -208,51 +215,51 @@ fn flush_growth(e: &Evidence) -> Option<String> {
 }
 
 /// Symbol and word of an outcome.
-pub fn outcome(outcome: Outcome) -> (&'static str, &'static str) {
+pub fn outcome(outcome: QualifyOutcome) -> (&'static str, &'static str) {
     match outcome {
-        Outcome::Pass => ("✓", "PASS"),
-        Outcome::Fail => ("✗", "FAIL"),
-        Outcome::Unknown => ("?", "UNKNOWN"),
+        QualifyOutcome::Pass => ("✓", "PASS"),
+        QualifyOutcome::Fail => ("✗", "FAIL"),
+        QualifyOutcome::Unknown => ("?", "UNKNOWN"),
     }
 }
 
 /// A grade in words.
-pub fn grade(grade: Grade) -> &'static str {
+pub fn grade(grade: EvidenceGrade) -> &'static str {
     match grade {
-        Grade::None => "no evidence",
-        Grade::Declared => "declared",
-        Grade::Documented => "documented",
-        Grade::Behavioural => "behavioural",
-        Grade::ProvedByCuts => "proved by cuts",
+        EvidenceGrade::None => "no evidence",
+        EvidenceGrade::Declared => "declared",
+        EvidenceGrade::Documented => "documented",
+        EvidenceGrade::Behavioural => "behavioural",
+        EvidenceGrade::ProvedByCuts => "proved by cuts",
     }
 }
 
 /// Findings not met first, then those left open, then those met; hard ones before soft ones.
-pub fn worst_first(findings: &[Finding]) -> Vec<&Finding> {
-    let rank = |f: &&Finding| match f.outcome {
-        Outcome::Fail => (0, !f.hard),
-        Outcome::Unknown => (1, !f.hard),
-        Outcome::Pass => (2, !f.hard),
+pub fn worst_first(findings: &[RoleFinding]) -> Vec<&RoleFinding> {
+    let rank = |f: &&RoleFinding| match f.outcome {
+        QualifyOutcome::Fail => (0, !f.hard),
+        QualifyOutcome::Unknown => (1, !f.hard),
+        QualifyOutcome::Pass => (2, !f.hard),
     };
-    let mut sorted: Vec<&Finding> = findings.iter().collect();
+    let mut sorted: Vec<&RoleFinding> = findings.iter().collect();
     sorted.sort_by_key(rank);
     sorted
 }
 
 /// How many findings met, missed and left open their limits.
-pub fn tally(findings: &[Finding]) -> String {
+pub fn tally(findings: &[RoleFinding]) -> String {
     let count = |outcome| findings.iter().filter(|f| f.outcome == outcome).count();
     format!(
         "{} requirements: {} met, {} not met, {} unknown",
         findings.len(),
-        count(Outcome::Pass),
-        count(Outcome::Fail),
-        count(Outcome::Unknown)
+        count(QualifyOutcome::Pass),
+        count(QualifyOutcome::Fail),
+        count(QualifyOutcome::Unknown)
     )
 }
 
 /// An outcome as symbol and word; colour only repeats it.
-pub fn badge(outcome: Outcome) -> Markup {
+pub fn badge(outcome: QualifyOutcome) -> Markup {
     let (symbol, word) = self::outcome(outcome);
     html! {
         span .badge .(word.to_lowercase()) { span aria-hidden="true" { (symbol) } " " (word) }

@@ -1,31 +1,31 @@
 //! What a record of pulls says: it outranks what the drive, its data sheet and timing say.
 
-use super::reading::Reading;
-use super::{Evidence, Grade};
-use crate::pull::{PullRecord, Standing};
+use super::reading::MeasureReading;
+use super::{Evidence, EvidenceGrade};
+use crate::pull::{PullRecord, PullVerdict};
 
-fn fact(holds: bool, why: String) -> Option<Reading> {
-    Some(Reading::Fact {
+fn fact(holds: bool, why: String) -> Option<MeasureReading> {
+    Some(MeasureReading::Fact {
         holds,
-        grade: Grade::ProvedByCuts,
+        grade: EvidenceGrade::ProvedByCuts,
         why,
     })
 }
 
 /// Whether flushed writes survive, if pulls decide it.
-pub(super) fn durability(e: &Evidence) -> Option<Reading> {
+pub(super) fn durability(e: &Evidence) -> Option<MeasureReading> {
     let pulls = e.pulls.as_ref()?;
     match pulls.standing {
-        Standing::Kept => fact(true, pulls.why.clone()),
-        Standing::Broken => fact(false, pulls.why.clone()),
-        Standing::Undecided => None,
+        PullVerdict::Kept => fact(true, pulls.why.clone()),
+        PullVerdict::Broken => fact(false, pulls.why.clone()),
+        PullVerdict::Undecided => None,
     }
 }
 
 /// Whether the write buffer is protected, if pulls decide it: a volatile one loses what was not
 /// flushed. That nothing unflushed was lost counts only when the drive itself says that its power
 /// went.
-pub(super) fn protection(e: &Evidence) -> Option<Reading> {
+pub(super) fn protection(e: &Evidence) -> Option<MeasureReading> {
     let pulls = e.pulls.as_ref()?;
     if pulls.losing_unpromised > 0 {
         return fact(
@@ -37,8 +37,8 @@ pub(super) fn protection(e: &Evidence) -> Option<Reading> {
         );
     }
     match pulls.standing {
-        Standing::Broken => fact(false, pulls.why.clone()),
-        Standing::Kept if pulls.counts_cycles && pulls.unpromised > 0 => fact(
+        PullVerdict::Broken => fact(false, pulls.why.clone()),
+        PullVerdict::Kept if pulls.counts_cycles && pulls.unpromised > 0 => fact(
             true,
             format!(
                 "In {} pulls, none of {} sectors was lost that were acknowledged and not flushed; \
@@ -46,29 +46,29 @@ pub(super) fn protection(e: &Evidence) -> Option<Reading> {
                 pulls.counted, pulls.unpromised
             ),
         ),
-        Standing::Kept | Standing::Undecided => None,
+        PullVerdict::Kept | PullVerdict::Undecided => None,
     }
 }
 
 /// The same in a table.
 pub(super) fn protection_word(e: &Evidence) -> Option<String> {
     match protection(e)? {
-        Reading::Fact { holds: true, .. } => Some("yes, by cuts".into()),
-        Reading::Fact { holds: false, .. } => Some("no, by cuts".into()),
+        MeasureReading::Fact { holds: true, .. } => Some("yes, by cuts".into()),
+        MeasureReading::Fact { holds: false, .. } => Some("no, by cuts".into()),
         _ => None,
     }
 }
 
 /// What pulls that do not decide have to say, as a sentence with a space behind it.
 pub(super) fn undecided(e: &Evidence) -> String {
-    let undecided = |pulls: &&PullRecord| pulls.standing == Standing::Undecided;
+    let undecided = |pulls: &&PullRecord| pulls.standing == PullVerdict::Undecided;
     let pulls = e.pulls.as_ref().filter(undecided);
     pulls.map_or_else(String::new, |pulls| format!("{} ", pulls.why))
 }
 
 /// For the answer: that it was tested, if it was.
 pub(super) fn passed(e: &Evidence) -> String {
-    let kept = |pulls: &&PullRecord| pulls.standing == Standing::Kept;
+    let kept = |pulls: &&PullRecord| pulls.standing == PullVerdict::Kept;
     let pulls = e.pulls.as_ref().filter(kept);
     pulls.map_or_else(String::new, |pulls| {
         format!(", and flushed writes survived {} pulls", pulls.counted)
@@ -78,10 +78,10 @@ pub(super) fn passed(e: &Evidence) -> String {
 #[cfg(test)]
 mod tests {
     use super::super::fixtures::{protected, virtio_file};
-    use super::super::{Finding, Outcome, judge, role};
+    use super::super::{QualifyOutcome, RoleFinding, judge, role};
     use super::*;
 
-    fn pulls(standing: Standing) -> PullRecord {
+    fn pulls(standing: PullVerdict) -> PullRecord {
         PullRecord {
             path: "/dev/sdx".into(),
             serial: None,
@@ -104,24 +104,31 @@ mod tests {
         }
     }
 
-    fn found(mut e: Evidence, pulls: PullRecord, which: &str) -> (Outcome, Grade, String) {
+    fn found(
+        mut e: Evidence,
+        pulls: PullRecord,
+        which: &str,
+    ) -> (QualifyOutcome, EvidenceGrade, String) {
         e.pulls = Some(pulls);
         let name = match which {
             "durability" => "slog",
             _ => "s2d-cache",
         };
         let verdict = judge(role(name).unwrap(), &e);
-        let is = |f: &&Finding| f.id == which;
+        let is = |f: &&RoleFinding| f.id == which;
         let finding = verdict.findings.iter().find(is).unwrap();
         (finding.outcome, finding.grade, finding.why.clone())
     }
 
     #[test]
     fn kept_promises_decide_where_timing_cannot() {
-        let kept = found(virtio_file(), pulls(Standing::Kept), "durability");
-        assert_eq!((kept.0, kept.1), (Outcome::Pass, Grade::ProvedByCuts));
-        let undecided = found(virtio_file(), pulls(Standing::Undecided), "durability");
-        assert_eq!(undecided.0, Outcome::Unknown);
+        let kept = found(virtio_file(), pulls(PullVerdict::Kept), "durability");
+        assert_eq!(
+            (kept.0, kept.1),
+            (QualifyOutcome::Pass, EvidenceGrade::ProvedByCuts)
+        );
+        let undecided = found(virtio_file(), pulls(PullVerdict::Undecided), "durability");
+        assert_eq!(undecided.0, QualifyOutcome::Unknown);
         assert!(
             undecided.2.contains("As the pulls show."),
             "{}",
@@ -132,24 +139,34 @@ mod tests {
     #[test]
     fn a_broken_promise_outranks_a_data_sheet() {
         for which in ["durability", "power_loss_protection"] {
-            let broken = found(protected(), pulls(Standing::Broken), which);
-            assert_eq!((broken.0, broken.1), (Outcome::Fail, Grade::ProvedByCuts));
+            let broken = found(protected(), pulls(PullVerdict::Broken), which);
+            assert_eq!(
+                (broken.0, broken.1),
+                (QualifyOutcome::Fail, EvidenceGrade::ProvedByCuts)
+            );
         }
     }
 
     #[test]
     fn protection_is_what_unflushed_writes_show() {
         let which = "power_loss_protection";
-        let mut record = pulls(Standing::Kept);
-        assert_eq!(found(virtio_file(), record.clone(), which).0, Outcome::Pass);
+        let mut record = pulls(PullVerdict::Kept);
+        assert_eq!(
+            found(virtio_file(), record.clone(), which).0,
+            QualifyOutcome::Pass
+        );
         record.counts_cycles = false;
         let unknown = found(virtio_file(), record.clone(), which);
-        assert_eq!(unknown.0, Outcome::Unknown, "the power may not have gone");
+        assert_eq!(
+            unknown.0,
+            QualifyOutcome::Unknown,
+            "the power may not have gone"
+        );
         record.losing_unpromised = 3;
         let volatile = found(protected(), record, which);
         assert_eq!(
             (volatile.0, volatile.1),
-            (Outcome::Fail, Grade::ProvedByCuts)
+            (QualifyOutcome::Fail, EvidenceGrade::ProvedByCuts)
         );
     }
 }

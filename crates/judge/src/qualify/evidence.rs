@@ -5,7 +5,7 @@ use crate::pull::PullRecord;
 use serde::{Deserialize, Serialize};
 use ssdlab_bench::analysis::{SteadyState, WriteCliff};
 use ssdlab_bench::device::TargetFacts;
-use ssdlab_bench::device::health::Grade;
+use ssdlab_bench::device::health::EvidenceGrade;
 use ssdlab_bench::record::Second;
 use ssdlab_drives::rests_on::RestsOn;
 
@@ -27,14 +27,14 @@ impl Evidence {
     }
 
     /// The probe of this method with this number of writers.
-    pub fn probe(&self, method: &str, writers: u32) -> Option<&Probe> {
+    pub fn probe(&self, method: &str, writers: u32) -> Option<&WriteProbe> {
         self.probes
             .iter()
             .find(|p| p.method == method && p.writers == writers)
     }
 
     /// The sustained run of this name (see [`names`]).
-    pub fn run(&self, name: &str) -> Option<&Sustained> {
+    pub fn run(&self, name: &str) -> Option<&SustainedRun> {
         self.sustained.iter().find(|s| s.name == name)
     }
 }
@@ -42,7 +42,7 @@ impl Evidence {
 /// The outcome of one requirement, and of a whole verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
-pub enum Outcome {
+pub enum QualifyOutcome {
     /// Met.
     Pass,
     /// Not met.
@@ -53,7 +53,7 @@ pub enum Outcome {
 
 /// Latency and rate of one small experiment.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, PartialEq)]
-pub struct Probe {
+pub struct WriteProbe {
     /// `plain`, `fua`, `write_flush`.
     pub method: String,
     /// Bytes per write.
@@ -108,7 +108,7 @@ pub struct FlushPoint {
 
 /// A load kept up for a while.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, PartialEq)]
-pub struct Sustained {
+pub struct SustainedRun {
     /// One of [`names`]: `random_write_4k_qd32`, `durable_write_4k_qd1`, `mixed_70_30_4k_qd8`...
     pub name: String,
     /// What a person calls it.
@@ -139,11 +139,11 @@ pub struct Evidence {
     /// What it is.
     pub facts: TargetFacts,
     /// Durable-write behaviour, 4 KiB, one writer and several.
-    pub probes: Vec<Probe>,
+    pub probes: Vec<WriteProbe>,
     /// Flush time against dirty bytes.
     pub flush_by_dirty: Vec<FlushPoint>,
     /// Longer runs.
-    pub sustained: Vec<Sustained>,
+    pub sustained: Vec<SustainedRun>,
     /// A modelled drive overwritten until nothing moves any more; `None`: a real drive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub overwrite: Option<Overwrite>,
@@ -166,7 +166,7 @@ pub struct Evidence {
 
 /// One requirement held against the evidence.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Finding {
+pub struct RoleFinding {
     /// Stable name, e.g. `durable_write_latency`.
     pub id: String,
     /// What is required, in a few words.
@@ -174,13 +174,13 @@ pub struct Finding {
     /// Whether the role cannot do without it (a hard requirement) or should have it.
     pub hard: bool,
     /// Met or not.
-    pub outcome: Outcome,
+    pub outcome: QualifyOutcome,
     /// The number, with its unit, as shown: `0.21 ms`, `66 /s`, `unknown`.
     pub value: String,
     /// The limit, as shown: `<= 1 ms`.
     pub limit: String,
     /// Grade of the evidence.
-    pub grade: Grade,
+    pub grade: EvidenceGrade,
     /// One sentence: why.
     pub why: String,
     /// Where the requirement and its limit come from.
@@ -200,18 +200,18 @@ pub struct Mechanism {
 
 /// The answer.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Verdict {
+pub struct RoleVerdict {
     /// The role's name.
     pub role: String,
     /// Fail if a hard requirement fails; unknown if one is unknown; else pass.
-    pub outcome: Outcome,
+    pub outcome: QualifyOutcome,
     /// "Is this a good choice?" in one sentence.
     pub answer: String,
     /// What that means for the role, in its own terms.
     #[serde(default)]
     pub consequence: String,
     /// Per requirement.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<RoleFinding>,
     /// "What gives?": empty when nothing is slow.
     pub mechanisms: Vec<Mechanism>,
 }
@@ -228,9 +228,9 @@ pub struct Qualification {
     /// Seed of every random stream.
     pub seed: u64,
     /// The target's evidence and verdict.
-    pub target: Assessed,
+    pub target: Assessment,
     /// Modelled drives put beside it, each with its own verdict.
-    pub references: Vec<Assessed>,
+    pub references: Vec<Assessment>,
     /// That the drives beside it were measured beforehand, and which they are, in a sentence
     /// without its full stop.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -241,9 +241,9 @@ pub struct Qualification {
 
 /// Evidence with its verdict.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Assessed {
+pub struct Assessment {
     /// What was measured.
     pub evidence: Evidence,
     /// What follows from it.
-    pub verdict: Verdict,
+    pub verdict: RoleVerdict,
 }

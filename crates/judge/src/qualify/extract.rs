@@ -1,6 +1,6 @@
 //! From a run's record to the small facts that [`Evidence`](super::Evidence) keeps.
 
-use super::{FlushPoint, Probe, Sustained, names};
+use super::{FlushPoint, SustainedRun, WriteProbe, names};
 use ssdlab_base::latencies::{Latencies, latencies};
 use ssdlab_bench::analysis::{change, series, steady};
 use ssdlab_bench::device::Counters;
@@ -51,7 +51,7 @@ fn sum_of(a: &Latencies, b: &Latencies) -> Latencies {
 }
 
 /// The probe of `method` in `record`; `None` when no write was counted.
-pub fn probe(record: &RunRecord, method: &str, writers: u32) -> Option<Probe> {
+pub fn probe(record: &RunRecord, method: &str, writers: u32) -> Option<WriteProbe> {
     let write = op(record, Op::Write)?;
     let flush = op(record, Op::Flush).filter(|_| method == names::WRITE_FLUSH);
     if method == names::WRITE_FLUSH && flush.is_none() {
@@ -68,7 +68,7 @@ pub fn probe(record: &RunRecord, method: &str, writers: u32) -> Option<Probe> {
     let per_write =
         |pick| Some(delta(counters?, pick)? as f64 / count as f64).filter(|n| n.is_finite());
     let length_s = record.jobs.first()?.length.as_secs_f64();
-    Some(Probe {
+    Some(WriteProbe {
         method: method.to_owned(),
         block_size: 4096,
         writers,
@@ -133,13 +133,13 @@ pub fn rounds(seconds: &[Second]) -> Vec<f64> {
 }
 
 /// A sustained load; `None` when nothing was counted.
-pub fn sustained(record: &RunRecord, name: &str, title: &str) -> Option<Sustained> {
+pub fn sustained(record: &RunRecord, name: &str, title: &str) -> Option<SustainedRun> {
     let of = |kind, q| op(record, kind).map_or(0, |s| quantile(&s.latencies, q, s.latency_ns_max));
     if op(record, Op::Write).is_none() && op(record, Op::Read).is_none() {
         return None;
     }
     let writes = op(record, Op::Write).is_some();
-    Some(Sustained {
+    Some(SustainedRun {
         name: name.to_owned(),
         title: title.to_owned(),
         steady: steady::steady_state(&rounds(&record.seconds)),

@@ -2,10 +2,10 @@
 
 use super::evidence::Qualification;
 use super::plan::QualifyPlan;
-use super::procedures::{Progress, Step};
+use super::procedures::{QualifyProgress, QualifyStep};
 use crate::page::qualification_page;
 use ssdlab_base::LabError;
-use ssdlab_base::error::Place;
+use ssdlab_base::error::InputLocation;
 use ssdlab_base::latencies::Latencies;
 use ssdlab_bench::device::TargetFacts;
 use ssdlab_bench::engine::Observer;
@@ -22,15 +22,15 @@ const PAGE_FILE: &str = "report.html";
 
 /// Writes the run directory of a qualification as it goes, and passes progress on. The phase of a
 /// second in `series.csv` is the number of its step; seconds of references are not written.
-pub struct Recorder<'a> {
+pub struct QualifyRecorder<'a> {
     path: PathBuf,
     existing: Existing,
     header: RunHeader,
-    shown: &'a mut dyn Progress,
+    shown: &'a mut dyn QualifyProgress,
     writer: Option<RunWriter>,
 }
 
-impl<'a> Recorder<'a> {
+impl<'a> QualifyRecorder<'a> {
     /// A recorder of `plan` into the directory `path`. `started_at` is RFC 3339 text and
     /// `arguments` the command line, for `run.json`.
     pub fn new(
@@ -38,8 +38,8 @@ impl<'a> Recorder<'a> {
         (path, existing): (PathBuf, Existing),
         started_at: &str,
         arguments: &[String],
-        shown: &'a mut dyn Progress,
-    ) -> Recorder<'a> {
+        shown: &'a mut dyn QualifyProgress,
+    ) -> QualifyRecorder<'a> {
         let unknown = TargetFacts::unknown(String::new(), ssdlab_bench::device::TargetKind::Null);
         let header = RunHeader {
             version: FORMAT_VERSION,
@@ -52,7 +52,7 @@ impl<'a> Recorder<'a> {
                 "qualify": { "role": plan.role.name, "profile": plan.profile.name() }
             }),
         };
-        Recorder {
+        QualifyRecorder {
             path,
             existing,
             header,
@@ -72,14 +72,14 @@ impl<'a> Recorder<'a> {
     }
 }
 
-impl Progress for Recorder<'_> {
-    fn step(&mut self, step: &Step) {
+impl QualifyProgress for QualifyRecorder<'_> {
+    fn step(&mut self, step: &QualifyStep) {
         self.shown.step(step);
     }
 
     fn second(
         &mut self,
-        step: &Step,
+        step: &QualifyStep,
         second: &Second,
         latencies: &[Latencies],
     ) -> Result<(), LabError> {
@@ -154,7 +154,7 @@ pub fn read(directory: &Path) -> Result<Option<Qualification>, LabError> {
             option: RESULT_FILE.into(),
             given: "read".into(),
             allowed: error.to_string(),
-            place: Place {
+            place: InputLocation {
                 source: file.display().to_string(),
                 line: Some(error.line()),
             },

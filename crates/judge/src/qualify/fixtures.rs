@@ -1,6 +1,6 @@
 //! Hand-made evidence for tests: drives whose verdicts are known beforehand.
 
-use super::{DurableRun, Evidence, FlushPoint, Overwrite, Probe, Sustained, names};
+use super::{DurableRun, Evidence, FlushPoint, Overwrite, SustainedRun, WriteProbe, names};
 use ssdlab_bench::analysis::{SteadyState, WriteCliff};
 use ssdlab_bench::device::{TargetFacts, TargetKind};
 use ssdlab_bench::record::{OpSecond, Second};
@@ -31,10 +31,10 @@ pub fn facts(kind: TargetKind) -> TargetFacts {
 }
 
 /// A probe whose tail is 1.5 times its median.
-pub fn probe(method: &str, writers: u32, p50_us: f64, per_second: f64) -> Probe {
+pub fn probe(method: &str, writers: u32, p50_us: f64, per_second: f64) -> WriteProbe {
     let p50_ns = (p50_us * 1e3) as u64;
     let durable = method != names::PLAIN;
-    Probe {
+    WriteProbe {
         method: method.into(),
         block_size: 4096,
         writers,
@@ -77,8 +77,8 @@ pub fn second(t_s: i64, op: Op, count: u64) -> Second {
 }
 
 /// A run of the given number of even seconds; with a read tail when it reads.
-pub fn run(name: &str, length_s: i64, iops: f64, read_p99_us: f64) -> Sustained {
-    Sustained {
+pub fn run(name: &str, length_s: i64, iops: f64, read_p99_us: f64) -> SustainedRun {
+    SustainedRun {
         name: name.into(),
         title: name.into(),
         seconds: (0..length_s)
@@ -87,11 +87,11 @@ pub fn run(name: &str, length_s: i64, iops: f64, read_p99_us: f64) -> Sustained 
         iops_end: iops,
         read_p50_ns: (read_p99_us * 500.0) as u64,
         read_p99_ns: (read_p99_us * 1e3) as u64,
-        ..Sustained::default()
+        ..SustainedRun::default()
     }
 }
 
-fn loads(mixed: f64, durable: f64, busy_p99_us: f64, length_s: i64) -> Vec<Sustained> {
+fn loads(mixed: f64, durable: f64, busy_p99_us: f64, length_s: i64) -> Vec<SustainedRun> {
     vec![
         run(names::READ_QD1, length_s, 8_000.0, 200.0),
         run(names::READ_QD32, length_s, 90_000.0, 800.0),

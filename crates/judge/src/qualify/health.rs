@@ -7,10 +7,10 @@
 //! the reserve left (the threshold that NVMe drives report), more than 70 degrees (the end of the
 //! operating range in data sheets), and any time in which heat slowed it down.
 
-use super::reading::{Reading, unknown};
-use super::{Evidence, Grade};
+use super::reading::{MeasureReading, unknown};
+use super::{Evidence, EvidenceGrade};
 use ssdlab_bench::device::TargetKind;
-use ssdlab_bench::device::health::{DriveHealth, HeatSeen};
+use ssdlab_bench::device::health::{DriveHealth, ThermalSummary};
 
 const LIFE_USED_MAX: f64 = 100.0;
 const SPARE_MIN: f64 = 10.0;
@@ -65,7 +65,7 @@ pub(super) fn reported(e: &Evidence) -> Vec<String> {
 }
 
 /// What is wrong with the temperature while the drive was measured.
-fn heat_troubles(heat: Option<&HeatSeen>) -> Vec<String> {
+fn heat_troubles(heat: Option<&ThermalSummary>) -> Vec<String> {
     let Some(heat) = heat else {
         return Vec::new();
     };
@@ -83,18 +83,18 @@ fn heat_troubles(heat: Option<&HeatSeen>) -> Vec<String> {
 }
 
 /// Health as one fact.
-pub(super) fn health(e: &Evidence) -> Reading {
+pub(super) fn health(e: &Evidence) -> MeasureReading {
     let warm = heat_troubles(e.facts.heat.as_ref());
     let Some(h) = &e.facts.health else {
         return match e.facts.kind {
-            TargetKind::Modelled if !warm.is_empty() => Reading::Fact {
+            TargetKind::Modelled if !warm.is_empty() => MeasureReading::Fact {
                 holds: false,
-                grade: Grade::Behavioural,
+                grade: EvidenceGrade::Behavioural,
                 why: format!("While it was measured: {}.", warm.join("; ")),
             },
-            TargetKind::Modelled if e.overwrite.is_some() => Reading::Fact {
+            TargetKind::Modelled if e.overwrite.is_some() => MeasureReading::Fact {
                 holds: true,
-                grade: Grade::Declared,
+                grade: EvidenceGrade::Declared,
                 why: "A modelled drive as it leaves the factory.".into(),
             },
             _ => unknown("The drive's SMART was not read.".into()),
@@ -106,9 +106,9 @@ pub(super) fn health(e: &Evidence) -> Reading {
         || "its life used is not reported".to_owned(),
         |used| format!("{:.0} % of its rated life is used", used.value),
     );
-    Reading::Fact {
+    MeasureReading::Fact {
         holds: found.is_empty(),
-        grade: Grade::Declared,
+        grade: EvidenceGrade::Declared,
         why: match found.is_empty() {
             true => format!("No trouble is reported; {used}."),
             false => format!("The drive reports: {}.", found.join("; ")),

@@ -73,7 +73,7 @@ fn shared_flushes_are_merging_only_when_one_writer_flushes() {
 fn merging_is_said_of_the_writers_that_the_requirement_reads() {
     let mut e = protected();
     e.probes[3].device_flushes = Some(0.13);
-    let four = super::Probe {
+    let four = super::WriteProbe {
         writers: 4,
         device_flushes: Some(0.44),
         ..e.probes[3].clone()
@@ -141,6 +141,8 @@ fn the_table_names_what_the_functions_return() {
         assert!(named, "{}", m.id);
         assert!(m.sentence.ends_with('.'), "{}", m.sentence);
     }
-    let named = |(id, test): &(&str, super::mechanisms::Test)| test(&e).is_none_or(|m| m.id == *id);
+    let named = |(id, test): &(&str, super::mechanisms::MechanismTest)| {
+        test(&e).is_none_or(|m| m.id == *id)
+    };
     assert!(super::mechanisms::MECHANISMS.iter().all(named));
 }

@@ -6,16 +6,16 @@
 
 use super::health;
 use super::readings::{flush_ends, is_implausible, known_protection};
-use super::{Evidence, Mechanism, Probe, names, show};
-use crate::ablate::{Cause, Fault};
+use super::{Evidence, Mechanism, WriteProbe, names, show};
+use crate::ablate::{Bottleneck, Cause};
 use ssdlab_bench::device::TargetKind;
 use ssdlab_ssd::Bytes;
 
 /// A mechanism's test: the evidence in, the mechanism out when the evidence shows it.
-pub type Test = fn(&Evidence) -> Option<Mechanism>;
+pub type MechanismTest = fn(&Evidence) -> Option<Mechanism>;
 
 /// Every mechanism, in the order reported: causes first, side effects after.
-pub const MECHANISMS: [(&str, Test); 12] = [
+pub const MECHANISMS: [(&str, MechanismTest); 12] = [
     ("drive_reports_trouble", drive_reports_trouble),
     (
         "volatile_buffer_forced_to_media",
@@ -53,7 +53,7 @@ pub fn explain(e: &Evidence) -> Vec<Mechanism> {
 }
 
 /// A fault as a mechanism; with the measured times where they say more.
-fn shown(fault: &Fault, e: &Evidence) -> Mechanism {
+fn shown(fault: &Bottleneck, e: &Evidence) -> Mechanism {
     if fault.cause == Cause::VolatileBuffer
         && let Some(measured) = volatile_buffer_forced_to_media(e)
     {
@@ -102,7 +102,7 @@ fn mechanism(id: &str, title: &str, sentence: String) -> Option<Mechanism> {
 }
 
 /// The one-writer durable probes that have data.
-fn durable(e: &Evidence) -> impl Iterator<Item = &Probe> {
+fn durable(e: &Evidence) -> impl Iterator<Item = &WriteProbe> {
     [names::WRITE_FLUSH, names::FUA]
         .into_iter()
         .filter_map(|method| e.probe(method, 1))
@@ -113,7 +113,7 @@ fn ratio(a: u64, b: u64) -> f64 {
     a as f64 / b.max(1) as f64
 }
 
-fn method_name(p: &Probe) -> &'static str {
+fn method_name(p: &WriteProbe) -> &'static str {
     if p.method == names::FUA {
         "write-through"
     } else {
@@ -204,7 +204,7 @@ fn flush_doubling(e: &Evidence) -> Option<Mechanism> {
 fn flush_merging(e: &Evidence) -> Option<Mechanism> {
     // Of each method the most writers, as in the requirements: fewer give other numbers.
     let most = |method| {
-        let of_method = |p: &&Probe| p.method == method && p.writers > 1 && p.count > 0;
+        let of_method = |p: &&WriteProbe| p.method == method && p.writers > 1 && p.count > 0;
         e.probes.iter().filter(of_method).max_by_key(|p| p.writers)
     };
     let (p, flushes) = [names::WRITE_FLUSH, names::FUA]

@@ -1,6 +1,6 @@
 //! A qualification as metrics, for alerts and dashboards.
 
-use super::{Outcome, Qualification};
+use super::{Qualification, QualifyOutcome};
 use ssdlab_bench::export::openmetrics::Metrics;
 use ssdlab_bench::run_dir::RunHeader;
 
@@ -18,7 +18,11 @@ pub fn metrics(run: &str, header: &RunHeader, qualification: &Qualification) -> 
         ("target", target),
         ("role", verdict.role.as_str()),
     ];
-    for outcome in [Outcome::Pass, Outcome::Fail, Outcome::Unknown] {
+    for outcome in [
+        QualifyOutcome::Pass,
+        QualifyOutcome::Fail,
+        QualifyOutcome::Unknown,
+    ] {
         let labels = [&common[..], &[("outcome", word(outcome))]].concat();
         let is = f64::from(u8::from(verdict.outcome == outcome));
         let help = "1 for the outcome of the qualification, 0 for the others.";
@@ -52,10 +56,10 @@ pub fn metrics(run: &str, header: &RunHeader, qualification: &Qualification) -> 
     metrics
 }
 
-fn word(outcome: Outcome) -> &'static str {
+fn word(outcome: QualifyOutcome) -> &'static str {
     match outcome {
-        Outcome::Pass => "PASS",
-        Outcome::Fail => "FAIL",
-        Outcome::Unknown => "UNKNOWN",
+        QualifyOutcome::Pass => "PASS",
+        QualifyOutcome::Fail => "FAIL",
+        QualifyOutcome::Unknown => "UNKNOWN",
     }
 }

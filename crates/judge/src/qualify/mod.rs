@@ -1,7 +1,7 @@
 //! Is this drive a good choice for a role, and if it is slow, what gives?
 //!
 //! Procedures measure [`Evidence`] on any target; a role's requirements (`roles.toml`, each with
-//! its citation) are held against it and give a [`Verdict`].
+//! its citation) are held against it and give a [`RoleVerdict`].
 
 pub mod compare;
 mod cuts;
@@ -39,14 +39,14 @@ mod verdict_tests;
 pub use mechanisms::explain;
 pub use overwrite::{DurableRun, Overwrite};
 pub use plan::{QualifyPlan, qualify};
-pub use procedures::{Progress, Silent, Step, measure};
-pub use references::{References, references};
-pub use roles::{Measure, Requirement, Role, Unit, role, roles};
-pub use settings::{Precondition, Profile, Settings};
-pub use ssdlab_bench::device::health::Grade;
+pub use procedures::{QualifyProgress, QualifyStep, SilentProgress, measure};
+pub use references::{ReferenceSelection, references};
+pub use roles::{MeasureUnit, QualifyMeasure, Requirement, Role, role, roles};
+pub use settings::{Precondition, QualifyProfile, QualifySettings};
+pub use ssdlab_bench::device::health::EvidenceGrade;
 pub use verdict::judge;
 
 pub use evidence::{
-    Assessed, Evidence, Finding, FlushPoint, Mechanism, Outcome, Probe, Qualification, Sustained,
-    Verdict,
+    Assessment, Evidence, FlushPoint, Mechanism, Qualification, QualifyOutcome, RoleFinding,
+    RoleVerdict, SustainedRun, WriteProbe,
 };

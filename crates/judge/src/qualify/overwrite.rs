@@ -8,12 +8,12 @@
 //! that was kept (`age`, `simulate --save`) is taken as it is, and what it wrote before counts.
 
 use super::names;
-use crate::ablate::{Fault, Load, diagnose_faults};
+use crate::ablate::{AblationLoad, Bottleneck, diagnose_faults};
 use serde::{Deserialize, Serialize};
 use ssdlab_base::LabError;
 use ssdlab_base::latencies::{Latencies, latencies};
 use ssdlab_bench::analysis::{stats, steady};
-use ssdlab_bench::engine::devices::{Devices, Done, Source, new_drive};
+use ssdlab_bench::engine::devices::{CommandSource, DeviceCompletion, Devices, new_drive};
 use ssdlab_drives::scaling::scaled;
 use ssdlab_ssd::counters::DriveCounters;
 use ssdlab_ssd::rng::Rng;
@@ -38,7 +38,11 @@ const KEPT_SHARE: u64 = 16;
 /// Durable writes measured before and after: ten beyond the 99.99th percentile.
 /// Largest drive that is taken apart, bytes of memory, and the loads.
 const FORK_MAX: u64 = 64 << 20;
-const LOADS: [Load; 3] = [Load::DurableWrite, Load::RandomWrite, Load::ReadTail];
+const LOADS: [AblationLoad; 3] = [
+    AblationLoad::DurableWrite,
+    AblationLoad::RandomWrite,
+    AblationLoad::ReadTail,
+];
 const DURABLE_BEFORE: u64 = 20_000;
 const DURABLE_AFTER: u64 = 100_000;
 /// Times its user capacity that a drive programs before it is given up: one whose map feeds on
@@ -114,7 +118,7 @@ pub struct Overwrite {
     pub durable: Vec<DurableRun>,
     /// Causes of slowness in this state, found by taking it apart ([`crate::ablate`]), worst first;
     /// `None`: it was not.
-    pub faults: Option<Vec<Fault>>,
+    pub faults: Option<Vec<Bottleneck>>,
 }
 
 impl Overwrite {
@@ -164,7 +168,7 @@ impl Overwrite {
 }
 
 /// Random writes, with the longest time that one took.
-struct Random<'a> {
+struct RandomOverwrite<'a> {
     rng: &'a mut Rng,
     slots: u64,
     left: u64,
@@ -174,7 +178,7 @@ struct Random<'a> {
     stop: &'a AtomicBool,
 }
 
-impl Source for Random<'_> {
+impl CommandSource for RandomOverwrite<'_> {
     fn next(&mut self, drive: &Drive) -> Option<Command> {
         let over = drive.counters().slots_programmed() > self.programs_max;
         if over || self.left.is_multiple_of(4096) && self.stop.load(Ordering::Relaxed) {
@@ -185,21 +189,21 @@ impl Source for Random<'_> {
         Some(Command::write(place, BLOCK))
     }
 
-    fn done(&mut self, _: &Drive, done: &Done) {
+    fn done(&mut self, _: &Drive, done: &DeviceCompletion) {
         self.longest = self.longest.max(done.done.0 - done.submitted.0);
     }
 }
 
 /// Rates per host write in one window.
 #[derive(Clone, Copy)]
-struct Window {
+struct OverwriteWindow {
     rate: f64,
     waf: f64,
     map: f64,
     misses: f64,
 }
 
-struct Bench<'a> {
+struct OverwriteBench<'a> {
     devices: Devices,
     rng: Rng,
     slots: u64,
@@ -207,11 +211,11 @@ struct Bench<'a> {
     stop: &'a AtomicBool,
 }
 
-impl<'a> Bench<'a> {
-    fn new(devices: Devices, rng: Rng, stop: &'a AtomicBool) -> Bench<'a> {
+impl<'a> OverwriteBench<'a> {
+    fn new(devices: Devices, rng: Rng, stop: &'a AtomicBool) -> OverwriteBench<'a> {
         let drive = devices.drive(0);
         let programmed = drive.counters().slots_programmed();
-        Bench {
+        OverwriteBench {
             rng,
             slots: drive.config().user_bytes / u64::from(BLOCK),
             programs_max: programmed + PROGRAMS_MAX * drive.config().user_slots(),
@@ -280,10 +284,10 @@ impl<'a> Bench<'a> {
     }
 
     /// Random writes of a point of the curve.
-    fn point(&mut self, count: u64, longest: &mut u64) -> Window {
+    fn point(&mut self, count: u64, longest: &mut u64) -> OverwriteWindow {
         let before = self.devices.drive(0).counters().clone();
         let began = self.devices.now();
-        let mut source = Random {
+        let mut source = RandomOverwrite {
             rng: &mut self.rng,
             slots: self.slots,
             left: count,
@@ -300,7 +304,7 @@ impl<'a> Bench<'a> {
             (pick(drive.counters()) - pick(&before)) as f64 / count.max(1) as f64
         };
         let slot = drive.config().shape.slot_bytes;
-        Window {
+        OverwriteWindow {
             rate: count as f64 / took.max(1e-9),
             waf: drive.counters().waf_since(&before, slot).unwrap_or(0.0),
             map: per_write(|c| c.slots_map + c.slots_merged),
@@ -310,12 +314,12 @@ impl<'a> Bench<'a> {
 }
 
 /// Whether the last [`WINDOW`] windows agree, by each of three measures.
-fn steady_by(windows: &[Window]) -> [bool; 3] {
+fn steady_by(windows: &[OverwriteWindow]) -> [bool; 3] {
     let Some(last) = windows.len().checked_sub(WINDOW) else {
         return [false; 3];
     };
     let last = &windows[last..];
-    let all = |pick: fn(&Window) -> f64| last.iter().map(pick).collect::<Vec<f64>>();
+    let all = |pick: fn(&OverwriteWindow) -> f64| last.iter().map(pick).collect::<Vec<f64>>();
     let range = |values: &[f64]| {
         let (low, high) = values.iter().fold((f64::MAX, f64::MIN), |(low, high), v| {
             (low.min(*v), high.max(*v))
@@ -334,13 +338,13 @@ fn steady_by(windows: &[Window]) -> [bool; 3] {
     ]
 }
 
-fn mean_window(points: &[Window]) -> Window {
-    let mean = |pick: fn(&Window) -> f64| {
+fn mean_window(points: &[OverwriteWindow]) -> OverwriteWindow {
+    let mean = |pick: fn(&OverwriteWindow) -> f64| {
         points.iter().map(pick).sum::<f64>() / points.len().max(1) as f64
     };
     // Points are of equal bytes: the rate over all of them is the harmonic mean.
     let seconds: f64 = points.iter().map(|point| 1.0 / point.rate).sum();
-    Window {
+    OverwriteWindow {
         rate: points.len() as f64 / seconds,
         waf: mean(|w| w.waf),
         map: mean(|w| w.map),
@@ -373,7 +377,7 @@ pub fn overwrite(
             (Devices::one(new_drive(&small.config)?), small.said)
         }
     };
-    let mut bench = Bench::new(devices, Rng::named(seed, "overwrite"), stop);
+    let mut bench = OverwriteBench::new(devices, Rng::named(seed, "overwrite"), stop);
     let user = bench.devices.drive(0).config().user_bytes;
     let share = if kept { KEPT_SHARE } else { 1 };
     let count = bench.slots / 2 / POINTS / share;
@@ -396,9 +400,9 @@ pub fn overwrite(
         });
     }
     let most = 2 * CAPACITIES_MAX;
-    let mut windows: Vec<Window> = Vec::new();
+    let mut windows: Vec<OverwriteWindow> = Vec::new();
     while (windows.len() as u64) < most && !found.is_sustained() && !bench.is_over() {
-        let points: Vec<Window> = (0..POINTS)
+        let points: Vec<OverwriteWindow> = (0..POINTS)
             .map(|_| bench.point(count, &mut found.longest_ns))
             .filter(|point| point.rate > 0.0)
             .collect();
@@ -433,7 +437,7 @@ fn collapses(rates: &[f64]) -> bool {
 /// Of a drive that feeds on itself: the rates after the longest published run, on the whole drive.
 fn longest_run(drive: Drive, found: &mut Overwrite, seed: u64, stop: &AtomicBool) {
     let rng = Rng::named(seed, "longest run");
-    let mut bench = Bench::new(Devices::one(drive), rng, stop);
+    let mut bench = OverwriteBench::new(Devices::one(drive), rng, stop);
     bench.durable_for(names::WRITE_FLUSH, LONGEST_RUN - MINUTE);
     // The last minute by the same method; the other method in the minute that follows.
     for run in found.durable.iter_mut().rev() {
@@ -444,7 +448,7 @@ fn longest_run(drive: Drive, found: &mut Overwrite, seed: u64, stop: &AtomicBool
 }
 
 /// Takes the drive apart, unless its forks would be too large.
-fn faults(mut devices: Devices, seed: u64) -> Result<Option<Vec<Fault>>, LabError> {
+fn faults(mut devices: Devices, seed: u64) -> Result<Option<Vec<Bottleneck>>, LabError> {
     devices.settle();
     let drive = devices.into_drive();
     match drive.config().memory_bytes() <= FORK_MAX && drive.ended().is_none() {
@@ -453,7 +457,7 @@ fn faults(mut devices: Devices, seed: u64) -> Result<Option<Vec<Fault>>, LabErro
     }
 }
 
-fn durable_after(bench: &mut Bench<'_>, found: &mut Overwrite) {
+fn durable_after(bench: &mut OverwriteBench<'_>, found: &mut Overwrite) {
     for run in &mut found.durable {
         let (after, times, longest) = bench.durable(&run.method, DURABLE_AFTER);
         let at = |q| times.value_at_quantile(q).min(longest);

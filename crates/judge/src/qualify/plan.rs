@@ -1,20 +1,20 @@
 //! A whole qualification as one call: open the target, measure it, judge it, and put modelled
 //! drives beside it.
 
-use super::evidence::{Assessed, Evidence, Qualification};
+use super::evidence::{Assessment, Evidence, Qualification};
 use super::overwrite::{Overwrite, overwrite};
-use super::plans::Region;
-use super::procedures::{Progress, Silent, Step, measure};
-use super::references::{self, References};
+use super::plans::QualifyRegion;
+use super::procedures::{QualifyProgress, QualifyStep, SilentProgress, measure};
+use super::references::{self, ReferenceSelection};
 use super::roles::Role;
-use super::settings::{Precondition, Profile, Settings, region_of};
+use super::settings::{Precondition, QualifyProfile, QualifySettings, region_of};
 use super::show;
 use super::steps::steps;
 use super::verdict::judge;
 use crate::inspect::{drive_of, enrich};
 use crate::pull;
 use ssdlab_base::{LabError, parallel};
-use ssdlab_bench::device::named::{LoadKept, Name, Opened, none_kept};
+use ssdlab_bench::device::named::{KeptDriveLoader, OpenTarget, TargetName, none_kept};
 use ssdlab_bench::device::{ModelledTarget, Target, TargetFacts, TargetKind};
 use ssdlab_bench::device::{Needs, OpenOptions};
 use ssdlab_bench::run_dir::FORMAT_VERSION;
@@ -39,59 +39,59 @@ const THREADS_MAX: usize = 4;
 #[derive(Clone, Debug)]
 pub struct QualifyPlan {
     /// The device; `None`: a file made in the current directory and removed afterwards.
-    pub target: Option<Name>,
+    pub target: Option<TargetName>,
     /// The role whose requirements are held against the evidence.
     pub role: &'static Role,
     /// How long to measure.
-    pub profile: Profile,
+    pub profile: QualifyProfile,
     /// Seed of every random stream.
     pub seed: u64,
     /// Modelled drives beside the target.
-    pub references: References,
+    pub references: ReferenceSelection,
     /// Size of the target and leave to write.
     pub open: OpenOptions,
     /// The ledger of a test of pulls of this target.
     pub pull_record: Option<PathBuf>,
     /// Loads `drive:PATH` of a kept drive.
-    pub kept: LoadKept,
+    pub kept: KeptDriveLoader,
 }
 
 impl QualifyPlan {
     /// The quick qualification of `target` for `role`, seed 1, without references.
-    pub fn new(target: Option<Name>, role: &'static Role) -> QualifyPlan {
+    pub fn new(target: Option<TargetName>, role: &'static Role) -> QualifyPlan {
         QualifyPlan {
             target,
             role,
-            profile: Profile::Quick,
+            profile: QualifyProfile::Quick,
             seed: 1,
-            references: References::None,
+            references: ReferenceSelection::None,
             open: OpenOptions::default(),
             pull_record: None,
             kept: none_kept,
         }
     }
 
-    fn name(&self) -> Name {
-        let default = || Name::Path(PathBuf::from(DEFAULT_FILE));
+    fn name(&self) -> TargetName {
+        let default = || TargetName::Path(PathBuf::from(DEFAULT_FILE));
         self.target.clone().unwrap_or_else(default)
     }
 
     /// The settings before the target is known.
-    fn settings(&self) -> Settings {
+    fn settings(&self) -> QualifySettings {
         let kind = match self.name() {
-            Name::Path(_) => TargetKind::File,
-            Name::Drive(_) | Name::Null(_) => TargetKind::Modelled,
+            TargetName::Path(_) => TargetKind::File,
+            TargetName::Drive(_) | TargetName::Null(_) => TargetKind::Modelled,
         };
-        Settings {
+        QualifySettings {
             seed: self.seed,
-            ..Settings::usual(self.profile, kind)
+            ..QualifySettings::usual(self.profile, kind)
         }
     }
 
     /// The settings for the target that was opened. A file that `existed` is filled first.
-    fn settings_for(&self, facts: &TargetFacts, existed: bool) -> Settings {
+    fn settings_for(&self, facts: &TargetFacts, existed: bool) -> QualifySettings {
         let mut settings = self.settings();
-        settings.precondition = Settings::usual(self.profile, facts.kind).precondition;
+        settings.precondition = QualifySettings::usual(self.profile, facts.kind).precondition;
         if facts.kind == TargetKind::File && existed {
             settings.precondition = Precondition::Fill(settings.region.unwrap_or(facts.capacity));
         }
@@ -103,8 +103,8 @@ impl QualifyPlan {
 
     /// About how long the steps take on a file of this size, s; its filling is left out.
     fn planned_s(&self, bytes: u64) -> f64 {
-        let settings = Settings::usual(self.profile, TargetKind::File);
-        let region = Region {
+        let settings = QualifySettings::usual(self.profile, TargetKind::File);
+        let region = QualifyRegion {
             offset: 0,
             bytes,
             seed: self.seed,
@@ -158,14 +158,14 @@ fn needs(extent: Option<u64>) -> Needs {
 /// When the target cannot be opened, nothing could be measured, or `progress` fails.
 pub fn qualify(
     plan: &QualifyPlan,
-    progress: &mut dyn Progress,
+    progress: &mut dyn QualifyProgress,
     stop: &AtomicBool,
 ) -> Result<Qualification, LabError> {
     let name = plan.name();
-    let ledger = plan.pull_record.clone().map(pull::Place::File);
+    let ledger = plan.pull_record.clone().map(pull::LedgerLocation::File);
     let pulls = ledger.as_ref().map(pull::read).transpose()?;
     let pulls = pulls.as_ref().map(pull::verdict);
-    let existed = matches!(&name, Name::Path(path) if path.exists());
+    let existed = matches!(&name, TargetName::Path(path) if path.exists());
     let mut target = open(plan, &name, progress, stop)?;
     let mut settings = plan.settings_for(target.facts(), existed);
     if let Some(pulls) = &pulls {
@@ -173,8 +173,8 @@ pub fn qualify(
     }
     progress.opened(target.facts())?;
     let own_account = match &name {
-        Name::Path(path) => drive_of(path),
-        Name::Drive(_) | Name::Null(_) => Ok(None),
+        TargetName::Path(path) => drive_of(path),
+        TargetName::Drive(_) | TargetName::Null(_) => Ok(None),
     };
     let mut evidence = measure_opened(&mut target, &settings, progress, stop)?;
     match own_account {
@@ -198,20 +198,20 @@ pub fn qualify(
         references: Vec::new(),
         kept: None,
     };
-    if plan.references == References::Kept {
+    if plan.references == ReferenceSelection::Kept {
         let beside = references::beside(plan.role, &name, &qualification.target.evidence)?;
         qualification.references = beside;
         qualification.kept = Some(references::kept_said());
     }
     progress.judged(&qualification)?;
-    if let References::Measured(drives) = &plan.references {
+    if let ReferenceSelection::Measured(drives) = &plan.references {
         measure_references(plan, drives, &settings, &mut qualification, progress, stop);
     }
     Ok(qualification)
 }
 
-fn assessed(role: &Role, evidence: Evidence) -> Assessed {
-    Assessed {
+fn assessed(role: &Role, evidence: Evidence) -> Assessment {
+    Assessment {
         verdict: judge(role, &evidence),
         evidence,
     }
@@ -219,29 +219,29 @@ fn assessed(role: &Role, evidence: Evidence) -> Assessed {
 
 fn open(
     plan: &QualifyPlan,
-    name: &Name,
-    progress: &mut dyn Progress,
+    name: &TargetName,
+    progress: &mut dyn QualifyProgress,
     stop: &AtomicBool,
-) -> Result<Opened, LabError> {
+) -> Result<OpenTarget, LabError> {
     let file = match name {
-        Name::Path(path) => path.as_path(),
-        Name::Drive(_) | Name::Null(_) => Path::new(""),
+        TargetName::Path(path) => path.as_path(),
+        TargetName::Drive(_) | TargetName::Null(_) => Path::new(""),
     };
     let mut filling = |done, total| progress.filling(file, done, total);
     let needs = needs(plan.settings().region);
-    Opened::open(name, &needs, &plan.open, plan.kept, &mut filling, stop)
+    OpenTarget::open(name, &needs, &plan.open, plan.kept, &mut filling, stop)
 }
 
 fn measure_opened(
-    target: &mut Opened,
-    settings: &Settings,
-    progress: &mut dyn Progress,
+    target: &mut OpenTarget,
+    settings: &QualifySettings,
+    progress: &mut dyn QualifyProgress,
     stop: &AtomicBool,
 ) -> Result<Evidence, LabError> {
     let mut evidence =
         with_target!(&mut *target, inner => measure(&mut **inner, settings, progress, stop))?;
     evidence.rests_on = target.rests_on().to_vec();
-    if let (Opened::Modelled(model, _), Some(bytes)) = (&*target, settings.overwrite) {
+    if let (OpenTarget::Modelled(model, _), Some(bytes)) = (&*target, settings.overwrite) {
         evidence.overwrite = overwritten(model, bytes, settings, progress, stop)?;
         if stop.load(Ordering::Relaxed) {
             let note = format!("{OVERWRITING}: stopped");
@@ -255,8 +255,8 @@ fn measure_opened(
 fn overwritten(
     model: &ModelledTarget,
     bytes: u64,
-    settings: &Settings,
-    progress: &mut dyn Progress,
+    settings: &QualifySettings,
+    progress: &mut dyn QualifyProgress,
     stop: &AtomicBool,
 ) -> Result<Option<Overwrite>, LabError> {
     if model.drive().ended().is_some() || stop.load(Ordering::Relaxed) {
@@ -265,7 +265,7 @@ fn overwritten(
     let facts = model.facts();
     let region = region_of(settings, facts.capacity)?;
     let count = steps(settings, region, facts.capacity, facts.block_size).len() + 1;
-    let step = Step {
+    let step = QualifyStep {
         number: count,
         count,
         title: OVERWRITING.into(),
@@ -281,16 +281,16 @@ fn overwritten(
 fn measure_references(
     plan: &QualifyPlan,
     drives: &[String],
-    settings: &Settings,
+    settings: &QualifySettings,
     qualification: &mut Qualification,
-    progress: &mut dyn Progress,
+    progress: &mut dyn QualifyProgress,
     stop: &AtomicBool,
 ) {
     let target = plan.name();
-    let is_other = |drive: &&String| Name::Drive((*drive).clone()) != target;
+    let is_other = |drive: &&String| TargetName::Drive((*drive).clone()) != target;
     let drives: Vec<&String> = drives.iter().filter(is_other).collect();
-    let settings = Settings {
-        precondition: Settings::usual(plan.profile, TargetKind::Modelled).precondition,
+    let settings = QualifySettings {
+        precondition: QualifySettings::usual(plan.profile, TargetKind::Modelled).precondition,
         whole_drive: false,
         ..settings.clone()
     };
@@ -298,11 +298,11 @@ fn measure_references(
         if stop.load(Ordering::Relaxed) {
             return Err(LabError::refused("stopped", ""));
         }
-        let name = Name::Drive((*drive).clone());
+        let name = TargetName::Drive((*drive).clone());
         let plain = OpenOptions::default();
         let mut unseen = |_, _| {};
-        let mut open = Opened::open(&name, &needs(None), &plain, plan.kept, &mut unseen, stop)?;
-        let evidence = measure_opened(&mut open, &settings, &mut Silent, stop)?;
+        let mut open = OpenTarget::open(&name, &needs(None), &plain, plan.kept, &mut unseen, stop)?;
+        let evidence = measure_opened(&mut open, &settings, &mut SilentProgress, stop)?;
         Ok(assessed(plan.role, evidence))
     };
     if drives.is_empty() {
@@ -332,13 +332,13 @@ fn measure_references(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::qualify::{Outcome, role};
+    use crate::qualify::{QualifyOutcome, role};
 
     /// Stops when the last step begins.
     struct StopLast<'a>(&'a AtomicBool);
 
-    impl Progress for StopLast<'_> {
-        fn step(&mut self, step: &Step) {
+    impl QualifyProgress for StopLast<'_> {
+        fn step(&mut self, step: &QualifyStep) {
             if step.title == OVERWRITING {
                 self.0.store(true, Ordering::Relaxed);
             }
@@ -349,10 +349,10 @@ mod tests {
     #[test]
     fn a_stop_in_the_last_step_is_said() {
         let stop = AtomicBool::new(false);
-        let drive = Some(Name::Drive("ddrdrive-x1".to_owned()));
+        let drive = Some(TargetName::Drive("ddrdrive-x1".to_owned()));
         let plan = QualifyPlan::new(drive, role("slog").unwrap());
         let found = qualify(&plan, &mut StopLast(&stop), &stop).unwrap();
-        assert_eq!(found.target.verdict.outcome, Outcome::Unknown);
+        assert_eq!(found.target.verdict.outcome, QualifyOutcome::Unknown);
         assert_eq!(found.incomplete, [format!("{OVERWRITING}: stopped")]);
     }
 }

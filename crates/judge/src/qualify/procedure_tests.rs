@@ -1,11 +1,14 @@
 //! Procedures on a target of known, constant latencies: does the evidence say what it does?
 
 use super::fixtures::facts;
-use super::{Evidence, Profile, Progress, Settings, Silent, Step, measure, names};
+use super::{
+    Evidence, QualifyProfile, QualifyProgress, QualifySettings, QualifyStep, SilentProgress,
+    measure, names,
+};
 use super::{settings::region_of, steps::steps};
 use ssdlab_base::LabError;
 use ssdlab_base::latencies::Latencies;
-use ssdlab_bench::device::{Counters, Done, Target, TargetFacts, TargetKind};
+use ssdlab_bench::device::{Counters, Target, TargetCompletion, TargetFacts, TargetKind};
 use ssdlab_bench::record::Second;
 use ssdlab_ssd::{Command, Nanos, Op};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -85,17 +88,25 @@ impl Target for Constant {
         Ok(())
     }
 
-    fn reap(&mut self, until: Option<Nanos>, done: &mut Vec<Done>) -> Result<(), LabError> {
+    fn reap(
+        &mut self,
+        until: Option<Nanos>,
+        done: &mut Vec<TargetCompletion>,
+    ) -> Result<(), LabError> {
         let first = self.pending.iter().map(|p| p.0).min().unwrap_or(u64::MAX);
         self.now = self.now.max(first.min(until.map_or(u64::MAX, |t| t.0)));
         self.pending.sort_unstable();
         let ready = self.pending.partition_point(|p| p.0 <= self.now);
-        done.extend(self.pending.drain(..ready).map(|(at, tag, from)| Done {
-            tag,
-            submitted: Nanos(from),
-            done: Nanos(at),
-            errno: 0,
-        }));
+        done.extend(
+            self.pending
+                .drain(..ready)
+                .map(|(at, tag, from)| TargetCompletion {
+                    tag,
+                    submitted: Nanos(from),
+                    done: Nanos(at),
+                    errno: 0,
+                }),
+        );
         Ok(())
     }
 
@@ -104,10 +115,10 @@ impl Target for Constant {
     }
 }
 
-fn settings() -> Settings {
-    Settings {
+fn settings() -> QualifySettings {
+    QualifySettings {
         region: Some(32 << 20),
-        ..Settings::usual(Profile::Quick, TargetKind::Modelled)
+        ..QualifySettings::usual(QualifyProfile::Quick, TargetKind::Modelled)
     }
 }
 
@@ -117,7 +128,13 @@ fn near(value: f64, expected: f64) -> bool {
 
 fn quick() -> Evidence {
     let stop = AtomicBool::new(false);
-    measure(&mut Constant::new(), &settings(), &mut Silent, &stop).unwrap()
+    measure(
+        &mut Constant::new(),
+        &settings(),
+        &mut SilentProgress,
+        &stop,
+    )
+    .unwrap()
 }
 
 #[test]
@@ -164,10 +181,10 @@ struct StopAt<'a> {
     stop: &'a AtomicBool,
 }
 
-impl Progress for StopAt<'_> {
-    fn step(&mut self, _step: &Step) {}
+impl QualifyProgress for StopAt<'_> {
+    fn step(&mut self, _step: &QualifyStep) {}
 
-    fn second(&mut self, step: &Step, _: &Second, _: &[Latencies]) -> Result<(), LabError> {
+    fn second(&mut self, step: &QualifyStep, _: &Second, _: &[Latencies]) -> Result<(), LabError> {
         if step.number == self.step {
             self.stop.store(true, Ordering::Relaxed);
         }
@@ -198,28 +215,28 @@ fn profiles_take_as_long_as_they_say() {
     let e = |profile, kind| {
         let mut facts = facts(kind);
         facts.capacity = 1 << 40;
-        let settings = Settings::usual(profile, kind);
+        let settings = QualifySettings::usual(profile, kind);
         let region = region_of(&settings, facts.capacity).unwrap();
         let list = steps(&settings, region, facts.capacity, facts.block_size);
         list.iter().map(|w| w.expected_s).sum::<f64>()
     };
-    let quick = e(Profile::Quick, TargetKind::File);
+    let quick = e(QualifyProfile::Quick, TargetKind::File);
     // With the filling of its file a quick look must fit into a minute.
     assert!((30.0..40.0).contains(&quick), "{quick}");
-    assert_eq!(quick, e(Profile::Quick, TargetKind::Modelled));
-    let standard = e(Profile::Standard, TargetKind::File);
+    assert_eq!(quick, e(QualifyProfile::Quick, TargetKind::Modelled));
+    let standard = e(QualifyProfile::Standard, TargetKind::File);
     assert!((780.0..900.0).contains(&standard), "{standard}");
-    let full = e(Profile::Full, TargetKind::File);
+    let full = e(QualifyProfile::Full, TargetKind::File);
     assert!((7_000.0..9_000.0).contains(&full), "{full}");
 }
 
 #[test]
 fn a_region_beyond_the_target_is_refused() {
-    let settings = Settings {
+    let settings = QualifySettings {
         offset: 64 << 20,
         ..settings()
     };
     let stop = AtomicBool::new(false);
-    let error = measure(&mut Constant::new(), &settings, &mut Silent, &stop).unwrap_err();
+    let error = measure(&mut Constant::new(), &settings, &mut SilentProgress, &stop).unwrap_err();
     assert!(error.to_string().contains("too small"), "{error}");
 }

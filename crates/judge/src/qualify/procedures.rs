@@ -15,22 +15,22 @@
 
 use super::evidence::{Evidence, Qualification};
 use super::extract;
-use super::plans::Region;
-use super::settings::{Precondition, Settings, fill_of, region_of};
-use super::steps::{Work, Yields, steps};
+use super::plans::QualifyRegion;
+use super::settings::{Precondition, QualifySettings, fill_of, region_of};
+use super::steps::{PlannedStep, StepYield, steps};
 use ssdlab_base::LabError;
 use ssdlab_base::latencies::Latencies;
 use ssdlab_bench::device::{Target, TargetFacts};
 use ssdlab_bench::engine;
 use ssdlab_bench::engine::Observer;
-use ssdlab_bench::record::{Ending, RunRecord, Second};
+use ssdlab_bench::record::{RunEnding, RunRecord, Second};
 use ssdlab_ssd::{Bytes, Nanos};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// One step, for progress.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Step {
+pub struct QualifyStep {
     /// From 1.
     pub number: usize,
     /// How many there are.
@@ -41,10 +41,10 @@ pub struct Step {
     pub expected_s: f64,
 }
 
-/// Sees a qualification as it happens. Only [`Progress::step`] has to be written.
-pub trait Progress {
+/// Sees a qualification as it happens. Only [`QualifyProgress::step`] has to be written.
+pub trait QualifyProgress {
     /// A step begins.
-    fn step(&mut self, step: &Step);
+    fn step(&mut self, step: &QualifyStep);
 
     /// A second of it has been counted.
     ///
@@ -52,7 +52,7 @@ pub trait Progress {
     /// When results cannot be written: the run ends.
     fn second(
         &mut self,
-        _step: &Step,
+        _step: &QualifyStep,
         _second: &Second,
         _latencies: &[Latencies],
     ) -> Result<(), LabError> {
@@ -86,18 +86,18 @@ pub trait Progress {
 }
 
 /// Progress that nobody watches.
-pub struct Silent;
+pub struct SilentProgress;
 
-impl Progress for Silent {
-    fn step(&mut self, _step: &Step) {}
+impl QualifyProgress for SilentProgress {
+    fn step(&mut self, _step: &QualifyStep) {}
 }
 
-struct Watch<'a> {
-    step: &'a Step,
-    progress: &'a mut dyn Progress,
+struct QualifyStepObserver<'a> {
+    step: &'a QualifyStep,
+    progress: &'a mut dyn QualifyProgress,
 }
 
-impl Observer for Watch<'_> {
+impl Observer for QualifyStepObserver<'_> {
     fn second(&mut self, second: &Second, latencies: &[Latencies]) -> Result<(), LabError> {
         self.progress.second(self.step, second, latencies)
     }
@@ -110,8 +110,8 @@ impl Observer for Watch<'_> {
 /// When the region does not fit the target, or no step at all could be run.
 pub fn measure<T: Target>(
     target: &mut T,
-    settings: &Settings,
-    progress: &mut dyn Progress,
+    settings: &QualifySettings,
+    progress: &mut dyn QualifyProgress,
     stop: &AtomicBool,
 ) -> Result<Evidence, LabError> {
     let facts = target.facts().clone();
@@ -124,7 +124,7 @@ pub fn measure<T: Target>(
             not_run(&list[index..], "stopped", &mut evidence);
             break;
         }
-        let step = Step {
+        let step = QualifyStep {
             number: index + 1,
             count: list.len() + usize::from(settings.overwrite.is_some()),
             title: work.title.clone(),
@@ -154,7 +154,7 @@ pub fn measure<T: Target>(
     }
 }
 
-fn blank(facts: TargetFacts, settings: &Settings, region: Region) -> Evidence {
+fn blank(facts: TargetFacts, settings: &QualifySettings, region: QualifyRegion) -> Evidence {
     let precondition = match &settings.precondition {
         Precondition::Fill(_) => {
             let bytes = Bytes(fill_of(settings, region, facts.capacity).bytes);
@@ -170,43 +170,43 @@ fn blank(facts: TargetFacts, settings: &Settings, region: Region) -> Evidence {
 }
 
 fn run_step<T: Target>(
-    work: &Work,
-    step: &Step,
+    work: &PlannedStep,
+    step: &QualifyStep,
     target: &mut T,
-    progress: &mut dyn Progress,
+    progress: &mut dyn QualifyProgress,
     stop: &AtomicBool,
 ) -> Result<RunRecord, LabError> {
     progress.step(step);
-    let mut watch = Watch { step, progress };
+    let mut watch = QualifyStepObserver { step, progress };
     engine::run(&work.plan, target, &mut watch, stop)
 }
 
-fn not_run(rest: &[Work], why: &str, evidence: &mut Evidence) {
+fn not_run(rest: &[PlannedStep], why: &str, evidence: &mut Evidence) {
     let notes = rest.iter().map(|w| format!("{}: not run: {why}", w.title));
     evidence.incomplete.extend(notes);
 }
 
 /// Why no further step should run, if so.
-fn ended_early(record: &RunRecord, work: &Work) -> Option<&'static str> {
+fn ended_early(record: &RunRecord, work: &PlannedStep) -> Option<&'static str> {
     match &record.ending {
-        Ending::Complete if work.needed && extract::errors(record) > 0 => {
+        RunEnding::Complete if work.needed && extract::errors(record) > 0 => {
             Some("preparing for it failed")
         }
-        Ending::Complete => None,
-        Ending::Interrupted => Some("stopped"),
-        Ending::Failed(_) => Some("the target failed before"),
+        RunEnding::Complete => None,
+        RunEnding::Interrupted => Some("stopped"),
+        RunEnding::Failed(_) => Some("the target failed before"),
     }
 }
 
-fn keep(work: &Work, record: &RunRecord, evidence: &mut Evidence) {
+fn keep(work: &PlannedStep, record: &RunRecord, evidence: &mut Evidence) {
     let length = record.jobs.first().map_or(Nanos::ZERO, |job| job.length);
     match &record.ending {
-        Ending::Complete => {}
-        Ending::Interrupted => evidence.incomplete.push(format!(
+        RunEnding::Complete => {}
+        RunEnding::Interrupted => evidence.incomplete.push(format!(
             "{}: stopped after {length} of {} s",
             work.title, work.expected_s
         )),
-        Ending::Failed(why) => evidence
+        RunEnding::Failed(why) => evidence
             .incomplete
             .push(format!("{}: failed after {length}: {why}", work.title)),
     }
@@ -222,23 +222,23 @@ fn keep(work: &Work, record: &RunRecord, evidence: &mut Evidence) {
         }
     }
     let kept = match work.yields {
-        Yields::Preparation => true,
-        Yields::Probe(method, writers, series) => {
+        StepYield::Preparation => true,
+        StepYield::Probe(method, writers, series) => {
             let run = series.and_then(|name| extract::sustained(record, name, &work.title));
             evidence.sustained.extend(run);
             let probe = extract::probe(record, method, writers);
             probe.map(|p| evidence.probes.push(p)).is_some()
         }
-        Yields::Flush(dirty) => {
+        StepYield::Flush(dirty) => {
             let point = extract::flush_point(record, dirty);
             point.map(|p| evidence.flush_by_dirty.push(p)).is_some()
         }
-        Yields::Series(name) => {
+        StepYield::Series(name) => {
             let run = extract::sustained(record, name, &work.title);
             run.map(|r| evidence.sustained.push(r)).is_some()
         }
     };
-    if !kept && record.ending == Ending::Complete {
+    if !kept && record.ending == RunEnding::Complete {
         let note = format!("{}: nothing completed within its time", work.title);
         evidence.incomplete.push(note);
     }

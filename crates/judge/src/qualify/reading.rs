@@ -2,17 +2,17 @@
 
 use super::names;
 use super::roles::DurableMethod;
-use ssdlab_bench::device::health::Grade;
+use ssdlab_bench::device::health::EvidenceGrade;
 
 /// What the evidence says about a measure.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Reading {
+pub enum MeasureReading {
     /// A number in the measure's unit.
     Number {
         /// The number.
         value: f64,
         /// How it is known.
-        grade: Grade,
+        grade: EvidenceGrade,
         /// One sentence with what it rests on.
         why: String,
     },
@@ -21,7 +21,7 @@ pub enum Reading {
         /// Whether it holds.
         holds: bool,
         /// How it is known.
-        grade: Grade,
+        grade: EvidenceGrade,
         /// One sentence with what it rests on.
         why: String,
     },
@@ -44,8 +44,8 @@ pub enum Reading {
     },
     /// The evidence does not tell.
     Unknown {
-        /// [`Grade::Behavioural`] when something was measured that bears on it without deciding.
-        grade: Grade,
+        /// [`EvidenceGrade::Behavioural`] when something was measured that bears on it without deciding.
+        grade: EvidenceGrade,
         /// One sentence: what is missing.
         why: String,
     },
@@ -69,24 +69,24 @@ impl DurableMethod {
     }
 }
 
-pub(super) fn number(value: f64, why: String) -> Reading {
+pub(super) fn number(value: f64, why: String) -> MeasureReading {
     if !value.is_finite() {
         return unknown("the measurement gave no usable number".into());
     }
-    Reading::Number {
+    MeasureReading::Number {
         value,
-        grade: Grade::Behavioural,
+        grade: EvidenceGrade::Behavioural,
         why,
     }
 }
 
-pub(super) fn unknown(why: String) -> Reading {
-    Reading::Unknown {
-        grade: Grade::None,
+pub(super) fn unknown(why: String) -> MeasureReading {
+    MeasureReading::Unknown {
+        grade: EvidenceGrade::None,
         why,
     }
 }
 
-pub(super) fn not_measured(what: &str) -> Reading {
+pub(super) fn not_measured(what: &str) -> MeasureReading {
     unknown(format!("{what} was not measured"))
 }

@@ -5,14 +5,14 @@
 //! command stream that produced it, because the same "synchronous write" is one, two or no
 //! flushes depending on the path (docs/methods.md, section 2.2).
 
-pub use super::reading::Reading;
+pub use super::reading::MeasureReading;
 use super::reading::{not_measured, number, unknown};
 use super::roles::DurableMethod;
 use super::sustained::{self, length_s};
-use super::{Evidence, Grade, Measure, Probe, names, show};
+use super::{Evidence, EvidenceGrade, QualifyMeasure, WriteProbe, names, show};
 use super::{cuts, health};
 use ssdlab_bench::device::TargetKind;
-use ssdlab_bench::device::health::Reported;
+use ssdlab_bench::device::health::ReportedValue;
 
 /// Below this a durable write on NAND needs protected RAM, or did not happen (docs/methods.md,
 /// section 3.2).
@@ -25,8 +25,8 @@ const P99_COUNT_MIN: u64 = 100;
 /// Commands before a median is quoted.
 const P50_COUNT_MIN: u64 = 10;
 /// Reads `measure` off the evidence, for a role that makes writes durable by `method`.
-pub fn read(measure: Measure, method: DurableMethod, e: &Evidence) -> Reading {
-    use Measure::*;
+pub fn read(measure: QualifyMeasure, method: DurableMethod, e: &Evidence) -> MeasureReading {
+    use QualifyMeasure::*;
     match measure {
         Durability => durability(method, e),
         PowerLossProtection => power_loss_protection(method, e),
@@ -56,7 +56,7 @@ pub fn read(measure: Measure, method: DurableMethod, e: &Evidence) -> Reading {
 }
 
 /// The command stream behind a durable number, in a clause.
-pub fn stream(p: &Probe) -> String {
+pub fn stream(p: &WriteProbe) -> String {
     let count = |n: Option<f64>| n.map_or("unknown".to_owned(), |n| format!("{n:.2}"));
     if p.device_writes.is_none() && p.device_fua.is_none() && p.device_flushes.is_none() {
         return "which commands reached the device is not known".into();
@@ -79,7 +79,7 @@ fn write_through_note(e: &Evidence) -> &'static str {
     }
 }
 
-fn one_writer(method: DurableMethod, e: &Evidence) -> Option<&Probe> {
+fn one_writer(method: DurableMethod, e: &Evidence) -> Option<&WriteProbe> {
     e.probe(method.probe(), 1).filter(|p| p.count > 0)
 }
 
@@ -110,7 +110,7 @@ fn behaviour(method: DurableMethod, e: &Evidence) -> Option<String> {
 
 /// Whether a durable write was faster than a flushed write-back cache without known protection
 /// allows, with the durable command counted on its way to the device.
-pub fn is_implausible(p: &Probe, e: &Evidence) -> bool {
+pub fn is_implausible(p: &WriteProbe, e: &Evidence) -> bool {
     let reached = |n: Option<f64>| n.is_some_and(|n| n >= 0.9);
     p.count >= P50_COUNT_MIN
         && p.p50_ns < IMPLAUSIBLE_NS
@@ -123,7 +123,7 @@ pub fn is_implausible(p: &Probe, e: &Evidence) -> bool {
 /// Power-loss protection as far as it can be known: by cuts, or else by documents and the drive's
 /// own account. What a hypervisor's disk says of itself is not what the drive underneath is.
 pub fn known_protection(e: &Evidence) -> Option<bool> {
-    if let Some(Reading::Fact { holds, .. }) = cuts::protection(e) {
+    if let Some(MeasureReading::Fact { holds, .. }) = cuts::protection(e) {
         return Some(holds);
     }
     match e.facts.virtualised {
@@ -132,21 +132,21 @@ pub fn known_protection(e: &Evidence) -> Option<bool> {
     }
 }
 
-fn protection_source(e: &Evidence) -> (Grade, String) {
+fn protection_source(e: &Evidence) -> (EvidenceGrade, String) {
     let grade = match (&e.facts.health, e.facts.kind) {
         (Some(health), _) => health.protection_grade,
-        (None, TargetKind::Modelled) => Grade::Documented,
-        (None, _) => Grade::Declared,
+        (None, TargetKind::Modelled) => EvidenceGrade::Documented,
+        (None, _) => EvidenceGrade::Declared,
     };
     let source = e.facts.power_loss_protection_source.as_deref();
     (grade, source.unwrap_or("source not recorded").to_owned())
 }
 
-fn undecided(method: DurableMethod, e: &Evidence, first: &str) -> Reading {
+fn undecided(method: DurableMethod, e: &Evidence, first: &str) -> MeasureReading {
     let first = format!("{}{first}", cuts::undecided(e));
     match behaviour(method, e) {
-        Some(behaviour) => Reading::Unknown {
-            grade: Grade::Behavioural,
+        Some(behaviour) => MeasureReading::Unknown {
+            grade: EvidenceGrade::Behavioural,
             why: format!("{first} {behaviour}"),
         },
         None => unknown(format!("{first} No durable write was measured.")),
@@ -161,14 +161,14 @@ fn not_known_why(e: &Evidence) -> &'static str {
     }
 }
 
-fn durability(method: DurableMethod, e: &Evidence) -> Reading {
+fn durability(method: DurableMethod, e: &Evidence) -> MeasureReading {
     if let Some(tested) = cuts::durability(e) {
         return tested;
     }
     match known_protection(e) {
         Some(true) => {
             let (grade, source) = protection_source(e);
-            Reading::Fact {
+            MeasureReading::Fact {
                 holds: true,
                 grade,
                 why: format!("The write buffer is power-protected ({source}); not tested by cuts."),
@@ -183,7 +183,7 @@ fn durability(method: DurableMethod, e: &Evidence) -> Reading {
     }
 }
 
-fn power_loss_protection(method: DurableMethod, e: &Evidence) -> Reading {
+fn power_loss_protection(method: DurableMethod, e: &Evidence) -> MeasureReading {
     if let Some(tested) = cuts::protection(e) {
         return tested;
     }
@@ -196,7 +196,7 @@ fn power_loss_protection(method: DurableMethod, e: &Evidence) -> Reading {
     } else {
         "The write buffer is volatile and not protected"
     };
-    Reading::Fact {
+    MeasureReading::Fact {
         holds,
         grade,
         why: format!("{says} ({source})."),
@@ -209,8 +209,8 @@ fn durable_latency(
     method: DurableMethod,
     e: &Evidence,
     count_min: u64,
-    pick: fn(&Probe) -> u64,
-) -> Reading {
+    pick: fn(&WriteProbe) -> u64,
+) -> MeasureReading {
     if let Some(run) = sustained::durable_run(method, e) {
         let ns = if count_min == P99_COUNT_MIN {
             run.p99_ns
@@ -243,7 +243,7 @@ fn durable_latency(
     )
 }
 
-fn flush_p99(e: &Evidence) -> Reading {
+fn flush_p99(e: &Evidence) -> MeasureReading {
     let probe = e.probe(names::WRITE_FLUSH, 1);
     let Some((p, p99)) = probe.and_then(|p| Some((p, p.flush_p99_ns?))) else {
         return not_measured("A flush after each write");
@@ -266,7 +266,7 @@ fn flush_p99(e: &Evidence) -> Reading {
     )
 }
 
-fn durable_rate(method: DurableMethod, e: &Evidence) -> Reading {
+fn durable_rate(method: DurableMethod, e: &Evidence) -> MeasureReading {
     let Some(p) = one_writer(method, e) else {
         return not_measured("A durable write");
     };
@@ -282,7 +282,7 @@ fn durable_rate(method: DurableMethod, e: &Evidence) -> Reading {
     )
 }
 
-fn scaling(method: DurableMethod, e: &Evidence) -> Reading {
+fn scaling(method: DurableMethod, e: &Evidence) -> MeasureReading {
     let one = one_writer(method, e).filter(|p| p.per_second > 0.0);
     let most = e
         .probes
@@ -305,7 +305,7 @@ fn scaling(method: DurableMethod, e: &Evidence) -> Reading {
     )
 }
 
-fn flush_growth(e: &Evidence) -> Reading {
+fn flush_growth(e: &Evidence) -> MeasureReading {
     let Some((least, most)) = flush_ends(e) else {
         return not_measured("Flush time against dirty bytes");
     };
@@ -336,7 +336,7 @@ pub(super) fn flush_ends(e: &Evidence) -> Option<(&super::FlushPoint, &super::Fl
 
 // ---- longer runs ------------------------------------------------------------------------------
 
-fn run_iops(e: &Evidence, name: &str) -> Reading {
+fn run_iops(e: &Evidence, name: &str) -> MeasureReading {
     let Some(run) = e.run(name).filter(|r| length_s(r) > 0.0) else {
         return not_measured(&format!("`{name}`"));
     };
@@ -351,7 +351,7 @@ fn run_iops(e: &Evidence, name: &str) -> Reading {
     )
 }
 
-fn write_through_penalty(e: &Evidence) -> Reading {
+fn write_through_penalty(e: &Evidence) -> MeasureReading {
     let buffered = e.run(names::MIXED).filter(|r| r.iops_end > 0.0);
     let durable = e.run(names::MIXED_DURABLE).filter(|r| r.iops_end > 0.0);
     let (Some(buffered), Some(durable)) = (buffered, durable) else {
@@ -368,7 +368,7 @@ fn write_through_penalty(e: &Evidence) -> Reading {
     )
 }
 
-fn read_p99(e: &Evidence, name: &str) -> Reading {
+fn read_p99(e: &Evidence, name: &str) -> MeasureReading {
     let Some(run) = e.run(name).filter(|r| r.read_p99_ns > 0) else {
         return not_measured(&format!("Reads in `{name}`"));
     };
@@ -392,7 +392,7 @@ fn bytes_per_day(e: &Evidence) -> Option<(u64, f64, f64)> {
 }
 
 /// A rating, and what the drive says is used of it: once it is used up, nothing is left of it.
-fn documented(e: &Evidence, value: f64, rated: u64, years: f64) -> Reading {
+fn documented(e: &Evidence, value: f64, rated: u64, years: f64) -> MeasureReading {
     let mut why = format!(
         "Rated for {:.0} TB written over {years} years.",
         rated as f64 / 1e12
@@ -408,14 +408,14 @@ fn documented(e: &Evidence, value: f64, rated: u64, years: f64) -> Reading {
         }
         None => {}
     }
-    Reading::Number {
+    MeasureReading::Number {
         value,
-        grade: Grade::Documented,
+        grade: EvidenceGrade::Documented,
         why,
     }
 }
 
-fn no_rating(e: &Evidence) -> Reading {
+fn no_rating(e: &Evidence) -> MeasureReading {
     let used = e
         .facts
         .health
@@ -427,10 +427,10 @@ fn no_rating(e: &Evidence) -> Reading {
     }
 }
 
-fn used_up(used: &Reported, rating: &str) -> Reading {
-    Reading::Number {
+fn used_up(used: &ReportedValue, rating: &str) -> MeasureReading {
+    MeasureReading::Number {
         value: 0.0,
-        grade: Grade::Declared,
+        grade: EvidenceGrade::Declared,
         why: format!(
             "{rating}The drive says that its rated life is used up ({}).",
             used.source
@@ -439,7 +439,7 @@ fn used_up(used: &Reported, rating: &str) -> Reading {
 }
 
 /// DWPD = rated bytes written / (capacity x 365 x years) (docs/methods.md, section 4.7).
-fn endurance_dwpd(e: &Evidence) -> Reading {
+fn endurance_dwpd(e: &Evidence) -> MeasureReading {
     // A file's capacity is the file's, not the drive's.
     if e.facts.kind == TargetKind::File || e.facts.capacity == 0 {
         return no_rating(e);
@@ -450,7 +450,7 @@ fn endurance_dwpd(e: &Evidence) -> Reading {
     }
 }
 
-fn endurance_tb_per_day(e: &Evidence) -> Reading {
+fn endurance_tb_per_day(e: &Evidence) -> MeasureReading {
     match bytes_per_day(e) {
         Some((rated, years, day)) => documented(e, day / 1e12, rated, years),
         None => no_rating(e),

@@ -1,17 +1,17 @@
 //! Are the kept figures those of this build, and are the right drives chosen?
 
-use super::super::{Assessed, QualifyPlan, Silent, qualify, role, roles};
+use super::super::{Assessment, QualifyPlan, SilentProgress, qualify, role, roles};
 use super::*;
 use std::sync::atomic::AtomicBool;
 
 fn measured(name: &str) -> String {
-    let target = Some(Name::Drive(name.to_owned()));
+    let target = Some(TargetName::Drive(name.to_owned()));
     let plan = QualifyPlan::new(target, role("general").unwrap());
-    let found = qualify(&plan, &mut Silent, &AtomicBool::new(false)).unwrap();
+    let found = qualify(&plan, &mut SilentProgress, &AtomicBool::new(false)).unwrap();
     line(name, found.target.evidence).unwrap()
 }
 
-fn name_of(drive: &KeptDrive) -> &str {
+fn name_of(drive: &ReferenceRecord) -> &str {
     drive.evidence.facts.name.trim_start_matches("drive:")
 }
 
@@ -24,8 +24,8 @@ fn the_kept_drives_are_the_validated_ones_as_the_catalogue_has_them() {
     for drive in &kept {
         let now = config_hash(name_of(drive)).unwrap();
         assert_eq!(drive.config, now, "{}: {WRITE}", name_of(drive));
-        let standing = Standing::of(name_of(drive));
-        assert_eq!(standing, Standing::Validated, "{}", name_of(drive));
+        let standing = DatasheetStanding::of(name_of(drive));
+        assert_eq!(standing, DatasheetStanding::Validated, "{}", name_of(drive));
     }
 }
 
@@ -45,9 +45,9 @@ fn a_kept_drive_measured_again_is_the_same_byte_for_byte() {
 fn a_drive_is_nearest_to_its_own_kind_and_never_beside_itself() {
     let role = role("slog").unwrap();
     for drive in kept().unwrap() {
-        let target = Name::Drive(name_of(&drive).to_owned());
+        let target = TargetName::Drive(name_of(&drive).to_owned());
         let found = beside(role, &target, &drive.evidence).unwrap();
-        let name = |d: &Assessed| d.evidence.facts.name.clone();
+        let name = |d: &Assessment| d.evidence.facts.name.clone();
         let names: Vec<String> = found.iter().map(name).collect();
         assert!((4..=NEAREST + 2).contains(&names.len()), "{names:?}");
         assert!(!names.contains(&drive.evidence.facts.name), "{names:?}");
@@ -61,7 +61,7 @@ fn a_drive_is_nearest_to_its_own_kind_and_never_beside_itself() {
 #[test]
 fn every_role_has_a_best_and_a_worst_and_reads_the_kept_figures() {
     let none = Evidence::none(super::super::fixtures::protected().facts);
-    let file = Name::Path("a-file".into());
+    let file = TargetName::Path("a-file".into());
     for role in roles() {
         // Nothing is near to a drive of which nothing is known.
         let found = beside(role, &file, &none).unwrap();

@@ -9,15 +9,15 @@
 //! nearest to the target: the least mean square of the logarithms of their ratios, over the rates
 //! that both have.
 
-use super::evidence::{Assessed, Evidence, Outcome};
+use super::evidence::{Assessment, Evidence, QualifyOutcome};
 use super::roles::Role;
 use super::verdict::judge;
-use super::{Profile, names};
+use super::{QualifyProfile, names};
 use serde::{Deserialize, Serialize};
 use ssdlab_base::LabError;
-use ssdlab_bench::device::named::Name;
+use ssdlab_bench::device::named::TargetName;
 use ssdlab_bench::record::{OpSecond, Second};
-use ssdlab_drives::catalogue::{self, Standing};
+use ssdlab_drives::catalogue::{self, DatasheetStanding};
 use twox_hash::XxHash3_64;
 
 /// The figures that are kept.
@@ -25,7 +25,7 @@ const KEPT: &str = include_str!("../../../../drives/references.jsonl");
 /// Where they are in the repository.
 pub const KEPT_FILE: &str = "drives/references.jsonl";
 /// Profile and seed with which they are measured.
-pub const KEPT_PROFILE: Profile = Profile::Quick;
+pub const KEPT_PROFILE: QualifyProfile = QualifyProfile::Quick;
 /// See [`KEPT_PROFILE`].
 pub const KEPT_SEED: u64 = 1;
 /// Drives nearest to the target that are shown.
@@ -35,7 +35,7 @@ const RATES_MIN: usize = 3;
 
 /// Which modelled drives stand beside the target.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum References {
+pub enum ReferenceSelection {
     /// None.
     None,
     /// Those nearest to the target, the best and the worst for the role, by their kept figures.
@@ -46,7 +46,7 @@ pub enum References {
 
 /// A line of the file.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct KeptDrive {
+pub struct ReferenceRecord {
     /// Hash of the configuration that was measured.
     pub config: String,
     /// What was measured; each run of a load as one [`Second`] of its whole length.
@@ -76,7 +76,7 @@ pub fn references(which: &[String]) -> Result<Vec<String>, LabError> {
 /// Never for a released build: a test loads every file.
 pub fn names_kept() -> Result<Vec<String>, LabError> {
     let mut names = catalogue::names()?;
-    names.retain(|name| Standing::of(name) == Standing::Validated);
+    names.retain(|name| DatasheetStanding::of(name) == DatasheetStanding::Validated);
     Ok(names)
 }
 
@@ -90,7 +90,7 @@ pub fn line(name: &str, measured: Evidence) -> Result<String, LabError> {
         run.seconds = whole(&run.seconds).into_iter().collect();
     }
     let config = config_hash(name)?;
-    let kept = KeptDrive { config, evidence };
+    let kept = ReferenceRecord { config, evidence };
     let text = serde_json::to_string(&kept);
     text.map_err(|error| LabError::refused(format!("{name}: {error}"), ""))
 }
@@ -143,7 +143,7 @@ fn add((a, b): (u64, u64)) -> u64 {
 ///
 /// # Errors
 /// Never for a released build: a test reads the file.
-pub fn kept() -> Result<Vec<KeptDrive>, LabError> {
+pub fn kept() -> Result<Vec<ReferenceRecord>, LabError> {
     let read = |line: &str| {
         serde_json::from_str(line)
             .map_err(|error| LabError::refused(format!("{KEPT_FILE}: {error}"), "write it again"))
@@ -171,17 +171,21 @@ pub fn kept_said() -> String {
 ///
 /// # Errors
 /// As [`kept`].
-pub fn beside(role: &Role, target: &Name, evidence: &Evidence) -> Result<Vec<Assessed>, LabError> {
-    let name = |drive: &Assessed| drive.evidence.facts.name.clone();
-    let is_other = |drive: &Assessed| match target {
-        Name::Drive(target) => name(drive) != format!("drive:{target}"),
-        Name::Path(_) | Name::Null(_) => true,
+pub fn beside(
+    role: &Role,
+    target: &TargetName,
+    evidence: &Evidence,
+) -> Result<Vec<Assessment>, LabError> {
+    let name = |drive: &Assessment| drive.evidence.facts.name.clone();
+    let is_other = |drive: &Assessment| match target {
+        TargetName::Drive(target) => name(drive) != format!("drive:{target}"),
+        TargetName::Path(_) | TargetName::Null(_) => true,
     };
-    let assess = |kept: KeptDrive| Assessed {
+    let assess = |kept: ReferenceRecord| Assessment {
         verdict: judge(role, &kept.evidence),
         evidence: kept.evidence,
     };
-    let mut all: Vec<Assessed> = kept()?.into_iter().map(assess).filter(is_other).collect();
+    let mut all: Vec<Assessment> = kept()?.into_iter().map(assess).filter(is_other).collect();
     all.sort_by(|a, b| standing(role, b).total_cmp(&standing(role, a)));
     let (best, worst) = (all.first().map(name), all.last().map(name));
     let mut near: Vec<(f64, String)> = all
@@ -192,7 +196,7 @@ pub fn beside(role: &Role, target: &Name, evidence: &Evidence) -> Result<Vec<Ass
     let mut near = near.into_iter().map(|(_, name)| name).take(NEAREST);
     let mut order: Vec<String> = near.by_ref().take(2).collect();
     order.extend(best.into_iter().chain(worst).chain(near));
-    let mut found: Vec<Assessed> = Vec::new();
+    let mut found: Vec<Assessment> = Vec::new();
     for wanted in order {
         let at = all.iter().position(|drive| name(drive) == wanted);
         found.extend(at.map(|at| all.remove(at)));
@@ -202,17 +206,17 @@ pub fn beside(role: &Role, target: &Name, evidence: &Evidence) -> Result<Vec<Ass
 
 /// How well a drive serves a role: its outcome, the requirements met, then its sustained durable
 /// rate, as one number.
-fn standing(role: &Role, drive: &Assessed) -> f64 {
+fn standing(role: &Role, drive: &Assessment) -> f64 {
     let outcome = match drive.verdict.outcome {
-        Outcome::Pass => 2.0,
-        Outcome::Unknown => 1.0,
-        Outcome::Fail => 0.0,
+        QualifyOutcome::Pass => 2.0,
+        QualifyOutcome::Unknown => 1.0,
+        QualifyOutcome::Fail => 0.0,
     };
     let met = drive
         .verdict
         .findings
         .iter()
-        .filter(|f| f.outcome == Outcome::Pass);
+        .filter(|f| f.outcome == QualifyOutcome::Pass);
     let run = drive.evidence.overwrite.as_ref();
     let run = run.and_then(|o| o.durable(role.durable_method.probe()));
     let rate = run.map_or(0.0, |run| run.after);

@@ -44,13 +44,13 @@ pub struct Requirement {
     /// What is required, in a few words.
     pub title: String,
     /// What is looked at.
-    pub measure: Measure,
+    pub measure: QualifyMeasure,
     /// Smallest value that meets it, in `unit`.
     pub at_least: Option<f64>,
     /// Largest value that meets it, in `unit`.
     pub at_most: Option<f64>,
     /// The measure's unit, repeated.
-    pub unit: Unit,
+    pub unit: MeasureUnit,
     /// Another measure that meets it as well.
     pub or: Option<Alternative>,
     /// Whether the role cannot do without it.
@@ -64,19 +64,19 @@ pub struct Requirement {
 #[serde(deny_unknown_fields)]
 pub struct Alternative {
     /// What is looked at.
-    pub measure: Measure,
+    pub measure: QualifyMeasure,
     /// Smallest value that meets it, in `unit`.
     pub at_least: Option<f64>,
     /// Largest value that meets it, in `unit`.
     pub at_most: Option<f64>,
     /// The measure's unit, repeated.
-    pub unit: Unit,
+    pub unit: MeasureUnit,
 }
 
 /// What a requirement looks at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Measure {
+pub enum QualifyMeasure {
     /// Acknowledged, flushed writes survive a power cut.
     Durability,
     /// The whole write buffer survives a power cut.
@@ -127,58 +127,60 @@ pub enum Measure {
     EnduranceTbPerDay,
 }
 
-impl Measure {
+impl QualifyMeasure {
     /// Every measure.
-    pub const ALL: [Measure; 24] = [
-        Measure::Durability,
-        Measure::PowerLossProtection,
-        Measure::DurableWriteP50,
-        Measure::DurableWriteP99,
-        Measure::DurableWriteP999,
-        Measure::DurableWriteP9999,
-        Measure::LongestStall,
-        Measure::FlushP99,
-        Measure::DurableWritesPerSecond,
-        Measure::DurableWritesScaling,
-        Measure::SustainedDurableIops,
-        Measure::DurableFall,
-        Measure::Health,
-        Measure::FlushGrowth,
-        Measure::WriteThroughPenalty,
-        Measure::WriteThroughMixedIops,
-        Measure::SustainedWriteIops,
-        Measure::WriteCliffDepth,
-        Measure::SteadyState,
-        Measure::RandomReadIops,
-        Measure::RandomReadP99,
-        Measure::ReadP99UnderWrites,
-        Measure::EnduranceDwpd,
-        Measure::EnduranceTbPerDay,
+    pub const ALL: [QualifyMeasure; 24] = [
+        QualifyMeasure::Durability,
+        QualifyMeasure::PowerLossProtection,
+        QualifyMeasure::DurableWriteP50,
+        QualifyMeasure::DurableWriteP99,
+        QualifyMeasure::DurableWriteP999,
+        QualifyMeasure::DurableWriteP9999,
+        QualifyMeasure::LongestStall,
+        QualifyMeasure::FlushP99,
+        QualifyMeasure::DurableWritesPerSecond,
+        QualifyMeasure::DurableWritesScaling,
+        QualifyMeasure::SustainedDurableIops,
+        QualifyMeasure::DurableFall,
+        QualifyMeasure::Health,
+        QualifyMeasure::FlushGrowth,
+        QualifyMeasure::WriteThroughPenalty,
+        QualifyMeasure::WriteThroughMixedIops,
+        QualifyMeasure::SustainedWriteIops,
+        QualifyMeasure::WriteCliffDepth,
+        QualifyMeasure::SteadyState,
+        QualifyMeasure::RandomReadIops,
+        QualifyMeasure::RandomReadP99,
+        QualifyMeasure::ReadP99UnderWrites,
+        QualifyMeasure::EnduranceDwpd,
+        QualifyMeasure::EnduranceTbPerDay,
     ];
 
     /// Its unit.
-    pub const fn unit(self) -> Unit {
-        use Measure::*;
+    pub const fn unit(self) -> MeasureUnit {
+        use QualifyMeasure::*;
         match self {
-            Durability | PowerLossProtection | SteadyState | Health => Unit::Fact,
+            Durability | PowerLossProtection | SteadyState | Health => MeasureUnit::Fact,
             DurableWriteP50 | DurableWriteP99 | DurableWriteP999 | DurableWriteP9999
-            | LongestStall | FlushP99 | RandomReadP99 | ReadP99UnderWrites => Unit::Milliseconds,
+            | LongestStall | FlushP99 | RandomReadP99 | ReadP99UnderWrites => {
+                MeasureUnit::Milliseconds
+            }
             DurableWritesPerSecond
             | SustainedDurableIops
             | WriteThroughMixedIops
             | SustainedWriteIops
-            | RandomReadIops => Unit::PerSecond,
-            DurableWritesScaling | FlushGrowth | WriteThroughPenalty => Unit::Ratio,
-            WriteCliffDepth | DurableFall => Unit::Percent,
-            EnduranceDwpd => Unit::DriveWritesPerDay,
-            EnduranceTbPerDay => Unit::TerabytesPerDay,
+            | RandomReadIops => MeasureUnit::PerSecond,
+            DurableWritesScaling | FlushGrowth | WriteThroughPenalty => MeasureUnit::Ratio,
+            WriteCliffDepth | DurableFall => MeasureUnit::Percent,
+            EnduranceDwpd => MeasureUnit::DriveWritesPerDay,
+            EnduranceTbPerDay => MeasureUnit::TerabytesPerDay,
         }
     }
 }
 
 /// The unit of a measure and of its limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-pub enum Unit {
+pub enum MeasureUnit {
     /// It holds or does not.
     #[serde(rename = "yes")]
     Fact,
@@ -202,17 +204,17 @@ pub enum Unit {
     TerabytesPerDay,
 }
 
-impl Unit {
+impl MeasureUnit {
     /// As it stands behind a number.
     pub const fn symbol(self) -> &'static str {
         match self {
-            Unit::Fact => "",
-            Unit::Milliseconds => "ms",
-            Unit::PerSecond => "/s",
-            Unit::Ratio => "x",
-            Unit::Percent => "%",
-            Unit::DriveWritesPerDay => "DWPD",
-            Unit::TerabytesPerDay => "TB/day",
+            MeasureUnit::Fact => "",
+            MeasureUnit::Milliseconds => "ms",
+            MeasureUnit::PerSecond => "/s",
+            MeasureUnit::Ratio => "x",
+            MeasureUnit::Percent => "%",
+            MeasureUnit::DriveWritesPerDay => "DWPD",
+            MeasureUnit::TerabytesPerDay => "TB/day",
         }
     }
 }
@@ -275,7 +277,7 @@ mod tests {
                 assert!(!r.title.is_empty(), "{at}: title");
                 assert_eq!(r.unit, r.measure.unit(), "{at}: unit");
                 let limits = r.at_least.is_some() as u8 + r.at_most.is_some() as u8;
-                assert_eq!(limits, (r.unit != Unit::Fact) as u8, "{at}: limits");
+                assert_eq!(limits, (r.unit != MeasureUnit::Fact) as u8, "{at}: limits");
                 if let Some(or) = &r.or {
                     assert_eq!(or.unit, or.measure.unit(), "{at}: unit of the alternative");
                     assert!(or.at_least.is_some() != or.at_most.is_some(), "{at}");
@@ -286,12 +288,12 @@ mod tests {
 
     #[test]
     fn every_measure_is_used_by_some_role() {
-        let used: HashSet<Measure> = roles()
+        let used: HashSet<QualifyMeasure> = roles()
             .iter()
             .flat_map(|r| &r.requirements)
             .flat_map(|r| std::iter::once(r.measure).chain(r.or.as_ref().map(|o| o.measure)))
             .collect();
-        for measure in Measure::ALL {
+        for measure in QualifyMeasure::ALL {
             assert!(used.contains(&measure), "{measure:?}");
         }
     }

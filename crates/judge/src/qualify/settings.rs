@@ -1,6 +1,6 @@
 //! What to measure, where and how long.
 
-use super::plans::Region;
+use super::plans::QualifyRegion;
 use serde::{Deserialize, Serialize};
 use ssdlab_base::LabError;
 use ssdlab_bench::device::TargetKind;
@@ -8,7 +8,7 @@ use ssdlab_bench::device::TargetKind;
 /// How long to measure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Profile {
+pub enum QualifyProfile {
     /// About a minute. Too short for steady state or for ruling a write cliff out.
     Quick,
     /// About a quarter of an hour.
@@ -17,13 +17,13 @@ pub enum Profile {
     Full,
 }
 
-impl Profile {
+impl QualifyProfile {
     /// As on the command line.
     pub const fn name(self) -> &'static str {
         match self {
-            Profile::Quick => "quick",
-            Profile::Standard => "standard",
-            Profile::Full => "full",
+            QualifyProfile::Quick => "quick",
+            QualifyProfile::Standard => "standard",
+            QualifyProfile::Full => "full",
         }
     }
 }
@@ -40,9 +40,9 @@ pub enum Precondition {
 
 /// What to measure, where and how long.
 #[derive(Clone, Debug)]
-pub struct Settings {
+pub struct QualifySettings {
     /// How long.
-    pub profile: Profile,
+    pub profile: QualifyProfile,
     /// Seed of every random stream.
     pub seed: u64,
     /// First byte used, a multiple of 4096.
@@ -67,11 +67,11 @@ const OVERWRITE_BYTES: u64 = 2 << 30;
 /// not have to itself; this much is beyond the cache of the catalogue's consumer drive.
 const FILL_BYTES: u64 = 100 << 30;
 
-impl Settings {
+impl QualifySettings {
     /// A profile's usual settings for a target of this kind: one GiB (quick), 8 GiB (standard) or
     /// 32 GiB (full). Modelled drives are filled first and measured whole as well; a file is taken
     /// to have just been written; a device is taken as it is.
-    pub fn usual(profile: Profile, kind: TargetKind) -> Settings {
+    pub fn usual(profile: QualifyProfile, kind: TargetKind) -> QualifySettings {
         let modelled = matches!(kind, TargetKind::Modelled | TargetKind::Null);
         let precondition = match kind {
             TargetKind::Modelled | TargetKind::Null => Precondition::Fill(FILL_BYTES),
@@ -82,14 +82,14 @@ impl Settings {
                 Precondition::Done("none: the device was measured as it was found".into())
             }
         };
-        Settings {
+        QualifySettings {
             profile,
             seed: 1,
             offset: 0,
             region: Some(match profile {
-                Profile::Quick => 1 << 30,
-                Profile::Standard => 8 << 30,
-                Profile::Full => 32 << 30,
+                QualifyProfile::Quick => 1 << 30,
+                QualifyProfile::Standard => 8 << 30,
+                QualifyProfile::Full => 32 << 30,
             }),
             precondition,
             whole_drive: modelled,
@@ -102,7 +102,10 @@ impl Settings {
 const REGION_UNIT: u64 = 128 << 10;
 const REGION_MIN: u64 = 1 << 20;
 
-pub(super) fn region_of(settings: &Settings, capacity: u64) -> Result<Region, LabError> {
+pub(super) fn region_of(
+    settings: &QualifySettings,
+    capacity: u64,
+) -> Result<QualifyRegion, LabError> {
     let room = capacity.saturating_sub(settings.offset);
     let bytes = settings.region.unwrap_or(room).min(room) / (REGION_UNIT) * (REGION_UNIT);
     if bytes < REGION_MIN || !settings.offset.is_multiple_of(4096) {
@@ -115,7 +118,7 @@ pub(super) fn region_of(settings: &Settings, capacity: u64) -> Result<Region, La
             "measure at least 1 MiB",
         ));
     }
-    Ok(Region {
+    Ok(QualifyRegion {
         offset: settings.offset,
         bytes,
         seed: settings.seed,
@@ -123,13 +126,17 @@ pub(super) fn region_of(settings: &Settings, capacity: u64) -> Result<Region, La
 }
 
 /// What [`Precondition::Fill`] writes.
-pub(super) fn fill_of(settings: &Settings, region: Region, capacity: u64) -> Region {
+pub(super) fn fill_of(
+    settings: &QualifySettings,
+    region: QualifyRegion,
+    capacity: u64,
+) -> QualifyRegion {
     let bytes = match settings.precondition {
         Precondition::Fill(bytes) => bytes.max(region.bytes),
         Precondition::Done(_) => region.bytes,
     };
     let room = capacity - region.offset;
-    Region {
+    QualifyRegion {
         bytes: bytes.min(room) / REGION_UNIT * REGION_UNIT,
         ..region
     }

@@ -1,6 +1,6 @@
 //! Numbers as people read them.
 
-use super::roles::Unit;
+use super::roles::MeasureUnit;
 use ssdlab_ssd::Nanos;
 
 /// A time given in ns: `15.2 ms`.
@@ -44,25 +44,25 @@ pub fn hours(seconds: f64) -> String {
 }
 
 /// A value with its unit.
-pub fn with_unit(value: f64, unit: Unit) -> String {
+pub fn with_unit(value: f64, unit: MeasureUnit) -> String {
     match unit {
-        Unit::Milliseconds => time((value * 1e6).round() as u64),
-        Unit::PerSecond => format!("{} /s", rate(value)),
-        Unit::Ratio => format!("{}x", plain(value)),
-        Unit::Percent => format!("{value:.0} %"),
+        MeasureUnit::Milliseconds => time((value * 1e6).round() as u64),
+        MeasureUnit::PerSecond => format!("{} /s", rate(value)),
+        MeasureUnit::Ratio => format!("{}x", plain(value)),
+        MeasureUnit::Percent => format!("{value:.0} %"),
         _ => format!("{value:.2} {}", unit.symbol()),
     }
 }
 
 /// A limit with its unit: whole numbers without places.
-pub fn limit(value: f64, unit: Unit) -> String {
+pub fn limit(value: f64, unit: MeasureUnit) -> String {
     let number = if value.fract() == 0.0 {
         rate_whole(value)
     } else {
         format!("{value}")
     };
     match unit {
-        Unit::Ratio => format!("{number}x"),
+        MeasureUnit::Ratio => format!("{number}x"),
         _ => format!("{number} {}", unit.symbol()),
     }
 }
@@ -95,12 +95,15 @@ mod tests {
         assert_eq!(rate(66.2), "66");
         assert_eq!(rate(0.84), "0.8");
         assert_eq!(rate(1_234_567.0), "1,234,567");
-        assert_eq!(with_unit(15.2, Unit::Milliseconds), "15.2 ms");
-        assert_eq!(with_unit(0.021, Unit::Milliseconds), "21.0 us");
-        assert_eq!(with_unit(0.1014, Unit::DriveWritesPerDay), "0.10 DWPD");
-        assert_eq!(limit(0.5, Unit::Milliseconds), "0.5 ms");
-        assert_eq!(limit(1.5, Unit::Ratio), "1.5x");
-        assert_eq!(limit(3.0, Unit::DriveWritesPerDay), "3 DWPD");
-        assert_eq!(limit(2200.0, Unit::PerSecond), "2,200 /s");
+        assert_eq!(with_unit(15.2, MeasureUnit::Milliseconds), "15.2 ms");
+        assert_eq!(with_unit(0.021, MeasureUnit::Milliseconds), "21.0 us");
+        assert_eq!(
+            with_unit(0.1014, MeasureUnit::DriveWritesPerDay),
+            "0.10 DWPD"
+        );
+        assert_eq!(limit(0.5, MeasureUnit::Milliseconds), "0.5 ms");
+        assert_eq!(limit(1.5, MeasureUnit::Ratio), "1.5x");
+        assert_eq!(limit(3.0, MeasureUnit::DriveWritesPerDay), "3 DWPD");
+        assert_eq!(limit(2200.0, MeasureUnit::PerSecond), "2,200 /s");
     }
 }

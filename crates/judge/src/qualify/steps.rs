@@ -1,12 +1,12 @@
 //! The list of steps that a profile consists of.
 
-use super::plans::{self, Region};
-use super::settings::{Precondition, Profile, Settings, fill_of};
+use super::plans::{self, QualifyRegion};
+use super::settings::{Precondition, QualifyProfile, QualifySettings, fill_of};
 use super::{extract, names};
-use ssdlab_load::plan::{Durability, Mix, Plan};
+use ssdlab_load::plan::{Mix, WorkloadPlan, WriteDurability};
 
 /// Seconds per kind of step.
-struct Durations {
+struct StepDurations {
     probe: f64,
     scaling: f64,
     /// Writers of the durable writes that are shared.
@@ -24,10 +24,10 @@ struct Durations {
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
 
-impl Profile {
-    const fn durations(self) -> Durations {
+impl QualifyProfile {
+    const fn durations(self) -> StepDurations {
         match self {
-            Profile::Quick => Durations {
+            QualifyProfile::Quick => StepDurations {
                 probe: 2.5,
                 scaling: 1.5,
                 // What many writers gain is read from eight; two and four only draw the curve.
@@ -41,7 +41,7 @@ impl Profile {
                 snia_rounds: 0,
                 dirty: &[512, 4 * KIB, 64 * KIB, 512 * KIB, 4 * MIB, 16 * MIB],
             },
-            Profile::Standard => Durations {
+            QualifyProfile::Standard => StepDurations {
                 probe: 30.0,
                 scaling: 15.0,
                 writers: WRITERS_LONG,
@@ -54,7 +54,7 @@ impl Profile {
                 snia_rounds: 0,
                 dirty: DIRTY_LONG,
             },
-            Profile::Full => Durations {
+            QualifyProfile::Full => StepDurations {
                 probe: 60.0,
                 scaling: 60.0,
                 writers: WRITERS_LONG,
@@ -86,7 +86,7 @@ const DIRTY_LONG: &[u64] = &[
 
 /// What becomes of a step's record.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Yields {
+pub enum StepYield {
     /// Nothing: it prepares.
     Preparation,
     /// A probe; with a name, also a series.
@@ -98,31 +98,31 @@ pub enum Yields {
 }
 
 /// One step.
-pub struct Work {
+pub struct PlannedStep {
     /// What it measures.
     pub title: String,
     /// About how long, s; 0 for a fill.
     pub expected_s: f64,
     /// What is run.
-    pub plan: Plan,
+    pub plan: WorkloadPlan,
     /// What is kept of it.
-    pub yields: Yields,
+    pub yields: StepYield,
     /// Later steps make no sense when this one did not finish.
     pub needed: bool,
 }
 
-fn fill(region: Region, title: &str) -> Work {
-    Work {
+fn fill(region: QualifyRegion, title: &str) -> PlannedStep {
+    PlannedStep {
         title: title.into(),
         expected_s: 0.0,
         plan: plans::fill(region),
-        yields: Yields::Preparation,
+        yields: StepYield::Preparation,
         needed: true,
     }
 }
 
-fn work(title: String, expected_s: f64, plan: Plan, yields: Yields) -> Work {
-    Work {
+fn work(title: String, expected_s: f64, plan: WorkloadPlan, yields: StepYield) -> PlannedStep {
+    PlannedStep {
         title,
         expected_s,
         plan,
@@ -131,7 +131,7 @@ fn work(title: String, expected_s: f64, plan: Plan, yields: Yields) -> Work {
     }
 }
 
-const METHODS: [(&str, Durability, &str); 3] = [
+const METHODS: [(&str, WriteDurability, &str); 3] = [
     (names::PLAIN, plans::BUFFERED, "plain 4 KiB writes"),
     (
         names::FUA,
@@ -145,14 +145,14 @@ const METHODS: [(&str, Durability, &str); 3] = [
     ),
 ];
 
-fn probes(region: Region, d: &Durations, list: &mut Vec<Work>) {
+fn probes(region: QualifyRegion, d: &StepDurations, list: &mut Vec<PlannedStep>) {
     for (method, durability, title) in METHODS {
         let series = (method == names::FUA).then_some(names::DURABLE_WRITE);
         list.push(work(
             format!("{title}, one writer"),
             d.probe,
             plans::probe(method, region, durability, 1, d.probe),
-            Yields::Probe(method, 1, series),
+            StepYield::Probe(method, 1, series),
         ));
     }
     for (method, durability, title) in &METHODS[1..] {
@@ -161,13 +161,13 @@ fn probes(region: Region, d: &Durations, list: &mut Vec<Work>) {
                 format!("{title}, {writers} writers"),
                 d.scaling,
                 plans::probe(method, region, *durability, writers, d.scaling),
-                Yields::Probe(method, writers, None),
+                StepYield::Probe(method, writers, None),
             ));
         }
     }
 }
 
-fn flushes(region: Region, block_size: u32, d: &Durations, list: &mut Vec<Work>) {
+fn flushes(region: QualifyRegion, block_size: u32, d: &StepDurations, list: &mut Vec<PlannedStep>) {
     for &dirty in d.dirty {
         if dirty < u64::from(block_size) || dirty > region.bytes {
             continue;
@@ -176,18 +176,25 @@ fn flushes(region: Region, block_size: u32, d: &Durations, list: &mut Vec<Work>)
             format!("flush after {} of writes", ssdlab_ssd::Bytes(dirty)),
             d.flush,
             plans::flush_after(region, dirty, d.flush_repeats, d.flush),
-            Yields::Flush(dirty),
+            StepYield::Flush(dirty),
         ));
     }
 }
 
 /// A 4 KiB random load as (copies, depth) streams.
-fn load(name: &'static str, title: &str, streams: (u32, u32), mix: Mix, s: f64, r: Region) -> Work {
+fn load(
+    name: &'static str,
+    title: &str,
+    streams: (u32, u32),
+    mix: Mix,
+    s: f64,
+    r: QualifyRegion,
+) -> PlannedStep {
     let plan = plans::load(name, r, mix, streams, s);
-    work(title.into(), s, plan, Yields::Series(name))
+    work(title.into(), s, plan, StepYield::Series(name))
 }
 
-fn loads(r: Region, d: &Durations, list: &mut Vec<Work>) {
+fn loads(r: QualifyRegion, d: &StepDurations, list: &mut Vec<PlannedStep>) {
     let mixed = Mix::ReadWrite { read_pct: 70 };
     list.extend([
         load(
@@ -230,7 +237,12 @@ fn loads(r: Region, d: &Durations, list: &mut Vec<Work>) {
     ));
 }
 
-fn long_steps(region: Region, whole: Option<Region>, d: &Durations, list: &mut Vec<Work>) {
+fn long_steps(
+    region: QualifyRegion,
+    whole: Option<QualifyRegion>,
+    d: &StepDurations,
+    list: &mut Vec<PlannedStep>,
+) {
     if d.snia_rounds > 0 {
         for pass in ["first", "second"] {
             let title = format!("fill the region with 128 KiB writes, {pass} pass");
@@ -263,7 +275,12 @@ fn long_steps(region: Region, whole: Option<Region>, d: &Durations, list: &mut V
 }
 
 /// The steps of `settings` on a target of `capacity` bytes, in order.
-pub fn steps(settings: &Settings, region: Region, capacity: u64, block_size: u32) -> Vec<Work> {
+pub fn steps(
+    settings: &QualifySettings,
+    region: QualifyRegion,
+    capacity: u64,
+    block_size: u32,
+) -> Vec<PlannedStep> {
     let d = settings.profile.durations();
     let mut list = Vec::new();
     if let Precondition::Fill(_) = settings.precondition {
@@ -274,7 +291,7 @@ pub fn steps(settings: &Settings, region: Region, capacity: u64, block_size: u32
     probes(region, &d, &mut list);
     flushes(region, block_size, &d, &mut list);
     loads(region, &d, &mut list);
-    let whole = settings.whole_drive.then_some(Region {
+    let whole = settings.whole_drive.then_some(QualifyRegion {
         offset: 0,
         bytes: capacity / (128 * KIB) * (128 * KIB),
         seed: settings.seed,

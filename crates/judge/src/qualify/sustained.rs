@@ -3,23 +3,23 @@
 //! A sustained figure takes random overwrites of [`CAPACITIES`] times the user capacity, and a
 //! drive that no longer moves. A model is always overwritten ([`Overwrite`]). A real drive is
 //! written for as long as the profile lasts: until that is enough, what was seen is a
-//! [`Reading::Partial`], with the share that was covered and the time that the rest takes.
+//! [`MeasureReading::Partial`], with the share that was covered and the time that the rest takes.
 
 use super::overwrite::{CAPACITIES, DurableRun, Overwrite};
-use super::reading::{Reading, not_measured, number, unknown};
+use super::reading::{MeasureReading, not_measured, number, unknown};
 use super::roles::DurableMethod;
-use super::{Evidence, Grade, Probe, Sustained, names, show};
+use super::{Evidence, EvidenceGrade, SustainedRun, WriteProbe, names, show};
 use ssdlab_bench::device::TargetKind;
 use ssdlab_ssd::{Bytes, Op};
 
 /// Seconds counted, ramp left out.
-pub(super) fn length_s(run: &Sustained) -> f64 {
+pub(super) fn length_s(run: &SustainedRun) -> f64 {
     let counted = run.seconds.iter().filter(|s| s.t_s >= 0);
     counted.map(|s| s.length_s).sum()
 }
 
 /// How far a real drive was overwritten at random.
-struct Covered {
+struct OverwriteCoverage {
     complete: bool,
     said: String,
 }
@@ -27,18 +27,18 @@ struct Covered {
 /// Random overwrites, in the order in which they are made.
 const OVERWRITES: [&str; 3] = [names::RANDOM_WRITE, names::SNIA_ROUNDS, names::WHOLE_DRIVE];
 
-fn bytes_written(run: &Sustained) -> u64 {
+fn bytes_written(run: &SustainedRun) -> u64 {
     run.seconds
         .iter()
         .map(|s| s.ops[Op::Write as usize].bytes)
         .sum()
 }
 
-fn covered(e: &Evidence) -> Covered {
+fn covered(e: &Evidence) -> OverwriteCoverage {
     let runs = || OVERWRITES.iter().filter_map(|name| e.run(name));
     let written: u64 = runs().map(bytes_written).sum();
     if e.facts.kind == TargetKind::File {
-        return Covered {
+        return OverwriteCoverage {
             complete: false,
             said: format!(
                 "{} were overwritten at random in a file of {}; a sustained figure takes \
@@ -61,7 +61,7 @@ fn covered(e: &Evidence) -> Covered {
         false => String::new(),
     };
     let share = 100.0 * written as f64 / needed.max(1) as f64;
-    Covered {
+    OverwriteCoverage {
         complete: e.facts.kind == TargetKind::BlockDevice && whole && steady && rest == 0.0,
         said: format!(
             "{} of the {} needed ({CAPACITIES} times the capacity) were overwritten at random, \
@@ -73,11 +73,11 @@ fn covered(e: &Evidence) -> Covered {
 }
 
 /// A number of a real drive: it counts when enough was written.
-fn of_real(e: &Evidence, value: f64, why: String) -> Reading {
+fn of_real(e: &Evidence, value: f64, why: String) -> MeasureReading {
     let covered = covered(e);
     match covered.complete {
         true => number(value, why),
-        false => Reading::Partial {
+        false => MeasureReading::Partial {
             value,
             why: format!("{why} {}", covered.said),
         },
@@ -85,17 +85,17 @@ fn of_real(e: &Evidence, value: f64, why: String) -> Reading {
 }
 
 /// A number of a model: it counts when nothing moves any more.
-fn of_model(o: &Overwrite, value: f64, why: String) -> Reading {
+fn of_model(o: &Overwrite, value: f64, why: String) -> MeasureReading {
     let why = format!("{why} {}.", o.covered());
     match o.is_sustained() {
         true => number(value, why),
-        false => Reading::Partial { value, why },
+        false => MeasureReading::Partial { value, why },
     }
 }
 
 /// A rate of a model that was given up before anything settled.
-fn falling(o: &Overwrite, (value, last): (f64, f64), bytes: u64, why: &str) -> Reading {
-    Reading::Falling {
+fn falling(o: &Overwrite, (value, last): (f64, f64), bytes: u64, why: &str) -> MeasureReading {
+    MeasureReading::Falling {
         value,
         last,
         why: format!(
@@ -116,12 +116,12 @@ pub(super) fn durable_run(method: DurableMethod, e: &Evidence) -> Option<&Durabl
     run.filter(|run| run.count > 0)
 }
 
-fn probe(method: DurableMethod, e: &Evidence) -> Option<&Probe> {
+fn probe(method: DurableMethod, e: &Evidence) -> Option<&WriteProbe> {
     e.probe(method.probe(), 1).filter(|p| p.count > 0)
 }
 
 /// Durable 4 KiB writes a second, one writer, in the end.
-pub(super) fn durable_iops(method: DurableMethod, e: &Evidence) -> Reading {
+pub(super) fn durable_iops(method: DurableMethod, e: &Evidence) -> MeasureReading {
     if let (Some(o), Some(run)) = (&e.overwrite, durable_run(method, e)) {
         let why = format!(
             "One writer completes {} durable 4 KiB writes a second ({}) once the drive is \
@@ -157,7 +157,7 @@ pub(super) fn durable_iops(method: DurableMethod, e: &Evidence) -> Reading {
 }
 
 /// 4 KiB random writes a second, 32 outstanding, in the end.
-pub(super) fn write_iops(e: &Evidence) -> Reading {
+pub(super) fn write_iops(e: &Evidence) -> MeasureReading {
     if let Some(o) = e.overwrite.as_ref().filter(|o| !o.rates.is_empty()) {
         let why = format!(
             "{} random 4 KiB writes a second, 32 outstanding, WAF {:.1}.",
@@ -186,7 +186,7 @@ fn percent_lost(before: f64, after: f64) -> f64 {
 }
 
 /// How much of one writer's durable rate is lost, per cent.
-pub(super) fn durable_fall(method: DurableMethod, e: &Evidence) -> Reading {
+pub(super) fn durable_fall(method: DurableMethod, e: &Evidence) -> MeasureReading {
     let (Some(o), Some(run)) = (&e.overwrite, durable_run(method, e)) else {
         return deepest_cliff(e);
     };
@@ -199,7 +199,7 @@ pub(super) fn durable_fall(method: DurableMethod, e: &Evidence) -> Reading {
 }
 
 /// How much of the random write rate is lost, per cent.
-pub(super) fn write_cliff_depth(e: &Evidence) -> Reading {
+pub(super) fn write_cliff_depth(e: &Evidence) -> MeasureReading {
     let Some(o) = e.overwrite.as_ref().filter(|o| !o.rates.is_empty()) else {
         return deepest_cliff(e);
     };
@@ -212,7 +212,7 @@ pub(super) fn write_cliff_depth(e: &Evidence) -> Reading {
     of_model(o, percent_lost(most, o.sustained), why)
 }
 
-fn deepest_cliff(e: &Evidence) -> Reading {
+fn deepest_cliff(e: &Evidence) -> MeasureReading {
     let deepest = e
         .sustained
         .iter()
@@ -241,18 +241,18 @@ fn deepest_cliff(e: &Evidence) -> Reading {
 
 /// A quantile of durable writes: its name, the writes it takes, and where it is.
 #[derive(Clone, Copy)]
-pub(super) struct Tail {
+pub(super) struct DurableTail {
     count_min: u64,
     of_run: fn(&DurableRun) -> u64,
-    of_probe: fn(&Probe) -> u64,
+    of_probe: fn(&WriteProbe) -> u64,
 }
 
-pub(super) const P999: Tail = Tail {
+pub(super) const P999: DurableTail = DurableTail {
     count_min: 10_000,
     of_run: |run| run.p999_ns,
     of_probe: |p| p.p999_ns,
 };
-pub(super) const P9999: Tail = Tail {
+pub(super) const P9999: DurableTail = DurableTail {
     count_min: 100_000,
     of_run: |run| run.p9999_ns,
     of_probe: |p| p.p9999_ns,
@@ -273,7 +273,7 @@ pub(super) fn tail_why(method: DurableMethod, run: &DurableRun) -> String {
 }
 
 /// A far quantile of one writer's durable writes, ms.
-pub(super) fn tail(method: DurableMethod, e: &Evidence, tail: Tail) -> Reading {
+pub(super) fn tail(method: DurableMethod, e: &Evidence, tail: DurableTail) -> MeasureReading {
     if let (Some(o), Some(run)) = (&e.overwrite, durable_run(method, e)) {
         let ms = (tail.of_run)(run) as f64 / 1e6;
         return of_model(o, ms, tail_why(method, run));
@@ -292,11 +292,11 @@ pub(super) fn tail(method: DurableMethod, e: &Evidence, tail: Tail) -> Reading {
 }
 
 /// The longest durable write, ms.
-pub(super) fn longest_stall(method: DurableMethod, e: &Evidence) -> Reading {
+pub(super) fn longest_stall(method: DurableMethod, e: &Evidence) -> MeasureReading {
     if let (Some(o), Some(run)) = (&e.overwrite, durable_run(method, e)) {
         return of_model(o, run.max_ns as f64 / 1e6, tail_why(method, run));
     }
-    let of_method = |p: &&Probe| p.method == method.probe() && p.count > 0;
+    let of_method = |p: &&WriteProbe| p.method == method.probe() && p.count > 0;
     let Some(p) = e.probes.iter().filter(of_method).max_by_key(|p| p.max_ns) else {
         return not_measured("A durable write");
     };
@@ -309,11 +309,11 @@ pub(super) fn longest_stall(method: DurableMethod, e: &Evidence) -> Reading {
 }
 
 /// Steady state by SNIA's rule.
-pub(super) fn steady_state(e: &Evidence) -> Reading {
+pub(super) fn steady_state(e: &Evidence) -> MeasureReading {
     if let Some(o) = e.overwrite.as_ref().filter(|o| !o.rates.is_empty()) {
-        return Reading::Fact {
+        return MeasureReading::Fact {
             holds: o.is_sustained(),
-            grade: Grade::Behavioural,
+            grade: EvidenceGrade::Behavioural,
             why: format!("{}.", o.covered()),
         };
     }
@@ -339,14 +339,14 @@ pub(super) fn steady_state(e: &Evidence) -> Reading {
     match (holds, covered(e)) {
         (
             true,
-            Covered {
+            OverwriteCoverage {
                 complete: false,
                 said,
             },
         ) => unknown(format!("{why} {said}")),
-        _ => Reading::Fact {
+        _ => MeasureReading::Fact {
             holds,
-            grade: Grade::Behavioural,
+            grade: EvidenceGrade::Behavioural,
             why,
         },
     }

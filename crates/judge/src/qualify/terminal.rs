@@ -1,6 +1,6 @@
 //! A qualification as text for a terminal.
 
-use crate::qualify::{Assessed, Finding, Outcome, Qualification, compare};
+use crate::qualify::{Assessment, Qualification, QualifyOutcome, RoleFinding, compare};
 use ssdlab_bench::device::TargetKind;
 use ssdlab_drives::rests_on::RestsOn;
 use ssdlab_view::text::{
@@ -33,7 +33,7 @@ pub fn answer(q: &Qualification, width: usize) -> String {
         rows.push(("It means".into(), verdict.consequence.clone()));
     }
     let of = |outcome| worst.iter().filter(move |f| f.outcome == outcome);
-    let titles = |all: Vec<&&Finding>| {
+    let titles = |all: Vec<&&RoleFinding>| {
         let more = all.len().saturating_sub(NAMED_MAX);
         let mut said: Vec<String> = all
             .iter()
@@ -43,13 +43,16 @@ pub fn answer(q: &Qualification, width: usize) -> String {
         said.extend((more > 0).then(|| format!("{more} more")));
         said.join("; ")
     };
-    for (head, outcome) in [("Not met", Outcome::Fail), ("Not known", Outcome::Unknown)] {
-        let all: Vec<&&Finding> = of(outcome).collect();
+    for (head, outcome) in [
+        ("Not met", QualifyOutcome::Fail),
+        ("Not known", QualifyOutcome::Unknown),
+    ] {
+        let all: Vec<&&RoleFinding> = of(outcome).collect();
         if !all.is_empty() {
             rows.push((head.into(), titles(all)));
         }
     }
-    let unknown = of(Outcome::Unknown).find(|f| f.hard || f.id == "health");
+    let unknown = of(QualifyOutcome::Unknown).find(|f| f.hard || f.id == "health");
     rows.extend(unknown.map(|f| ("Find out by".into(), next_step(q, f))));
     let health = &q.target.evidence.facts.health;
     let warnings = health
@@ -88,16 +91,16 @@ pub fn answer(q: &Qualification, width: usize) -> String {
 }
 
 /// The finding on which the outcome rests: the worst one, or, when all is well, the sustained rate.
-pub fn deciding<'a>(worst: &[&'a Finding]) -> Option<&'a Finding> {
+pub fn deciding<'a>(worst: &[&'a RoleFinding]) -> Option<&'a RoleFinding> {
     let first = worst
         .first()
-        .filter(|f| f.hard && f.outcome != Outcome::Pass);
+        .filter(|f| f.hard && f.outcome != QualifyOutcome::Pass);
     let sustained = || worst.iter().find(|f| f.id == "sustained_durable_rate");
     first.or_else(sustained).or(worst.first()).copied()
 }
 
 /// The one command that would decide what `unknown` leaves open.
-fn next_step(q: &Qualification, unknown: &Finding) -> String {
+fn next_step(q: &Qualification, unknown: &RoleFinding) -> String {
     let facts = &q.target.evidence.facts;
     let timed = matches!(
         unknown.id.as_str(),
@@ -131,7 +134,7 @@ fn next_step(q: &Qualification, unknown: &Finding) -> String {
 
 /// Modelled drives that were measured beside it, a line each.
 fn beside(q: &Qualification) -> Vec<(String, String)> {
-    let line = |drive: &Assessed| {
+    let line = |drive: &Assessment| {
         let (symbol, word) = compare::outcome(drive.verdict.outcome);
         let name = &drive.evidence.facts.name;
         let text = format!("{name}: {symbol} {word}. {}", drive.verdict.consequence);
@@ -187,7 +190,7 @@ fn calibrated(rests_on: &[RestsOn]) -> Vec<String> {
     named
 }
 
-fn findings(findings: &[Finding]) -> String {
+fn findings(findings: &[RoleFinding]) -> String {
     let mut table = new_table(RULED);
     table.set_header(["Outcome", "Requirement and why", "Measured", "Limit"]);
     let mut said = Vec::new();
@@ -196,7 +199,7 @@ fn findings(findings: &[Finding]) -> String {
         let need = if f.hard { "must" } else { "should" };
         // What is met needs no excuse; the page has the reasons of all.
         let why = match f.outcome {
-            Outcome::Pass => format!("[{}]", compare::grade(f.grade)),
+            QualifyOutcome::Pass => format!("[{}]", compare::grade(f.grade)),
             _ if said.contains(&&f.why) => format!("As above. [{}]", compare::grade(f.grade)),
             _ => format!("{} [{}]", clean(&f.why), compare::grade(f.grade)),
         };
@@ -248,7 +251,7 @@ pub fn comparison_table(q: &Qualification) -> String {
     out
 }
 
-fn badge(drive: &Assessed) -> String {
+fn badge(drive: &Assessment) -> String {
     let (symbol, word) = compare::outcome(drive.verdict.outcome);
     format!("{symbol} {word}")
 }

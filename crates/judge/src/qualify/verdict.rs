@@ -6,14 +6,16 @@
 //! The outcome is FAIL when a hard requirement fails, UNKNOWN when none fails but one is unknown,
 //! else PASS; soft requirements that fail are named in the answer and change nothing else.
 
-use super::readings::{self, Reading};
-use super::roles::{Measure, Requirement, Role, Unit};
-use super::{Evidence, Finding, Grade, Mechanism, Outcome, Verdict, mechanisms, show};
+use super::readings::{self, MeasureReading};
+use super::roles::{MeasureUnit, QualifyMeasure, Requirement, Role};
+use super::{
+    Evidence, EvidenceGrade, Mechanism, QualifyOutcome, RoleFinding, RoleVerdict, mechanisms, show,
+};
 use super::{compare, cuts};
 
 /// Holds `evidence` against `role`.
-pub fn judge(role: &Role, evidence: &Evidence) -> Verdict {
-    let findings: Vec<Finding> = role
+pub fn judge(role: &Role, evidence: &Evidence) -> RoleVerdict {
+    let findings: Vec<RoleFinding> = role
         .requirements
         .iter()
         .map(|r| find(r, role, evidence))
@@ -21,11 +23,11 @@ pub fn judge(role: &Role, evidence: &Evidence) -> Verdict {
     let mechanisms = mechanisms::explain(evidence);
     let outcome = overall(&findings);
     let answer = match outcome {
-        Outcome::Fail => answer_no(role, evidence, &findings, &mechanisms),
-        Outcome::Unknown => answer_unknown(role, evidence, &findings),
-        Outcome::Pass => answer_yes(role, evidence, &findings),
+        QualifyOutcome::Fail => answer_no(role, evidence, &findings, &mechanisms),
+        QualifyOutcome::Unknown => answer_unknown(role, evidence, &findings),
+        QualifyOutcome::Pass => answer_yes(role, evidence, &findings),
     };
-    Verdict {
+    RoleVerdict {
         role: role.name.clone(),
         outcome,
         answer,
@@ -35,86 +37,94 @@ pub fn judge(role: &Role, evidence: &Evidence) -> Verdict {
     }
 }
 
-fn overall(findings: &[Finding]) -> Outcome {
+fn overall(findings: &[RoleFinding]) -> QualifyOutcome {
     let any = |outcome| findings.iter().any(|f| f.hard && f.outcome == outcome);
-    if any(Outcome::Fail) {
-        Outcome::Fail
-    } else if any(Outcome::Unknown) {
-        Outcome::Unknown
+    if any(QualifyOutcome::Fail) {
+        QualifyOutcome::Fail
+    } else if any(QualifyOutcome::Unknown) {
+        QualifyOutcome::Unknown
     } else {
-        Outcome::Pass
+        QualifyOutcome::Pass
     }
 }
 
 // ---- one requirement --------------------------------------------------------------------------
 
-struct Judged {
-    outcome: Outcome,
+struct RequirementJudgement {
+    outcome: QualifyOutcome,
     value: String,
-    grade: Grade,
+    grade: EvidenceGrade,
     why: String,
 }
 
 fn weigh(
-    reading: Reading,
+    reading: MeasureReading,
     at_least: Option<f64>,
     at_most: Option<f64>,
-    unit: Unit,
+    unit: MeasureUnit,
     margin: f64,
-) -> Judged {
+) -> RequirementJudgement {
     let meets_by = |value: f64, margin: f64| {
         at_least.is_none_or(|l| value / margin >= l) && at_most.is_none_or(|l| value * margin <= l)
     };
     let meets = |value| meets_by(value, 1.0);
     let margin = match unit {
-        Unit::PerSecond | Unit::Milliseconds => margin,
+        MeasureUnit::PerSecond | MeasureUnit::Milliseconds => margin,
         _ => 1.0,
     };
     match reading {
-        Reading::Unknown { grade, why } => Judged {
-            outcome: Outcome::Unknown,
+        MeasureReading::Unknown { grade, why } => RequirementJudgement {
+            outcome: QualifyOutcome::Unknown,
             value: "unknown".into(),
             grade,
             why,
         },
-        Reading::Fact { holds, grade, why } => Judged {
-            outcome: if holds { Outcome::Pass } else { Outcome::Fail },
+        MeasureReading::Fact { holds, grade, why } => RequirementJudgement {
+            outcome: if holds {
+                QualifyOutcome::Pass
+            } else {
+                QualifyOutcome::Fail
+            },
             value: if holds { "yes" } else { "no" }.into(),
             grade,
             why,
         },
-        Reading::Partial { value, why } => {
+        MeasureReading::Partial { value, why } => {
             let met = meets(value);
-            Judged {
-                outcome: if met { Outcome::Unknown } else { Outcome::Fail },
+            RequirementJudgement {
+                outcome: if met {
+                    QualifyOutcome::Unknown
+                } else {
+                    QualifyOutcome::Fail
+                },
                 value: match met {
                     true => format!("{} so far", show::with_unit(value, unit)),
                     false => show::with_unit(value, unit),
                 },
-                grade: Grade::Behavioural,
+                grade: EvidenceGrade::Behavioural,
                 why,
             }
         }
-        Reading::Falling { value, last, why } => Judged {
+        MeasureReading::Falling { value, last, why } => RequirementJudgement {
             outcome: match meets(value) && meets(last) {
-                true => Outcome::Unknown,
-                false => Outcome::Fail,
+                true => QualifyOutcome::Unknown,
+                false => QualifyOutcome::Fail,
             },
             value: format!(
                 "{} after 80 min, then {}",
                 show::with_unit(value, unit),
                 show::with_unit(last, unit)
             ),
-            grade: Grade::Behavioural,
+            grade: EvidenceGrade::Behavioural,
             why,
         },
-        Reading::Number { value, grade, why } => {
+        MeasureReading::Number { value, grade, why } => {
             let (outcome, why) = match (meets(value), meets_by(value, margin)) {
-                (false, _) => (Outcome::Fail, why),
-                (true, true) => (Outcome::Pass, why),
-                (true, false) => (Outcome::Unknown, too_near(&why, margin)),
+                (false, _) => (QualifyOutcome::Fail, why),
+                (true, true) => (QualifyOutcome::Pass, why),
+                (true, false) => (QualifyOutcome::Unknown, too_near(&why, margin)),
             };
-            Judged {
+            RequirementJudgement {
                 outcome,
                 value: show::with_unit(value, unit),
                 grade,
@@ -131,7 +141,7 @@ fn too_near(why: &str, margin: f64) -> String {
     )
 }
 
-fn limit_text(at_least: Option<f64>, at_most: Option<f64>, unit: Unit) -> String {
+fn limit_text(at_least: Option<f64>, at_most: Option<f64>, unit: MeasureUnit) -> String {
     match (at_least, at_most) {
         (Some(l), _) => format!(">= {}", show::limit(l, unit)),
         (_, Some(l)) => format!("<= {}", show::limit(l, unit)),
@@ -139,7 +149,7 @@ fn limit_text(at_least: Option<f64>, at_most: Option<f64>, unit: Unit) -> String
     }
 }
 
-fn find(r: &Requirement, role: &Role, e: &Evidence) -> Finding {
+fn find(r: &Requirement, role: &Role, e: &Evidence) -> RoleFinding {
     let margin = compare::margin(e);
     let reading = readings::read(r.measure, role.durable_method, e);
     let mut judged = weigh(reading, r.at_least, r.at_most, r.unit, margin);
@@ -153,7 +163,7 @@ fn find(r: &Requirement, role: &Role, e: &Evidence) -> Finding {
             limit_text(or.at_least, or.at_most, or.unit)
         );
     }
-    Finding {
+    RoleFinding {
         id: r.id.clone(),
         title: r.title.clone(),
         hard: r.hard,
@@ -167,14 +177,14 @@ fn find(r: &Requirement, role: &Role, e: &Evidence) -> Finding {
 }
 
 /// Two ways to meet one requirement: one that is met is enough, and both must fail for a failure.
-fn either(a: Judged, b: Judged) -> Judged {
-    use Outcome::{Fail, Pass, Unknown};
+fn either(a: RequirementJudgement, b: RequirementJudgement) -> RequirementJudgement {
+    use QualifyOutcome::{Fail, Pass, Unknown};
     match (a.outcome, b.outcome) {
         (Pass, _) => a,
         (_, Pass) => b,
         (Unknown, _) => a,
         (_, Unknown) => b,
-        (Fail, Fail) => Judged {
+        (Fail, Fail) => RequirementJudgement {
             value: format!("{}, {}", a.value, b.value),
             ..a
         },
@@ -183,7 +193,7 @@ fn either(a: Judged, b: Judged) -> Judged {
 
 // ---- the answer -------------------------------------------------------------------------------
 
-fn measure_of(role: &Role, finding: &Finding) -> Option<Measure> {
+fn measure_of(role: &Role, finding: &RoleFinding) -> Option<QualifyMeasure> {
     let requirement = role.requirements.iter().find(|r| r.id == finding.id);
     requirement.map(|r| r.measure)
 }
@@ -199,19 +209,19 @@ fn durable_clause(role: &Role, e: &Evidence) -> Option<String> {
 }
 
 /// A failed finding inside the answer.
-struct Clause {
+struct AnswerClause {
     text: String,
     /// It gives the time and rate of durable writes, which the volatile buffer may explain.
     is_durable_rate: bool,
 }
 
-fn clause(role: &Role, e: &Evidence, f: &Finding) -> Clause {
-    use Measure::*;
+fn clause(role: &Role, e: &Evidence, f: &RoleFinding) -> AnswerClause {
+    use QualifyMeasure::*;
     let measure = measure_of(role, f);
     if let Some(DurableWriteP50 | DurableWritesPerSecond) = measure
         && let Some(text) = durable_clause(role, e)
     {
-        return Clause {
+        return AnswerClause {
             text,
             is_durable_rate: true,
         };
@@ -231,7 +241,7 @@ fn clause(role: &Role, e: &Evidence, f: &Finding) -> Clause {
             f.limit
         ),
     };
-    Clause {
+    AnswerClause {
         text,
         is_durable_rate: false,
     }
@@ -312,22 +322,22 @@ fn because(e: &Evidence, mechanisms: &[Mechanism]) -> &'static str {
     }
 }
 
-fn answer_no(role: &Role, e: &Evidence, findings: &[Finding], m: &[Mechanism]) -> String {
+fn answer_no(role: &Role, e: &Evidence, findings: &[RoleFinding], m: &[Mechanism]) -> String {
     // The durable rate goes last, so that its cause can follow it.
-    let mut failed: Vec<&Finding> = findings
+    let mut failed: Vec<&RoleFinding> = findings
         .iter()
-        .filter(|f| f.hard && f.outcome == Outcome::Fail)
+        .filter(|f| f.hard && f.outcome == QualifyOutcome::Fail)
         .collect();
-    let is = |f: &Finding, measure| measure_of(role, f) == Some(measure);
-    failed.sort_by_key(|f| is(f, Measure::DurableWritesPerSecond));
+    let is = |f: &RoleFinding, measure| measure_of(role, f) == Some(measure);
+    failed.sort_by_key(|f| is(f, QualifyMeasure::DurableWritesPerSecond));
     if failed
         .iter()
-        .any(|f| is(f, Measure::DurableWritesPerSecond))
+        .any(|f| is(f, QualifyMeasure::DurableWritesPerSecond))
     {
         // A rate that was too low at first need not be called too low in the end.
-        failed.retain(|f| !is(f, Measure::SustainedDurableIops));
+        failed.retain(|f| !is(f, QualifyMeasure::SustainedDurableIops));
     }
-    let clauses: Vec<Clause> = failed.iter().map(|f| clause(role, e, f)).collect();
+    let clauses: Vec<AnswerClause> = failed.iter().map(|f| clause(role, e, f)).collect();
     let cause = match clauses.last() {
         Some(last) if last.is_durable_rate => because(e, m),
         _ => "",
@@ -337,41 +347,41 @@ fn answer_no(role: &Role, e: &Evidence, findings: &[Finding], m: &[Mechanism]) -
 }
 
 /// Soft requirements with this outcome, as a list of titles.
-fn soft(findings: &[Finding], outcome: Outcome) -> String {
+fn soft(findings: &[RoleFinding], outcome: QualifyOutcome) -> String {
     let titles: Vec<String> = findings
         .iter()
         .filter(|f| !f.hard && f.outcome == outcome)
         .map(|f| match outcome {
-            Outcome::Fail => format!("{} ({}, {})", lower_first(&f.title), f.value, f.limit),
+            QualifyOutcome::Fail => format!("{} ({}, {})", lower_first(&f.title), f.value, f.limit),
             _ => lower_first(&f.title),
         })
         .collect();
     titles.join("; ")
 }
 
-fn shortcomings(findings: &[Finding]) -> String {
+fn shortcomings(findings: &[RoleFinding]) -> String {
     let mut text = short_of(findings);
-    let unknown = soft(findings, Outcome::Unknown);
+    let unknown = soft(findings, QualifyOutcome::Unknown);
     if !unknown.is_empty() {
         text += &format!(" Not known: {unknown}.");
     }
     text
 }
 
-fn short_of(findings: &[Finding]) -> String {
-    match soft(findings, Outcome::Fail) {
+fn short_of(findings: &[RoleFinding]) -> String {
+    match soft(findings, QualifyOutcome::Fail) {
         failed if failed.is_empty() => failed,
         failed => format!(" Falls short in: {failed}."),
     }
 }
 
-fn answer_yes(role: &Role, e: &Evidence, findings: &[Finding]) -> String {
+fn answer_yes(role: &Role, e: &Evidence, findings: &[RoleFinding]) -> String {
     let shows = durable_clause(role, e).unwrap_or_else(|| "every hard requirement is met".into());
     let protected = match readings::known_protection(e) {
         Some(true) => " and the buffer is power-protected",
         _ => "",
     };
-    let good = if soft(findings, Outcome::Fail).is_empty() {
+    let good = if soft(findings, QualifyOutcome::Fail).is_empty() {
         "a good choice"
     } else {
         "usable"
@@ -384,13 +394,15 @@ fn answer_yes(role: &Role, e: &Evidence, findings: &[Finding]) -> String {
     )
 }
 
-fn answer_unknown(role: &Role, e: &Evidence, findings: &[Finding]) -> String {
+fn answer_unknown(role: &Role, e: &Evidence, findings: &[RoleFinding]) -> String {
     let unknown: Vec<String> = findings
         .iter()
-        .filter(|f| f.hard && f.outcome == Outcome::Unknown)
+        .filter(|f| f.hard && f.outcome == QualifyOutcome::Unknown)
         .map(|f| match measure_of(role, f) {
-            Some(Measure::Durability) => "whether flushed writes survive a power cut".into(),
-            Some(Measure::PowerLossProtection) => "whether its buffer is power-protected".into(),
+            Some(QualifyMeasure::Durability) => "whether flushed writes survive a power cut".into(),
+            Some(QualifyMeasure::PowerLossProtection) => {
+                "whether its buffer is power-protected".into()
+            }
             _ => format!("whether it meets `{}`", f.title),
         })
         .collect();

@@ -1,16 +1,18 @@
 //! Verdicts on drives whose answer is known beforehand, and laws over every role and requirement.
 
 use super::fixtures::{self, cliff, consumer, facts, liar, protected, virtio_file};
-use super::readings::{Reading, read};
-use super::roles::{DurableMethod, Measure, roles};
-use super::{Evidence, Finding, Grade, Outcome, Verdict, explain, judge, names, role};
+use super::readings::{MeasureReading, read};
+use super::roles::{DurableMethod, QualifyMeasure, roles};
+use super::{
+    Evidence, EvidenceGrade, QualifyOutcome, RoleFinding, RoleVerdict, explain, judge, names, role,
+};
 use ssdlab_bench::device::TargetKind;
 
-fn verdict(role_name: &str, e: &Evidence) -> Verdict {
+fn verdict(role_name: &str, e: &Evidence) -> RoleVerdict {
     judge(role(role_name).unwrap(), e)
 }
 
-fn finding<'a>(v: &'a Verdict, id: &str) -> &'a Finding {
+fn finding<'a>(v: &'a RoleVerdict, id: &str) -> &'a RoleFinding {
     v.findings.iter().find(|f| f.id == id).unwrap()
 }
 
@@ -21,13 +23,13 @@ fn mechanism_ids(e: &Evidence) -> Vec<String> {
 #[test]
 fn the_consumer_drive_is_no_log_device() {
     let v = verdict("slog", &consumer());
-    assert_eq!(v.outcome, Outcome::Fail);
+    assert_eq!(v.outcome, QualifyOutcome::Fail);
     assert_eq!(
         v.answer,
         "No: not a good choice as a ZFS log device: a durable 4 KiB write takes 15.2 ms \
          (66 a second) because the volatile buffer is forced to media on each one."
     );
-    assert_eq!(finding(&v, "durability").outcome, Outcome::Unknown);
+    assert_eq!(finding(&v, "durability").outcome, QualifyOutcome::Unknown);
     assert_eq!(finding(&v, "endurance").value, "0.10 DWPD, 0.10 TB/day");
     assert_eq!(finding(&v, "endurance").limit, ">= 3 DWPD or >= 4 TB/day");
 }
@@ -42,16 +44,19 @@ fn the_consumer_drive_is_no_cache_device_and_the_reasons_are_named() {
          buffer is forced to media on each one."
     );
     let plp = finding(&v, "power_loss_protection");
-    assert_eq!((plp.outcome, plp.grade), (Outcome::Fail, Grade::Documented));
+    assert_eq!(
+        (plp.outcome, plp.grade),
+        (QualifyOutcome::Fail, EvidenceGrade::Documented)
+    );
     assert_eq!(finding(&v, "write_through_penalty").value, "136x");
     // A dozen seconds without a cliff prove nothing; a drive that was overwritten does.
-    assert_eq!(finding(&v, "write_cliff").outcome, Outcome::Pass);
+    assert_eq!(finding(&v, "write_cliff").outcome, QualifyOutcome::Pass);
     let mut short = consumer();
     short.overwrite = None;
     short.facts.kind = TargetKind::BlockDevice;
     let v = verdict("s2d-cache", &short);
     for id in ["write_cliff", "steady_state"] {
-        assert_eq!(finding(&v, id).outcome, Outcome::Unknown, "{id}");
+        assert_eq!(finding(&v, id).outcome, QualifyOutcome::Unknown, "{id}");
     }
 }
 
@@ -66,22 +71,25 @@ fn a_model_that_is_off_passes_only_by_more_than_it_is_off() {
         (v.outcome, finding(&v, "sustained_durable_rate").clone())
     };
     let off = "intel-dc-p3700-800gb";
-    let margin = ssdlab_drives::catalogue::Standing::of(off).margin();
+    let margin = ssdlab_drives::catalogue::DatasheetStanding::of(off).margin();
     assert!(margin > 1.05, "{off} is validated: take another drive");
     for (rate, outcome) in [
-        (700.0 * margin * 1.01, Outcome::Pass),
-        (700.0 * margin * 0.99, Outcome::Unknown),
-        (699.0, Outcome::Fail),
+        (700.0 * margin * 1.01, QualifyOutcome::Pass),
+        (700.0 * margin * 0.99, QualifyOutcome::Unknown),
+        (699.0, QualifyOutcome::Fail),
     ] {
         let (whole, found) = answer(off, rate);
         assert_eq!((whole, found.outcome), (outcome, outcome), "{rate}");
         assert_eq!(
             found.why.contains("data sheet by up to"),
-            outcome == Outcome::Unknown
+            outcome == QualifyOutcome::Unknown
         );
     }
     // A validated model, or a drive that is measured itself, is taken at its word.
-    assert_eq!(answer("intel-dc-s3700-400gb", 701.0).0, Outcome::Pass);
+    assert_eq!(
+        answer("intel-dc-s3700-400gb", 701.0).0,
+        QualifyOutcome::Pass
+    );
 }
 
 /// A rate that was steady for a while and fell is no steady state.
@@ -108,17 +116,26 @@ fn a_steady_state_that_was_left_does_not_hold() {
 #[test]
 fn the_consumer_drive_fails_etcd_by_its_flush_tail_yet_serves_a_desk() {
     let v = verdict("db-wal", &consumer());
-    assert_eq!(v.outcome, Outcome::Fail);
+    assert_eq!(v.outcome, QualifyOutcome::Fail);
     assert!(v.answer.contains("one flush in a hundred"), "{}", v.answer);
-    assert_eq!(verdict("general", &consumer()).outcome, Outcome::Pass);
+    assert_eq!(
+        verdict("general", &consumer()).outcome,
+        QualifyOutcome::Pass
+    );
 }
 
 #[test]
 fn its_protected_twin_passes_every_role() {
     for role in roles() {
         let v = judge(role, &protected());
-        assert_eq!(v.outcome, Outcome::Pass, "{}: {}", role.name, v.answer);
-        let met = |f: &Finding| f.outcome == Outcome::Pass;
+        assert_eq!(
+            v.outcome,
+            QualifyOutcome::Pass,
+            "{}: {}",
+            role.name,
+            v.answer
+        );
+        let met = |f: &RoleFinding| f.outcome == QualifyOutcome::Pass;
         assert!(
             v.findings.iter().all(met),
             "{}: {:?}",
@@ -139,19 +156,19 @@ fn timing_never_proves_durability_on_a_virtual_disk() {
     let e = virtio_file();
     for name in ["slog", "s2d-cache", "ceph-wal", "db-wal"] {
         let v = verdict(name, &e);
-        assert_eq!(v.outcome, Outcome::Unknown, "{name}: {}", v.answer);
+        assert_eq!(v.outcome, QualifyOutcome::Unknown, "{name}: {}", v.answer);
     }
     let v = verdict("s2d-cache", &e);
     let plp = finding(&v, "power_loss_protection");
     assert_eq!(plp.value, "unknown");
-    assert_eq!(plp.grade, Grade::Behavioural);
+    assert_eq!(plp.grade, EvidenceGrade::Behavioural);
     assert!(plp.why.contains("virtual machine"), "{}", plp.why);
     assert!(plp.why.contains("only power cuts"), "{}", plp.why);
     // Not even when the virtual disk claims protection.
     let mut claims = e;
     claims.facts.power_loss_protection = Some(true);
     let v = verdict("s2d-cache", &claims);
-    assert_eq!(v.outcome, Outcome::Unknown);
+    assert_eq!(v.outcome, QualifyOutcome::Unknown);
 }
 
 #[test]
@@ -159,7 +176,7 @@ fn timing_condemns_a_virtual_disk_that_is_slow() {
     let mut e = virtio_file();
     e.probes[2] = fixtures::probe(names::WRITE_FLUSH, 1, 1_900.0, 519.0);
     let v = verdict("slog", &e);
-    assert_eq!(v.outcome, Outcome::Fail);
+    assert_eq!(v.outcome, QualifyOutcome::Fail);
     let forced = "volatile_buffer_forced_to_media";
     let m = v.mechanisms.iter().find(|m| m.id == forced).unwrap();
     assert!(m.sentence.contains("hypervisor"), "{}", m.sentence);
@@ -168,7 +185,7 @@ fn timing_condemns_a_virtual_disk_that_is_slow() {
 #[test]
 fn a_flush_too_fast_to_be_true_is_called_suspicious() {
     let v = verdict("slog", &liar());
-    assert_eq!(v.outcome, Outcome::Unknown);
+    assert_eq!(v.outcome, QualifyOutcome::Unknown);
     assert!(v.answer.contains("suspiciously fast"), "{}", v.answer);
     assert!(finding(&v, "durability").why.contains("suspiciously fast"));
     assert_eq!(mechanism_ids(&liar()), ["implausibly_fast_flush"]);
@@ -190,12 +207,12 @@ fn a_flush_too_fast_to_be_true_is_called_suspicious() {
 #[test]
 fn a_cliff_is_named_in_verdict_and_mechanisms() {
     let v = verdict("s2d-cache", &cliff());
-    assert_eq!(v.outcome, Outcome::Fail);
+    assert_eq!(v.outcome, QualifyOutcome::Fail);
     let said = "a server completes 29,000 durable writes a second, and after 21 GB of overwrites \
                 3,625";
     assert!(v.answer.contains(said), "{}", v.answer);
     assert_eq!(finding(&v, "write_cliff").value, "88 %");
-    assert_eq!(finding(&v, "write_cliff").outcome, Outcome::Fail);
+    assert_eq!(finding(&v, "write_cliff").outcome, QualifyOutcome::Fail);
     assert_eq!(mechanism_ids(&cliff()), ["write_cliff", "no_steady_state"]);
 }
 
@@ -210,10 +227,13 @@ fn law_no_evidence_gives_unknown_and_no_number() {
         assert!(explain(&e).is_empty());
         for role in roles() {
             let v = judge(role, &e);
-            assert_eq!(v.outcome, Outcome::Unknown, "{}", role.name);
+            assert_eq!(v.outcome, QualifyOutcome::Unknown, "{}", role.name);
             for f in &v.findings {
-                assert_eq!(f.outcome, Outcome::Unknown, "{} {}", role.name, f.id);
-                assert_eq!((f.value.as_str(), f.grade), ("unknown", Grade::None));
+                assert_eq!(f.outcome, QualifyOutcome::Unknown, "{} {}", role.name, f.id);
+                assert_eq!(
+                    (f.value.as_str(), f.grade),
+                    ("unknown", EvidenceGrade::None)
+                );
                 assert!(!f.why.is_empty());
             }
         }
@@ -223,14 +243,15 @@ fn law_no_evidence_gives_unknown_and_no_number() {
 #[test]
 fn law_every_measure_is_read_off_full_evidence() {
     for method in [DurableMethod::Fua, DurableMethod::WriteFlush] {
-        for measure in Measure::ALL {
+        for measure in QualifyMeasure::ALL {
             let reading = read(measure, method, &protected());
             let (why, said) = match &reading {
-                Reading::Number { why, value, .. } | Reading::Falling { why, value, .. } => {
-                    (why, value.is_finite())
+                MeasureReading::Number { why, value, .. }
+                | MeasureReading::Falling { why, value, .. } => (why, value.is_finite()),
+                MeasureReading::Fact { why, .. } => (why, true),
+                MeasureReading::Unknown { why, .. } | MeasureReading::Partial { why, .. } => {
+                    (why, false)
                 }
-                Reading::Fact { why, .. } => (why, true),
-                Reading::Unknown { why, .. } | Reading::Partial { why, .. } => (why, false),
             };
             assert!(said, "{measure:?}: {reading:?}");
             assert!(why.ends_with('.') && why.len() > 10, "{measure:?}: {why}");
@@ -260,23 +281,23 @@ fn a_percentile_needs_enough_measurements() {
     for p in &mut e.probes {
         p.count = 99;
     }
-    let p99 = |e: &Evidence| read(Measure::DurableWriteP99, DurableMethod::Fua, e);
-    assert!(matches!(p99(&e), Reading::Unknown { .. }));
+    let p99 = |e: &Evidence| read(QualifyMeasure::DurableWriteP99, DurableMethod::Fua, e);
+    assert!(matches!(p99(&e), MeasureReading::Unknown { .. }));
     for p in &mut e.probes {
         p.count = 100;
     }
-    assert!(matches!(p99(&e), Reading::Number { .. }));
+    assert!(matches!(p99(&e), MeasureReading::Number { .. }));
 }
 
 #[test]
 fn a_files_size_is_not_the_drives_capacity() {
     let mut e = protected();
     e.facts.kind = TargetKind::File;
-    let dwpd = read(Measure::EnduranceDwpd, DurableMethod::Fua, &e);
-    assert!(matches!(dwpd, Reading::Unknown { .. }));
+    let dwpd = read(QualifyMeasure::EnduranceDwpd, DurableMethod::Fua, &e);
+    assert!(matches!(dwpd, MeasureReading::Unknown { .. }));
     // The alternative, TB per day, still decides.
     let v = verdict("s2d-cache", &e);
-    assert_eq!(finding(&v, "endurance").outcome, Outcome::Pass);
+    assert_eq!(finding(&v, "endurance").outcome, QualifyOutcome::Pass);
 }
 
 /// Five minutes at a good rate were called sustained, and PASS, on drives that fall later.
@@ -287,7 +308,7 @@ fn time_that_ended_a_run_can_condemn_a_drive_and_never_pass_it() {
     e.facts.kind = TargetKind::BlockDevice;
     let of = |role, e: &Evidence| finding(&verdict(role, e), "sustained_durable_rate").clone();
     let good = of("s2d-cache", &e);
-    assert_eq!(good.outcome, Outcome::Unknown);
+    assert_eq!(good.outcome, QualifyOutcome::Unknown);
     assert_eq!(good.value, "29,000 /s so far");
     for said in ["of the 2.7 TiB needed", "the rest takes"] {
         assert!(good.why.contains(said), "{}", good.why);
@@ -295,9 +316,9 @@ fn time_that_ended_a_run_can_condemn_a_drive_and_never_pass_it() {
     for run in &mut e.sustained {
         run.iops_end = 66.0;
     }
-    assert_eq!(of("s2d-cache", &e).outcome, Outcome::Fail);
+    assert_eq!(of("s2d-cache", &e).outcome, QualifyOutcome::Fail);
     // A log flushes after its writes: written-through ones do not decide.
-    assert_eq!(of("slog", &e).outcome, Outcome::Unknown);
+    assert_eq!(of("slog", &e).outcome, QualifyOutcome::Unknown);
 }
 
 #[test]
@@ -313,7 +334,7 @@ fn a_model_that_still_moves_is_not_sustained() {
             _ => o.waf_steady = false,
         }
         let v = verdict("slog", &e);
-        assert_eq!(v.outcome, Outcome::Unknown, "{still}: {}", v.answer);
+        assert_eq!(v.outcome, QualifyOutcome::Unknown, "{still}: {}", v.answer);
     }
 }
 
@@ -326,9 +347,9 @@ fn a_drive_that_never_settles_is_shown_after_80_minutes_and_is_never_usable() {
     *o = fixtures::overwritten(1.0, 5_000.0, 4.5);
     o.written_80_min = Some(60_000_000_000);
     for (rate, last, outcome) in [
-        (670.0, 4.5, Outcome::Fail),
-        (900.0, 4.5, Outcome::Fail),
-        (900.0, 800.0, Outcome::Unknown),
+        (670.0, 4.5, QualifyOutcome::Fail),
+        (900.0, 4.5, QualifyOutcome::Fail),
+        (900.0, 800.0, QualifyOutcome::Unknown),
     ] {
         for run in &mut e.overwrite.as_mut().expect("overwritten").durable {
             (run.after_80_min, run.after) = (Some(rate), last);
@@ -336,7 +357,7 @@ fn a_drive_that_never_settles_is_shown_after_80_minutes_and_is_never_usable() {
         let v = verdict("slog", &e);
         let f = finding(&v, "sustained_durable_rate");
         assert_eq!(f.outcome, outcome, "{rate} {last}");
-        assert!(v.outcome != Outcome::Pass, "{}", v.answer);
+        assert!(v.outcome != QualifyOutcome::Pass, "{}", v.answer);
         assert!(
             f.value
                 .starts_with(&format!("{rate:.0} /s after 80 min, then")),
@@ -354,12 +375,12 @@ fn a_drive_that_never_settles_is_shown_after_80_minutes_and_is_never_usable() {
 /// An S3700 aged past its rating was "a good choice".
 #[test]
 fn health_decides() {
-    use ssdlab_bench::device::health::{DriveHealth, Reported};
+    use ssdlab_bench::device::health::{DriveHealth, ReportedValue};
     let well = DriveHealth {
-        protection_grade: Grade::Documented,
+        protection_grade: EvidenceGrade::Documented,
         passed: Some(true),
         warnings: Vec::new(),
-        used_percent: Some(Reported {
+        used_percent: Some(ReportedValue {
             value: 99.0,
             resolution: 1.0,
             source: "a counter".into(),
@@ -377,7 +398,7 @@ fn health_decides() {
         e.facts.health = Some(health);
         verdict("slog", &e)
     };
-    assert_eq!(of(well.clone()).outcome, Outcome::Pass);
+    assert_eq!(of(well.clone()).outcome, QualifyOutcome::Pass);
     type Harm = fn(&mut DriveHealth);
     let sick: [(Harm, &str); 6] = [
         (
@@ -397,13 +418,13 @@ fn health_decides() {
         let mut health = well.clone();
         make(&mut health);
         let v = of(health);
-        assert_eq!(v.outcome, Outcome::Fail, "{said}");
+        assert_eq!(v.outcome, QualifyOutcome::Fail, "{said}");
         assert!(v.answer.contains(said), "{}", v.answer);
         // What gives names it first, and was silent of a worn drive.
         let first = &v.mechanisms[0];
         assert_eq!(first.id, "drive_reports_trouble");
         assert!(first.sentence.contains(said), "{}", first.sentence);
     }
-    let is_named = |v: Verdict| v.mechanisms.iter().any(|m| m.id == "drive_reports_trouble");
+    let is_named = |v: RoleVerdict| v.mechanisms.iter().any(|m| m.id == "drive_reports_trouble");
     assert!(!is_named(of(well)));
 }

@@ -1,10 +1,10 @@
 //! Demand intensity, and the enterprise composite workload: IOPS and response time by demand.
 
-use super::load::{Load, Sizes};
-use super::result::{Histogram, Row};
-use super::rig::Rig;
+use super::load::{SniaLoad, SniaSizes};
+use super::result::{ResponseHistogram, SniaPoint};
+use super::rig::SniaRig;
 use super::rounds::{IOPS, until_steady};
-use super::short::Found;
+use super::short::SniaFindings;
 use ssdlab_base::LabError;
 
 /// Threads and depths, each with each.
@@ -18,25 +18,29 @@ const MOST: (u32, u32) = (32, 32);
 ///
 /// # Errors
 /// When the drive fails.
-pub fn demand_intensity(rig: &mut Rig<'_>) -> Result<Found, LabError> {
-    by_demand(rig, 65, Sizes::One(8 << 10))
+pub fn demand_intensity(rig: &mut SniaRig<'_>) -> Result<SniaFindings, LabError> {
+    by_demand(rig, 65, SniaSizes::One(8 << 10))
 }
 
 /// Enterprise composite workload: JESD219's sizes and skew, 40 % reads.
 ///
 /// # Errors
 /// When the drive fails.
-pub fn composite(rig: &mut Rig<'_>) -> Result<Found, LabError> {
-    by_demand(rig, 40, Sizes::Composite)
+pub fn composite(rig: &mut SniaRig<'_>) -> Result<SniaFindings, LabError> {
+    by_demand(rig, 40, SniaSizes::Composite)
 }
 
 /// Random writes to steady state; then rounds of 49 demands, from the most commands outstanding to
 /// the fewest, after five minutes of writes; then the response times at three of them.
-fn by_demand(rig: &mut Rig<'_>, read_pct: u8, sizes: Sizes) -> Result<Found, LabError> {
+fn by_demand(
+    rig: &mut SniaRig<'_>,
+    read_pct: u8,
+    sizes: SniaSizes,
+) -> Result<SniaFindings, LabError> {
     rig.purge()?;
-    let load = |demand: (u32, u32), read_pct: u8| Load {
+    let load = |demand: (u32, u32), read_pct: u8| SniaLoad {
         sizes,
-        ..Load::random(demand, read_pct, 4096)
+        ..SniaLoad::random(demand, read_pct, 4096)
     };
     let write = load(MOST, 0);
     let before = write.lasting(30.0 * MINUTE_S);
@@ -44,7 +48,7 @@ fn by_demand(rig: &mut Rig<'_>, read_pct: u8, sizes: Sizes) -> Result<Found, Lab
     if rig.stopped() {
         return Ok((found, Vec::new(), Vec::new()));
     }
-    let loads: Vec<Load> = demands().map(|demand| load(demand, read_pct)).collect();
+    let loads: Vec<SniaLoad> = demands().map(|demand| load(demand, read_pct)).collect();
     let most = load(MOST, read_pct);
     let five = write.lasting(5.0 * MINUTE_S);
     found.extend(until_steady(
@@ -63,7 +67,7 @@ fn by_demand(rig: &mut Rig<'_>, read_pct: u8, sizes: Sizes) -> Result<Found, Lab
         let part = format!("histogram-{name}");
         let long = load(demand, read_pct).lasting(10.0 * MINUTE_S);
         let histogram = rig.histogram(&part, &long)?;
-        histograms.extend(histogram.map(|h| Histogram {
+        histograms.extend(histogram.map(|h| ResponseHistogram {
             title: format!("{name}: {}", h.title),
             ..h
         }));
@@ -87,7 +91,7 @@ fn demands() -> impl Iterator<Item = (u32, u32)> {
 }
 
 /// The rows of the last round.
-pub fn last_round(rows: &[Row]) -> Vec<Row> {
+pub fn last_round(rows: &[SniaPoint]) -> Vec<SniaPoint> {
     let of_round = rows.iter().filter(|row| row.part == "round");
     let last = of_round.clone().map(|row| row.round).max();
     of_round
@@ -97,7 +101,7 @@ pub fn last_round(rows: &[Row]) -> Vec<Row> {
 }
 
 /// The three demands whose response times are shown.
-fn chosen(rows: &[Row]) -> Vec<(&'static str, (u32, u32))> {
+fn chosen(rows: &[SniaPoint]) -> Vec<(&'static str, (u32, u32))> {
     let quick = || rows.iter().filter(|row| row.mean_ns < MEAN_MAX_NS);
     let max = quick().max_by(|a, b| a.iops.total_cmp(&b.iops));
     let min = rows.iter().find(|row| row.outstanding() == 1);
@@ -105,7 +109,7 @@ fn chosen(rows: &[Row]) -> Vec<(&'static str, (u32, u32))> {
         return Vec::new();
     };
     let middle = f64::midpoint(max.iops, min.iops);
-    let distance = |row: &&Row| (row.iops - middle).abs();
+    let distance = |row: &&SniaPoint| (row.iops - middle).abs();
     let mid = quick().min_by(|a, b| distance(a).total_cmp(&distance(b)));
     let mid = mid.unwrap_or(min);
     [("max", max), ("mid", mid), ("min", min)]

@@ -1,10 +1,10 @@
 //! Write saturation, and host idle recovery.
 
-use super::load::Load;
-use super::result::Tracked;
-use super::rig::{Rig, block_bytes};
+use super::load::SniaLoad;
+use super::result::TrackingVariable;
+use super::rig::{SniaRig, block_bytes};
 use super::rounds::{IOPS, until_steady};
-use super::short::Found;
+use super::short::SniaFindings;
 use ssdlab_base::LabError;
 use ssdlab_bench::analysis::steady_state;
 
@@ -29,9 +29,9 @@ const BATCH: usize = 60;
 ///
 /// # Errors
 /// When the drive fails.
-pub fn write_saturation(rig: &mut Rig<'_>) -> Result<Found, LabError> {
+pub fn write_saturation(rig: &mut SniaRig<'_>) -> Result<SniaFindings, LabError> {
     rig.purge()?;
-    let load = Load::random(rig.class.demand(), 0, 4 * KIB);
+    let load = SniaLoad::random(rig.class.demand(), 0, 4 * KIB);
     let capacity = rig.drive.config.user_bytes;
     let (mut written, mut steady, mut why) = (0, None, "24 hours have passed".to_owned());
     for minute in 1..=DAY_MINUTES {
@@ -53,7 +53,7 @@ pub fn write_saturation(rig: &mut Rig<'_>) -> Result<Found, LabError> {
             break;
         }
     }
-    let tracked = Tracked {
+    let tracked = TrackingVariable {
         name: format!("IOPS of every {APART}th minute"),
         part: "minute".into(),
         column: IOPS.0.into(),
@@ -72,9 +72,9 @@ pub fn write_saturation(rig: &mut Rig<'_>) -> Result<Found, LabError> {
 ///
 /// # Errors
 /// When the drive fails.
-pub fn host_idle_recovery(rig: &mut Rig<'_>) -> Result<Found, LabError> {
+pub fn host_idle_recovery(rig: &mut SniaRig<'_>) -> Result<SniaFindings, LabError> {
     rig.purge()?;
-    let write = Load::random(rig.class.demand(), 0, 4 * KIB);
+    let write = SniaLoad::random(rig.class.demand(), 0, 4 * KIB);
     let half_hour = write.lasting(HALF_HOUR_S);
     let tracked = [(half_hour, IOPS)];
     let found = until_steady(rig, "precondition", None, &[half_hour], &tracked)?;
@@ -90,7 +90,7 @@ pub fn host_idle_recovery(rig: &mut Rig<'_>) -> Result<Found, LabError> {
     Ok((found, Vec::new(), Vec::new()))
 }
 
-fn bursts(rig: &mut Rig<'_>, part: &str, burst: Load) -> Result<(), LabError> {
+fn bursts(rig: &mut SniaRig<'_>, part: &str, burst: SniaLoad) -> Result<(), LabError> {
     for batch in 0..TIMES / BATCH {
         if rig.stopped() {
             break;

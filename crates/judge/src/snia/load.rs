@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 use ssdlab_load::plan::{
-    BlockSize, Data, Distribution, Durability, JobSpec, Mix, Order, Pace, Phase, Shares, Time,
+    BlockSize, CapacityShares, Distribution, JobRateLimits, JobSpec, JobTiming, Mix, Order,
+    PlanPhase, WriteDurability, WritePayload,
 };
 use ssdlab_ssd::Nanos;
 
@@ -27,50 +28,50 @@ const ZONES: [(u8, u8); 3] = [(50, 5), (30, 15), (20, 80)];
 /// The two classes of the specification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Class {
+pub enum SniaClass {
     /// Write cache disabled, all of the drive, four threads of depth 32.
     Enterprise,
     /// Write cache enabled, 75 % of the drive, two threads of depth 16.
     Client,
 }
 
-impl Class {
+impl SniaClass {
     /// Its name.
     pub fn name(self) -> &'static str {
         match self {
-            Class::Enterprise => "enterprise",
-            Class::Client => "client",
+            SniaClass::Enterprise => "enterprise",
+            SniaClass::Client => "client",
         }
     }
 
     /// Per cent of the drive that the tests use.
     pub fn active_range(self) -> u8 {
         match self {
-            Class::Enterprise => 100,
-            Class::Client => 75,
+            SniaClass::Enterprise => 100,
+            SniaClass::Client => 75,
         }
     }
 
     /// Threads and depth of each.
     pub fn demand(self) -> (u32, u32) {
         match self {
-            Class::Enterprise => (4, 32),
-            Class::Client => (2, 16),
+            SniaClass::Enterprise => (4, 32),
+            SniaClass::Client => (2, 16),
         }
     }
 
     /// What happens to the write cache, for the report.
     pub fn write_cache(self) -> &'static str {
         match self {
-            Class::Enterprise => "disabled (WCD): every write with FUA",
-            Class::Client => "enabled (WCE)",
+            SniaClass::Enterprise => "disabled (WCD): every write with FUA",
+            SniaClass::Client => "enabled (WCE)",
         }
     }
 }
 
 /// Command sizes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sizes {
+pub enum SniaSizes {
     /// One, in bytes.
     One(u32),
     /// The mix of JESD219, with its skew.
@@ -79,7 +80,7 @@ pub enum Sizes {
 
 /// A load for some time.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Load {
+pub struct SniaLoad {
     /// Threads.
     pub threads: u32,
     /// Commands outstanding per thread.
@@ -87,7 +88,7 @@ pub struct Load {
     /// Per cent of reads.
     pub read_pct: u8,
     /// Command sizes.
-    pub sizes: Sizes,
+    pub sizes: SniaSizes,
     /// One after another rather than anywhere.
     pub sequential: bool,
     /// Without a command before it, s of the specification.
@@ -96,14 +97,14 @@ pub struct Load {
     pub length_s: f64,
 }
 
-impl Load {
+impl SniaLoad {
     /// Random commands for a minute.
-    pub fn random((threads, depth): (u32, u32), read_pct: u8, bytes: u32) -> Load {
-        Load {
+    pub fn random((threads, depth): (u32, u32), read_pct: u8, bytes: u32) -> SniaLoad {
+        SniaLoad {
             threads,
             depth,
             read_pct,
-            sizes: Sizes::One(bytes),
+            sizes: SniaSizes::One(bytes),
             sequential: false,
             wait_s: 0.0,
             length_s: 60.0,
@@ -111,25 +112,25 @@ impl Load {
     }
 
     /// Sequential commands for a minute, by one thread of depth 32.
-    pub fn sequential(read_pct: u8, bytes: u32) -> Load {
-        Load {
+    pub fn sequential(read_pct: u8, bytes: u32) -> SniaLoad {
+        SniaLoad {
             sequential: true,
-            ..Load::random((1, 32), read_pct, bytes)
+            ..SniaLoad::random((1, 32), read_pct, bytes)
         }
     }
 
     /// The same for another time.
-    pub fn lasting(self, length_s: f64) -> Load {
-        Load { length_s, ..self }
+    pub fn lasting(self, length_s: f64) -> SniaLoad {
+        SniaLoad { length_s, ..self }
     }
 
     /// The same after a wait.
-    pub fn after(self, wait_s: f64) -> Load {
-        Load { wait_s, ..self }
+    pub fn after(self, wait_s: f64) -> SniaLoad {
+        SniaLoad { wait_s, ..self }
     }
 
     /// As a phase. Times are divided by `reduction`.
-    pub fn phase(&self, class: Class, reduction: f64, seed: u64) -> Phase {
+    pub fn phase(&self, class: SniaClass, reduction: f64, seed: u64) -> PlanPhase {
         let nanos = |s: f64| Nanos((s * 1e9 / reduction).round() as u64);
         let job = JobSpec {
             name: self.what(),
@@ -140,34 +141,34 @@ impl Load {
             },
             order: self.order(),
             block_sizes: match self.sizes {
-                Sizes::One(bytes) => BlockSize::always(bytes),
-                Sizes::Composite => composite(),
+                SniaSizes::One(bytes) => BlockSize::always(bytes),
+                SniaSizes::Composite => composite(),
             },
-            shares: Shares {
+            shares: CapacityShares {
                 region: (class.active_range() < 100).then(|| class.active_range()),
-                ..Shares::default()
+                ..CapacityShares::default()
             },
             depth: self.depth,
             copies: self.threads,
-            time: Time {
+            time: JobTiming {
                 delay: nanos(self.wait_s),
                 run: Some(nanos(self.length_s)),
                 time_based: true,
-                ..Time::default()
+                ..JobTiming::default()
             },
-            durability: Durability {
-                fua: class == Class::Enterprise,
-                ..Durability::default()
+            durability: WriteDurability {
+                fua: class == SniaClass::Enterprise,
+                ..WriteDurability::default()
             },
-            pace: Pace::default(),
-            data: Data {
+            pace: JobRateLimits::default(),
+            data: WritePayload {
                 compress_pct: 0,
                 refill: false,
             },
             seed,
             ..JobSpec::default()
         };
-        Phase { jobs: vec![job] }
+        PlanPhase { jobs: vec![job] }
     }
 
     fn order(&self) -> Order {
@@ -179,8 +180,8 @@ impl Load {
             };
         }
         let (align, distribution) = match self.sizes {
-            Sizes::One(bytes) => (u64::from(bytes), Distribution::Uniform),
-            Sizes::Composite => {
+            SniaSizes::One(bytes) => (u64::from(bytes), Distribution::Uniform),
+            SniaSizes::Composite => {
                 let zones = ZONES.to_vec();
                 (4096, Distribution::Zoned { zones })
             }
@@ -196,8 +197,8 @@ impl Load {
     pub fn what(&self) -> String {
         let order = if self.sequential { "SEQ" } else { "RND" };
         let size = match self.sizes {
-            Sizes::One(bytes) => size_name(bytes),
-            Sizes::Composite => "composite".to_owned(),
+            SniaSizes::One(bytes) => size_name(bytes),
+            SniaSizes::Composite => "composite".to_owned(),
         };
         let (read, write) = (self.read_pct, 100 - self.read_pct);
         format!(

@@ -33,8 +33,10 @@ mod terminal;
 #[cfg(test)]
 mod tests;
 
-pub use load::Class;
+pub use load::SniaClass;
 pub use page::page;
-pub use result::{Histogram, Row, Suite, Test, Tested, Tracked, csv};
-pub use suite::{Request, suite};
+pub use result::{
+    ResponseHistogram, SniaPoint, SniaTest, SniaTestResult, Suite, TrackingVariable, csv,
+};
+pub use suite::{SniaRequest, suite};
 pub use terminal::text;

@@ -4,15 +4,15 @@
 use super::demand::{DEMANDS, last_round};
 use super::load::size_name;
 use super::parts::{chart, grouped, header, histograms, steady};
-use super::result::{Row, Suite, Test, Tested};
+use super::result::{SniaPoint, SniaTest, SniaTestResult, Suite};
 use super::stimulus::groups;
 use maud::{Markup, html};
-use ssdlab_view::chart::{Axis, Charts, Unit};
+use ssdlab_view::chart::{ChartAxis, ChartUnit, Charts};
 use ssdlab_view::page::page as whole_page;
 use ssdlab_view::{parts, units};
 
 /// The page of one test of the suite.
-pub fn page(suite: &Suite, tested: &Tested) -> String {
+pub fn page(suite: &Suite, tested: &SniaTestResult) -> String {
     let mut charts = Charts::default();
     let setup = setup(tested);
     let body = html! {
@@ -27,15 +27,15 @@ pub fn page(suite: &Suite, tested: &Tested) -> String {
     whole_page(&title, body, &charts)
 }
 
-fn setup(tested: &Tested) -> Vec<(&'static str, String)> {
+fn setup(tested: &SniaTestResult) -> Vec<(&'static str, String)> {
     let (independent, dependent) = match tested.test {
-        Test::Iops | Test::Throughput | Test::Latency => {
+        SniaTest::Iops | SniaTest::Throughput | SniaTest::Latency => {
             ("2 x capacity, SEQ 128K writes", "the test loop itself")
         }
-        Test::WriteSaturation => ("none", "none"),
-        Test::HostIdleRecovery => ("none", "RND 4K writes, rounds of 30 minutes"),
-        Test::CrossStimulusRecovery => ("none", "none"),
-        Test::Composite | Test::DemandIntensity => {
+        SniaTest::WriteSaturation => ("none", "none"),
+        SniaTest::HostIdleRecovery => ("none", "RND 4K writes, rounds of 30 minutes"),
+        SniaTest::CrossStimulusRecovery => ("none", "none"),
+        SniaTest::Composite | SniaTest::DemandIntensity => {
             ("none", "RND writes T32 Q32, rounds of 30 minutes")
         }
     };
@@ -48,42 +48,45 @@ fn setup(tested: &Tested) -> Vec<(&'static str, String)> {
     ]
 }
 
-fn sections(suite: &Suite, tested: &Tested, charts: &mut Charts) -> Markup {
+fn sections(suite: &Suite, tested: &SniaTestResult, charts: &mut Charts) -> Markup {
     match tested.test {
-        Test::Iops => iops(tested, charts),
-        Test::Throughput => throughput(tested, charts),
-        Test::Latency => latency(tested, charts),
-        Test::WriteSaturation => saturation(suite, tested, charts),
-        Test::HostIdleRecovery => idle(tested, charts),
-        Test::CrossStimulusRecovery => stimulus(tested, charts),
-        Test::Composite | Test::DemandIntensity => demand(tested, charts),
+        SniaTest::Iops => iops(tested, charts),
+        SniaTest::Throughput => throughput(tested, charts),
+        SniaTest::Latency => latency(tested, charts),
+        SniaTest::WriteSaturation => saturation(suite, tested, charts),
+        SniaTest::HostIdleRecovery => idle(tested, charts),
+        SniaTest::CrossStimulusRecovery => stimulus(tested, charts),
+        SniaTest::Composite | SniaTest::DemandIntensity => demand(tested, charts),
     }
 }
 
 /// Name of a row's command size.
-fn size(row: &Row) -> String {
+fn size(row: &SniaPoint) -> String {
     row.block_bytes
         .map_or_else(|| "composite".into(), size_name)
 }
 
-fn mix(row: &Row) -> String {
+fn mix(row: &SniaPoint) -> String {
     format!("R/W {}/{}", row.read_pct, 100 - row.read_pct)
 }
 
-fn block(row: &Row) -> f64 {
+fn block(row: &SniaPoint) -> f64 {
     f64::from(row.block_bytes.unwrap_or(4096)).log2()
 }
 
-fn of<'a>(tested: &'a Tested, part: &'a str) -> impl Iterator<Item = &'a Row> + Clone {
+fn of<'a>(
+    tested: &'a SniaTestResult,
+    part: &'a str,
+) -> impl Iterator<Item = &'a SniaPoint> + Clone {
     tested.rows.iter().filter(move |row| row.part == part)
 }
 
 /// Means of the rows over the steady-state window, or over the last five rounds: one row per load.
-fn window_means(tested: &Tested, part: &str) -> Vec<Row> {
+fn window_means(tested: &SniaTestResult, part: &str) -> Vec<SniaPoint> {
     let last = of(tested, part).map(|row| row.round).max().unwrap_or(0);
-    let mut all: Vec<(Row, f64)> = Vec::new();
+    let mut all: Vec<(SniaPoint, f64)> = Vec::new();
     for row in of(tested, part).filter(|row| row.round + 5 > last) {
-        let same = |(known, _): &&mut (Row, f64)| {
+        let same = |(known, _): &&mut (SniaPoint, f64)| {
             (
                 known.threads,
                 known.depth,
@@ -103,7 +106,7 @@ fn window_means(tested: &Tested, part: &str) -> Vec<Row> {
             }
         }
     }
-    let mean = |(mut row, count): (Row, f64)| {
+    let mean = |(mut row, count): (SniaPoint, f64)| {
         row.iops /= count;
         row.bytes_per_second /= count;
         row.mean_ns /= count;
@@ -113,7 +116,7 @@ fn window_means(tested: &Tested, part: &str) -> Vec<Row> {
 }
 
 /// A table of command sizes down and mixes across.
-fn matrix(rows: &[Row], value: fn(&Row) -> String) -> Markup {
+fn matrix(rows: &[SniaPoint], value: fn(&SniaPoint) -> String) -> Markup {
     let mut mixes: Vec<u8> = rows.iter().map(|row| row.read_pct).collect();
     mixes.dedup();
     mixes.sort_unstable_by(|a, b| b.cmp(a));
@@ -139,8 +142,8 @@ fn matrix(rows: &[Row], value: fn(&Row) -> String) -> Markup {
     parts::table(&head.collect::<Vec<_>>(), &lines)
 }
 
-fn iops(tested: &Tested, charts: &mut Charts) -> Markup {
-    let round = |row: &Row| row.round as f64;
+fn iops(tested: &SniaTestResult, charts: &mut Charts) -> Markup {
+    let round = |row: &SniaPoint| row.round as f64;
     let writes = of(tested, "round").filter(|row| row.read_pct == 0);
     let convergence = grouped(writes, size, round, |row| row.iops);
     let means = window_means(tested, "round");
@@ -150,7 +153,7 @@ fn iops(tested: &Tested, charts: &mut Charts) -> Markup {
     html! {
         section {
             h2 { "Steady State Convergence" }
-            (chart(charts, title, Unit::Rate, Axis::Rounds, convergence))
+            (chart(charts, title, ChartUnit::Rate, ChartAxis::Rounds, convergence))
         }
         (steady(&tested.tracked, charts))
         section {
@@ -159,14 +162,14 @@ fn iops(tested: &Tested, charts: &mut Charts) -> Markup {
         }
         section {
             h2 { "IOPS - Block Size and R/W Mix" }
-            (chart(charts, two, Unit::Rate, Axis::Block, by_size))
+            (chart(charts, two, ChartUnit::Rate, ChartAxis::Block, by_size))
         }
     }
 }
 
-fn throughput(tested: &Tested, charts: &mut Charts) -> Markup {
-    let round = |row: &Row| row.round as f64;
-    let name = |row: &Row| format!("{} {}", size(row), mix(row));
+fn throughput(tested: &SniaTestResult, charts: &mut Charts) -> Markup {
+    let round = |row: &SniaPoint| row.round as f64;
+    let name = |row: &SniaPoint| format!("{} {}", size(row), mix(row));
     let all = grouped(tested.rows.iter(), name, round, |r| r.bytes_per_second);
     let title = "Steady State Convergence Plot - reads and writes";
     let mut means = window_means(tested, "round-1024k");
@@ -174,7 +177,7 @@ fn throughput(tested: &Tested, charts: &mut Charts) -> Markup {
     html! {
         section {
             h2 { "Steady State Convergence" }
-            (chart(charts, title, Unit::Throughput, Axis::Rounds, all))
+            (chart(charts, title, ChartUnit::Throughput, ChartAxis::Rounds, all))
         }
         (steady(&tested.tracked, charts))
         section {
@@ -184,8 +187,8 @@ fn throughput(tested: &Tested, charts: &mut Charts) -> Markup {
     }
 }
 
-fn latency(tested: &Tested, charts: &mut Charts) -> Markup {
-    let round = |row: &Row| row.round as f64;
+fn latency(tested: &SniaTestResult, charts: &mut Charts) -> Markup {
+    let round = |row: &SniaPoint| row.round as f64;
     let writes = of(tested, "round").filter(|row| row.read_pct == 0);
     let mean = grouped(writes.clone(), size, round, |row| row.mean_ns);
     let longest = grouped(writes, size, round, |row| row.max_ns as f64);
@@ -195,8 +198,8 @@ fn latency(tested: &Tested, charts: &mut Charts) -> Markup {
     html! {
         section {
             h2 { "Steady State Convergence" }
-            (chart(charts, "Average response time of writes", Unit::Time, Axis::Rounds, mean))
-            (chart(charts, "Maximum response time of writes", Unit::Time, Axis::Rounds, longest))
+            (chart(charts, "Average response time of writes", ChartUnit::Time, ChartAxis::Rounds, mean))
+            (chart(charts, "Maximum response time of writes", ChartUnit::Time, ChartAxis::Rounds, longest))
         }
         (steady(&tested.tracked, charts))
         section {
@@ -210,16 +213,16 @@ fn latency(tested: &Tested, charts: &mut Charts) -> Markup {
         }
         section {
             h2 { "Latency - Block Size and R/W Mix" }
-            (chart(charts, "Average response time", Unit::Time, Axis::Block, by_mean))
-            (chart(charts, "Maximum response time", Unit::Time, Axis::Block, by_max))
+            (chart(charts, "Average response time", ChartUnit::Time, ChartAxis::Block, by_mean))
+            (chart(charts, "Maximum response time", ChartUnit::Time, ChartAxis::Block, by_max))
         }
         (histograms(&tested.histograms))
     }
 }
 
-fn saturation(suite: &Suite, tested: &Tested, charts: &mut Charts) -> Markup {
-    let minute = |row: &Row| row.round as f64;
-    let name = |row: &Row| format!("{} {}", size(row), mix(row));
+fn saturation(suite: &Suite, tested: &SniaTestResult, charts: &mut Charts) -> Markup {
+    let minute = |row: &SniaPoint| row.round as f64;
+    let name = |row: &SniaPoint| format!("{} {}", size(row), mix(row));
     let rows = || tested.rows.iter();
     let by_time = grouped(rows(), name, minute, |row| row.iops);
     let capacity = suite.facts.capacity as f64;
@@ -243,31 +246,31 @@ fn saturation(suite: &Suite, tested: &Tested, charts: &mut Charts) -> Markup {
     html! {
         section {
             h2 { "Write Saturation - IOPS over Time" }
-            (chart(charts, "IOPS by minute", Unit::Rate, Axis::Rounds, by_time))
+            (chart(charts, "IOPS by minute", ChartUnit::Rate, ChartAxis::Rounds, by_time))
         }
         section {
             h2 { "Write Saturation - IOPS over Total Bytes Written (TGBW)" }
-            (chart(charts, "IOPS by capacities written", Unit::Rate, Axis::Writes, by_bytes))
+            (chart(charts, "IOPS by capacities written", ChartUnit::Rate, ChartAxis::Writes, by_bytes))
         }
         section {
             h2 { "Write Saturation - Response Time over Time" }
-            (chart(charts, "Response time by minute", Unit::Time, Axis::Rounds, latency))
+            (chart(charts, "Response time by minute", ChartUnit::Time, ChartAxis::Rounds, latency))
         }
         (steady(&tested.tracked, charts))
     }
 }
 
-fn idle(tested: &Tested, charts: &mut Charts) -> Markup {
-    let round = |row: &Row| row.round as f64;
+fn idle(tested: &SniaTestResult, charts: &mut Charts) -> Markup {
+    let round = |row: &SniaPoint| row.round as f64;
     let first = of(tested, "precondition");
     let before = grouped(first, |_| "RND 4K writes".into(), round, |row| row.iops);
-    let wait = |row: &&Row| row.part.starts_with("wait-");
+    let wait = |row: &&SniaPoint| row.part.starts_with("wait-");
     let waits = tested.rows.iter().filter(wait);
     let baselines = tested
         .rows
         .iter()
         .filter(|row| row.part.starts_with("baseline"));
-    let name = |row: &Row| row.part.clone();
+    let name = |row: &SniaPoint| row.part.clone();
     let after = grouped(waits, name, round, |row| row.iops);
     let base = grouped(baselines, name, round, |row| row.iops);
     let mean = |points: &[(f64, f64)]| {
@@ -295,26 +298,26 @@ fn idle(tested: &Tested, charts: &mut Charts) -> Markup {
     html! {
         section {
             h2 { "Pre-conditioning - IOPS by Round" }
-            (chart(charts, "Rounds of 30 minutes", Unit::Rate, Axis::Rounds, before))
+            (chart(charts, "Rounds of 30 minutes", ChartUnit::Rate, ChartAxis::Rounds, before))
         }
         (steady(&tested.tracked, charts))
         section {
             h2 { "Host Idle Recovery - IOPS over Time, All Wait States" }
-            (chart(charts, title, Unit::Rate, Axis::Rounds, after))
-            (chart(charts, "Baseline: the same without waits", Unit::Rate, Axis::Rounds, base))
+            (chart(charts, title, ChartUnit::Rate, ChartAxis::Rounds, after))
+            (chart(charts, "Baseline: the same without waits", ChartUnit::Rate, ChartAxis::Rounds, base))
             (parts::table(&parts::heads(&head), &rows))
         }
     }
 }
 
-fn stimulus(tested: &Tested, charts: &mut Charts) -> Markup {
+fn stimulus(tested: &SniaTestResult, charts: &mut Charts) -> Markup {
     let mut from = 0.0;
     let mut rate = Vec::new();
     let (mut mean, mut longest) = (Vec::new(), Vec::new());
     let mut table = Vec::new();
     for (part, load) in groups() {
-        let rows: Vec<&Row> = of(tested, part).collect();
-        let at = |row: &Row| from + row.round as f64;
+        let rows: Vec<&SniaPoint> = of(tested, part).collect();
+        let at = |row: &SniaPoint| from + row.round as f64;
         rate.push((
             load.what(),
             rows.iter().map(|r| (at(r), r.bytes_per_second)).collect(),
@@ -341,11 +344,11 @@ fn stimulus(tested: &Tested, charts: &mut Charts) -> Markup {
     html! {
         section {
             h2 { "Cross Stimulus Recovery - Throughput over Time" }
-            (chart(charts, "Throughput by sample", Unit::Throughput, Axis::Rounds, rate))
+            (chart(charts, "Throughput by sample", ChartUnit::Throughput, ChartAxis::Rounds, rate))
         }
         section {
             h2 { "Cross Stimulus Recovery - Response Time over Time" }
-            (chart(charts, "Average and maximum", Unit::Time, Axis::Rounds, times))
+            (chart(charts, "Average and maximum", ChartUnit::Time, ChartAxis::Rounds, times))
         }
         section {
             h2 { "Cross Stimulus Recovery - Recovery" }
@@ -354,14 +357,14 @@ fn stimulus(tested: &Tested, charts: &mut Charts) -> Markup {
     }
 }
 
-fn demand(tested: &Tested, charts: &mut Charts) -> Markup {
-    let round = |row: &Row| row.round as f64;
-    let name = |_: &Row| "RND writes T32 Q32".to_owned();
+fn demand(tested: &SniaTestResult, charts: &mut Charts) -> Markup {
+    let round = |row: &SniaPoint| row.round as f64;
+    let name = |_: &SniaPoint| "RND writes T32 Q32".to_owned();
     let before = grouped(of(tested, "precondition"), name, round, |row| row.iops);
     let last = last_round(&tested.rows);
-    let threads = |row: &Row| format!("T{}", row.threads);
-    let depth = |row: &Row| f64::from(row.depth).log2();
-    let total = |row: &Row| f64::from(row.outstanding()).log2();
+    let threads = |row: &SniaPoint| format!("T{}", row.threads);
+    let depth = |row: &SniaPoint| f64::from(row.depth).log2();
+    let total = |row: &SniaPoint| f64::from(row.outstanding()).log2();
     let variation = grouped(last.iter(), threads, depth, |row| row.iops);
     let rising = rising(&last);
     let intensity = grouped(rising, threads, |row| row.iops, |row| row.mean_ns);
@@ -372,12 +375,12 @@ fn demand(tested: &Tested, charts: &mut Charts) -> Markup {
     html! {
         section {
             h2 { "Pre-conditioning - IOPS by Round" }
-            (chart(charts, "Rounds of 30 minutes", Unit::Rate, Axis::Rounds, before))
+            (chart(charts, "Rounds of 30 minutes", ChartUnit::Rate, ChartAxis::Rounds, before))
         }
         (steady(&tested.tracked, charts))
         section {
             h2 { "Demand Variation" }
-            (chart(charts, title, Unit::Rate, Axis::Depth, variation))
+            (chart(charts, title, ChartUnit::Rate, ChartAxis::Depth, variation))
             h3 { "IOPS" }
             (demands(&last, |row| units::rate(row.iops)))
             h3 { "Average response time (ART)" }
@@ -385,11 +388,11 @@ fn demand(tested: &Tested, charts: &mut Charts) -> Markup {
         }
         section {
             h2 { "Demand Intensity" }
-            (chart(charts, second, Unit::Time, Axis::Rate, intensity))
+            (chart(charts, second, ChartUnit::Time, ChartAxis::Rate, intensity))
         }
         section {
             h2 { "Demand Variation - IOPS by Outstanding I/O" }
-            (chart(charts, third, Unit::Rate, Axis::Depth, outstanding))
+            (chart(charts, third, ChartUnit::Rate, ChartAxis::Depth, outstanding))
         }
         (histograms(&tested.histograms))
     }
@@ -397,8 +400,8 @@ fn demand(tested: &Tested, charts: &mut Charts) -> Markup {
 
 /// The rows of each number of threads, by depth, as long as IOPS rise with it: beyond the most IOPS
 /// a line would turn back on itself. The tables have all rows.
-fn rising(rows: &[Row]) -> impl Iterator<Item = &Row> {
-    let mut sorted: Vec<&Row> = rows.iter().collect();
+fn rising(rows: &[SniaPoint]) -> impl Iterator<Item = &SniaPoint> {
+    let mut sorted: Vec<&SniaPoint> = rows.iter().collect();
     sorted.sort_by_key(|row| (std::cmp::Reverse(row.threads), row.depth));
     let mut most: Option<(u32, f64)> = None;
     sorted.into_iter().filter(move |row| {
@@ -411,12 +414,12 @@ fn rising(rows: &[Row]) -> impl Iterator<Item = &Row> {
 }
 
 /// A table of threads down and depths across.
-fn demands(rows: &[Row], value: fn(&Row) -> String) -> Markup {
+fn demands(rows: &[SniaPoint], value: fn(&SniaPoint) -> String) -> Markup {
     let head = std::iter::once(html! { "Threads" })
         .chain(DEMANDS.iter().map(|depth| html! { "Q" (depth) }));
     let line = |threads: &u32| {
         let cell = |depth: &u32| {
-            let same = |row: &&Row| (row.threads, row.depth) == (*threads, *depth);
+            let same = |row: &&SniaPoint| (row.threads, row.depth) == (*threads, *depth);
             parts::unbroken(&rows.iter().find(same).map(value).unwrap_or_default())
         };
         std::iter::once(html! { "T" (threads) })

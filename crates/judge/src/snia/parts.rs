@@ -1,28 +1,34 @@
 //! Pieces of the pages: report header, steady state, lines by round, histograms.
 
-use super::result::{Histogram, Row, Suite, Tested, Tracked};
+use super::result::{ResponseHistogram, SniaPoint, SniaTestResult, Suite, TrackingVariable};
 use maud::{Markup, html};
 use ssdlab_bench::analysis::SteadyState;
-use ssdlab_view::chart::{Axis, Chart, ChartLine, Charts, Unit};
-use ssdlab_view::line::Line;
+use ssdlab_view::chart::{Chart, ChartAxis, ChartLine, ChartUnit, Charts};
+use ssdlab_view::line::ChartPoints;
 use ssdlab_view::{parts, units};
 
 /// Colours of lines, and dash patterns.
 const COLOURS: usize = 5;
 
 /// A named set of points.
-pub type Points = (String, Vec<(f64, f64)>);
+pub type NamedPoints = (String, Vec<(f64, f64)>);
 
 /// A chart of named points; without a point it is nothing.
-pub fn chart(charts: &mut Charts, title: &str, unit: Unit, axis: Axis, all: Vec<Points>) -> Markup {
-    let line = |(at, (label, mut points)): (usize, Points)| {
+pub fn chart(
+    charts: &mut Charts,
+    title: &str,
+    unit: ChartUnit,
+    axis: ChartAxis,
+    all: Vec<NamedPoints>,
+) -> Markup {
+    let line = |(at, (label, mut points)): (usize, NamedPoints)| {
         points.sort_by(|a, b| a.0.total_cmp(&b.0));
         ChartLine {
             label,
             colour: at % COLOURS,
             dash: (at / COLOURS + at) % COLOURS,
             hidden: false,
-            line: Line {
+            line: ChartPoints {
                 x: points.iter().map(|(x, _)| *x).collect(),
                 y: points.iter().map(|(_, y)| Some(*y)).collect(),
             },
@@ -41,12 +47,12 @@ pub fn chart(charts: &mut Charts, title: &str, unit: Unit, axis: Axis, all: Vec<
 
 /// Rows by a name, in order of its first appearance; a point of each by `x` and `y`.
 pub fn grouped<'a>(
-    rows: impl Iterator<Item = &'a Row>,
-    name: impl Fn(&Row) -> String,
-    x: impl Fn(&Row) -> f64,
-    y: impl Fn(&Row) -> f64,
-) -> Vec<Points> {
-    let mut all: Vec<Points> = Vec::new();
+    rows: impl Iterator<Item = &'a SniaPoint>,
+    name: impl Fn(&SniaPoint) -> String,
+    x: impl Fn(&SniaPoint) -> f64,
+    y: impl Fn(&SniaPoint) -> f64,
+) -> Vec<NamedPoints> {
+    let mut all: Vec<NamedPoints> = Vec::new();
     for row in rows {
         let name = name(row);
         let point = (x(row), y(row));
@@ -59,7 +65,7 @@ pub fn grouped<'a>(
 }
 
 /// The head of the specification's report page: four lists.
-pub fn header(suite: &Suite, tested: &Tested, setup: &[(&str, String)]) -> Markup {
+pub fn header(suite: &Suite, tested: &SniaTestResult, setup: &[(&str, String)]) -> Markup {
     let facts = &suite.facts;
     let known = |value: &Option<String>| value.clone().unwrap_or_else(|| "not known".into());
     let platform = [
@@ -117,7 +123,7 @@ fn facts_list(title: &str, lines: &[(&str, String)]) -> Markup {
 }
 
 /// Steady-state determination: the window's plot and its numbers, for each tracked variable.
-pub fn steady(tracked: &[Tracked], charts: &mut Charts) -> Markup {
+pub fn steady(tracked: &[TrackingVariable], charts: &mut Charts) -> Markup {
     html! {
         section {
             h2 { "Steady State Determination" }
@@ -134,33 +140,33 @@ pub fn steady(tracked: &[Tracked], charts: &mut Charts) -> Markup {
     }
 }
 
-fn unit_of(one: &Tracked) -> Unit {
+fn unit_of(one: &TrackingVariable) -> ChartUnit {
     match one.column.as_str() {
-        "iops" => Unit::Rate,
-        "bytes_per_second" => Unit::Throughput,
-        _ => Unit::Time,
+        "iops" => ChartUnit::Rate,
+        "bytes_per_second" => ChartUnit::Throughput,
+        _ => ChartUnit::Time,
     }
 }
 
-fn shown(one: &Tracked, value: f64) -> String {
+fn shown(one: &TrackingVariable, value: f64) -> String {
     match unit_of(one) {
-        Unit::Rate => units::rate(value),
-        Unit::Throughput => units::throughput(value),
+        ChartUnit::Rate => units::rate(value),
+        ChartUnit::Throughput => units::throughput(value),
         _ => units::time_mean(value),
     }
 }
 
-fn slope(one: &Tracked, value: f64) -> String {
+fn slope(one: &TrackingVariable, value: f64) -> String {
     let sign = if value < 0.0 { "-" } else { "" };
     format!("{sign}{}", shown(one, value.abs()))
 }
 
-fn window(one: &Tracked, state: &SteadyState, charts: &mut Charts) -> Markup {
+fn window(one: &TrackingVariable, state: &SteadyState, charts: &mut Charts) -> Markup {
     let at = |i: usize| (state.window_start + i + 1) as f64;
     let last = state.window.len() - 1;
     let all = |value: &dyn Fn(usize) -> f64| (0..=last).map(|i| (at(i), value(i))).collect();
     let fit = |i: usize| state.average + state.slope * (i as f64 - last as f64 / 2.0);
-    let lines: Vec<Points> = vec![
+    let lines: Vec<NamedPoints> = vec![
         (one.name.clone(), all(&|i| state.window[i])),
         ("average".into(), all(&|_| state.average)),
         ("110 % of it".into(), all(&|_| 1.1 * state.average)),
@@ -168,10 +174,10 @@ fn window(one: &Tracked, state: &SteadyState, charts: &mut Charts) -> Markup {
         ("least-squares line".into(), all(&fit)),
     ];
     let title = format!("Steady State Window - {}", one.name);
-    chart(charts, &title, unit_of(one), Axis::Rounds, lines)
+    chart(charts, &title, unit_of(one), ChartAxis::Rounds, lines)
 }
 
-fn numbers(one: &Tracked, state: &SteadyState) -> Markup {
+fn numbers(one: &TrackingVariable, state: &SteadyState) -> Markup {
     let first = state.window_start + 1;
     let rounds = format!("{first} to {}", first + state.window.len() - 1);
     let percent = |share: f64| format!("{:.2} %", share * 100.0);
@@ -213,7 +219,7 @@ fn numbers(one: &Tracked, state: &SteadyState) -> Markup {
 }
 
 /// Response-time histograms: a bar per half octave, and the figures of the tail.
-pub fn histograms(all: &[Histogram]) -> Markup {
+pub fn histograms(all: &[ResponseHistogram]) -> Markup {
     html! {
         @for histogram in all {
             section {
@@ -225,7 +231,7 @@ pub fn histograms(all: &[Histogram]) -> Markup {
     }
 }
 
-fn bars(histogram: &Histogram) -> Markup {
+fn bars(histogram: &ResponseHistogram) -> Markup {
     let most = histogram.buckets.iter().map(|(_, count)| *count).max();
     // Tails are rare: lengths are logarithms, from one command on.
     let top = (most.unwrap_or(1) as f64).ln_1p();
@@ -249,7 +255,7 @@ fn bars(histogram: &Histogram) -> Markup {
     }
 }
 
-fn tail(histogram: &Histogram) -> Markup {
+fn tail(histogram: &ResponseHistogram) -> Markup {
     let row = &histogram.row;
     let mut cells = vec![
         ("IOPS".to_owned(), units::rate(row.iops)),

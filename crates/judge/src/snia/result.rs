@@ -1,6 +1,6 @@
 //! What the tests gave: measured points, tracked variables, histograms.
 
-use super::load::Class;
+use super::load::SniaClass;
 use serde::{Deserialize, Serialize};
 use ssdlab_base::LabError;
 use ssdlab_bench::analysis::SteadyState;
@@ -11,7 +11,7 @@ use std::fmt::Write;
 /// The tests of the specification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Test {
+pub enum SniaTest {
     /// Commands per second by mix and size.
     Iops,
     /// Bytes per second, sequential.
@@ -30,44 +30,44 @@ pub enum Test {
     DemandIntensity,
 }
 
-impl Test {
+impl SniaTest {
     /// Every one, in the order of the specification.
-    pub const ALL: [Test; 8] = [
-        Test::Iops,
-        Test::Throughput,
-        Test::Latency,
-        Test::WriteSaturation,
-        Test::HostIdleRecovery,
-        Test::CrossStimulusRecovery,
-        Test::Composite,
-        Test::DemandIntensity,
+    pub const ALL: [SniaTest; 8] = [
+        SniaTest::Iops,
+        SniaTest::Throughput,
+        SniaTest::Latency,
+        SniaTest::WriteSaturation,
+        SniaTest::HostIdleRecovery,
+        SniaTest::CrossStimulusRecovery,
+        SniaTest::Composite,
+        SniaTest::DemandIntensity,
     ];
 
     /// Its name on the command line and of its page.
     pub fn name(self) -> &'static str {
         match self {
-            Test::Iops => "iops",
-            Test::Throughput => "throughput",
-            Test::Latency => "latency",
-            Test::WriteSaturation => "write-saturation",
-            Test::HostIdleRecovery => "host-idle-recovery",
-            Test::CrossStimulusRecovery => "cross-stimulus-recovery",
-            Test::Composite => "composite",
-            Test::DemandIntensity => "demand-intensity",
+            SniaTest::Iops => "iops",
+            SniaTest::Throughput => "throughput",
+            SniaTest::Latency => "latency",
+            SniaTest::WriteSaturation => "write-saturation",
+            SniaTest::HostIdleRecovery => "host-idle-recovery",
+            SniaTest::CrossStimulusRecovery => "cross-stimulus-recovery",
+            SniaTest::Composite => "composite",
+            SniaTest::DemandIntensity => "demand-intensity",
         }
     }
 
     /// Its title in the specification.
     pub fn title(self) -> &'static str {
         match self {
-            Test::Iops => "IOPS",
-            Test::Throughput => "Throughput",
-            Test::Latency => "Latency",
-            Test::WriteSaturation => "Write Saturation",
-            Test::HostIdleRecovery => "Host Idle Recovery",
-            Test::CrossStimulusRecovery => "Cross Stimulus Recovery",
-            Test::Composite => "Enterprise Composite Workload",
-            Test::DemandIntensity => "Demand Intensity / Response Time Histogram",
+            SniaTest::Iops => "IOPS",
+            SniaTest::Throughput => "Throughput",
+            SniaTest::Latency => "Latency",
+            SniaTest::WriteSaturation => "Write Saturation",
+            SniaTest::HostIdleRecovery => "Host Idle Recovery",
+            SniaTest::CrossStimulusRecovery => "Cross Stimulus Recovery",
+            SniaTest::Composite => "Enterprise Composite Workload",
+            SniaTest::DemandIntensity => "Demand Intensity / Response Time Histogram",
         }
     }
 
@@ -75,10 +75,10 @@ impl Test {
     ///
     /// # Errors
     /// When there is none.
-    pub fn named(name: &str) -> Result<Test, LabError> {
-        let found = Test::ALL.into_iter().find(|test| test.name() == name);
+    pub fn named(name: &str) -> Result<SniaTest, LabError> {
+        let found = SniaTest::ALL.into_iter().find(|test| test.name() == name);
         found.ok_or_else(|| {
-            let names = Test::ALL.map(Test::name).join(", ");
+            let names = SniaTest::ALL.map(SniaTest::name).join(", ");
             LabError::refused(
                 format!("`{name}` is no test of the specification"),
                 format!("there are {names}"),
@@ -89,7 +89,7 @@ impl Test {
 
 /// A measured point: a row of `rounds.csv`.
 #[derive(Clone, Debug, Serialize, Deserialize, PartialEq)]
-pub struct Row {
+pub struct SniaPoint {
     /// Part of the test: `round`, `precondition`, `wait-5s`, ...
     pub part: String,
     /// Number of the round within the part, from 1.
@@ -122,7 +122,7 @@ pub struct Row {
     pub max_ns: u64,
 }
 
-impl Row {
+impl SniaPoint {
     /// Commands outstanding, all threads together.
     pub fn outstanding(&self) -> u32 {
         self.threads * self.depth
@@ -131,7 +131,7 @@ impl Row {
 
 /// A tracking variable: one number per round.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Tracked {
+pub struct TrackingVariable {
     /// What it is, for people.
     pub name: String,
     /// Part of the test whose rounds it follows.
@@ -150,11 +150,11 @@ pub struct Tracked {
 
 /// Response times of one load.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Histogram {
+pub struct ResponseHistogram {
     /// Which load.
     pub title: String,
     /// Its row.
-    pub row: Row,
+    pub row: SniaPoint,
     /// Median, 99 %, 99.9 %, 99.99 %, 99.999 %, ns.
     pub percentiles_ns: Vec<(f64, u64)>,
     /// Buckets of half an octave: shortest latency in ns, and commands.
@@ -163,15 +163,15 @@ pub struct Histogram {
 
 /// A test that was run.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Tested {
+pub struct SniaTestResult {
     /// Which.
-    pub test: Test,
+    pub test: SniaTest,
     /// Every measured point, in order.
-    pub rows: Vec<Row>,
+    pub rows: Vec<SniaPoint>,
     /// Tracked variables.
-    pub tracked: Vec<Tracked>,
+    pub tracked: Vec<TrackingVariable>,
     /// Response times.
-    pub histograms: Vec<Histogram>,
+    pub histograms: Vec<ResponseHistogram>,
     /// What the reader should know: why it ended, what was reduced.
     pub notes: Vec<String>,
     /// It came to its end: not stopped.
@@ -192,7 +192,7 @@ pub struct Suite {
     /// The command line.
     pub arguments: Vec<String>,
     /// Class of the tests.
-    pub class: Class,
+    pub class: SniaClass,
     /// Seed of every random stream.
     pub seed: u64,
     /// The drive.
@@ -204,11 +204,11 @@ pub struct Suite {
     /// Calibrated and assumed values that the figures rest on.
     pub rests_on: Vec<RestsOn>,
     /// The tests.
-    pub tests: Vec<Tested>,
+    pub tests: Vec<SniaTestResult>,
 }
 
 /// `rounds.csv`: every measured point of every test.
-pub fn csv(tests: &[Tested]) -> String {
+pub fn csv(tests: &[SniaTestResult]) -> String {
     let mut text = "test,part,round,threads,depth,read_pct,block_bytes,length_s,read_count,\
                     write_count,bytes,iops,bytes_per_second,mean_ns,p99999_ns,max_ns\n"
         .to_owned();

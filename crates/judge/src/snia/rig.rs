@@ -1,21 +1,21 @@
 //! Runs loads on a modelled drive and keeps what they measured.
 
-use super::load::{Class, Load, Sizes};
-use super::result::{Histogram, Row};
+use super::load::{SniaClass, SniaLoad, SniaSizes};
+use super::result::{ResponseHistogram, SniaPoint};
 use ssdlab_base::LabError;
 use ssdlab_bench::device::ModelledTarget;
 use ssdlab_bench::engine::{self, Observer};
-use ssdlab_bench::record::{Ending, JobRecord, OpStats, RunRecord};
+use ssdlab_bench::record::{JobRecord, OpStats, RunEnding, RunRecord};
 use ssdlab_drives::catalogue::CatalogueDrive;
-use ssdlab_load::plan::{Language, Plan};
+use ssdlab_load::plan::{Language, WorkloadPlan};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A drive under test, and what was measured of it.
-pub struct Rig<'a> {
+pub struct SniaRig<'a> {
     /// The drive as it comes.
     pub drive: &'a CatalogueDrive,
     /// Class of the tests.
-    pub class: Class,
+    pub class: SniaClass,
     /// All times are divided by this.
     pub reduction: f64,
     /// Seed of the next load.
@@ -27,12 +27,12 @@ pub struct Rig<'a> {
     /// The drive in its state.
     pub target: ModelledTarget,
     /// Every measured point.
-    pub rows: Vec<Row>,
+    pub rows: Vec<SniaPoint>,
     /// Self-checks that failed.
     pub failures: Vec<String>,
 }
 
-impl Rig<'_> {
+impl SniaRig<'_> {
     /// Puts the drive back into the state in which it left the factory.
     ///
     /// # Errors
@@ -49,11 +49,11 @@ impl Rig<'_> {
     /// When the drive fails.
     pub fn precondition(&mut self) -> Result<(), LabError> {
         let capacity = self.drive.config.user_bytes;
-        let mut plan = Plan::fill(capacity * 2);
+        let mut plan = WorkloadPlan::fill(capacity * 2);
         for job in plan.phases.iter_mut().flat_map(|phase| &mut phase.jobs) {
             job.block_sizes = ssdlab_load::plan::BlockSize::always(128 << 10);
             job.depth = 32;
-            job.durability.fua = self.class == Class::Enterprise;
+            job.durability.fua = self.class == SniaClass::Enterprise;
         }
         self.record(&plan).map(|_| ())
     }
@@ -67,7 +67,7 @@ impl Rig<'_> {
     ///
     /// # Errors
     /// When the drive fails.
-    pub fn round(&mut self, part: &str, round: usize, loads: &[Load]) -> Result<(), LabError> {
+    pub fn round(&mut self, part: &str, round: usize, loads: &[SniaLoad]) -> Result<(), LabError> {
         let record = self.record(&self.plan(loads))?;
         self.seed += 1;
         for (job, load) in record.jobs.iter().zip(loads) {
@@ -80,7 +80,11 @@ impl Rig<'_> {
     ///
     /// # Errors
     /// When the drive fails.
-    pub fn histogram(&mut self, part: &str, load: &Load) -> Result<Option<Histogram>, LabError> {
+    pub fn histogram(
+        &mut self,
+        part: &str,
+        load: &SniaLoad,
+    ) -> Result<Option<ResponseHistogram>, LabError> {
         let record = self.record(&self.plan(&[*load]))?;
         self.seed += 1;
         let Some(job) = record.jobs.first() else {
@@ -90,7 +94,7 @@ impl Rig<'_> {
         self.rows.push(row.clone());
         let all = all_of(job);
         let percentile = |percent: f64| (percent, all.quantile_ns(percent / 100.0));
-        Ok(Some(Histogram {
+        Ok(Some(ResponseHistogram {
             title: load.what(),
             row,
             percentiles_ns: [50.0, 99.0, 99.9, 99.99, 99.999].map(percentile).to_vec(),
@@ -99,8 +103,8 @@ impl Rig<'_> {
     }
 
     /// The rows of `part`, round by round, that `load` gave; `value` of each.
-    pub fn values(&self, part: &str, load: &Load, value: fn(&Row) -> f64) -> Vec<f64> {
-        let of = |row: &&Row| {
+    pub fn values(&self, part: &str, load: &SniaLoad, value: fn(&SniaPoint) -> f64) -> Vec<f64> {
+        let of = |row: &&SniaPoint| {
             row.part == part
                 && row.read_pct == load.read_pct
                 && row.block_bytes == block_bytes(load)
@@ -110,12 +114,12 @@ impl Rig<'_> {
         self.rows.iter().filter(of).map(value).collect()
     }
 
-    fn plan(&self, loads: &[Load]) -> Plan {
-        let phase = |(at, load): (usize, &Load)| {
+    fn plan(&self, loads: &[SniaLoad]) -> WorkloadPlan {
+        let phase = |(at, load): (usize, &SniaLoad)| {
             let seed = (self.seed << 20) + at as u64;
             load.phase(self.class, self.reduction, seed)
         };
-        Plan {
+        WorkloadPlan {
             language: Language::Ssdlab,
             phases: loads.iter().enumerate().map(phase).collect(),
         }
@@ -125,9 +129,9 @@ impl Rig<'_> {
     ///
     /// # Errors
     /// When the drive fails.
-    pub fn record(&mut self, plan: &Plan) -> Result<RunRecord, LabError> {
+    pub fn record(&mut self, plan: &WorkloadPlan) -> Result<RunRecord, LabError> {
         let record = engine::run(plan, &mut self.target, self.observer, self.stop)?;
-        if let Ending::Failed(why) = &record.ending {
+        if let RunEnding::Failed(why) = &record.ending {
             return Err(LabError::refused(
                 format!("the drive failed: {why}"),
                 "choose a drive that does not come to its end",
@@ -140,10 +144,10 @@ impl Rig<'_> {
 }
 
 /// Bytes of a load's commands; `None`: a mix.
-pub fn block_bytes(load: &Load) -> Option<u32> {
+pub fn block_bytes(load: &SniaLoad) -> Option<u32> {
     match load.sizes {
-        Sizes::One(bytes) => Some(bytes),
-        Sizes::Composite => None,
+        SniaSizes::One(bytes) => Some(bytes),
+        SniaSizes::Composite => None,
     }
 }
 
@@ -156,7 +160,7 @@ fn all_of(job: &JobRecord) -> OpStats {
     all
 }
 
-fn row(part: &str, round: usize, load: &Load, job: &JobRecord) -> Row {
+fn row(part: &str, round: usize, load: &SniaLoad, job: &JobRecord) -> SniaPoint {
     let all = all_of(job);
     let length_s = job.length.as_secs_f64();
     let per_second = |n: u64| {
@@ -166,7 +170,7 @@ fn row(part: &str, round: usize, load: &Load, job: &JobRecord) -> Row {
             0.0
         }
     };
-    Row {
+    SniaPoint {
         part: part.to_owned(),
         round,
         threads: load.threads,

@@ -1,21 +1,21 @@
 //! Rounds until every tracked variable is in steady state.
 
-use super::load::Load;
-use super::result::{Row, Tracked};
-use super::rig::{Rig, block_bytes};
+use super::load::SniaLoad;
+use super::result::{SniaPoint, TrackingVariable};
+use super::rig::{SniaRig, block_bytes};
 use ssdlab_base::LabError;
 use ssdlab_bench::analysis::steady::ROUNDS_MAX;
 use ssdlab_bench::analysis::{SteadyState, steady_state_all};
 
 /// A number of a row that a test follows: its column in `rounds.csv`, and how it is read.
-pub type Follows = (&'static str, fn(&Row) -> f64);
+pub type TrackedColumn = (&'static str, fn(&SniaPoint) -> f64);
 
 /// Commands per second.
-pub const IOPS: Follows = ("iops", |row| row.iops);
+pub const IOPS: TrackedColumn = ("iops", |row| row.iops);
 /// Bytes per second.
-pub const THROUGHPUT: Follows = ("bytes_per_second", |row| row.bytes_per_second);
+pub const THROUGHPUT: TrackedColumn = ("bytes_per_second", |row| row.bytes_per_second);
 /// Mean response time.
-pub const MEAN: Follows = ("mean_ns", |row| row.mean_ns);
+pub const MEAN: TrackedColumn = ("mean_ns", |row| row.mean_ns);
 
 /// Repeats `loads`, after `before` each time, until the variables taken from the loads `tracked`
 /// are all steady over the same five rounds; 25 rounds at most. A round that was cut off counts for
@@ -24,12 +24,12 @@ pub const MEAN: Follows = ("mean_ns", |row| row.mean_ns);
 /// # Errors
 /// When the drive fails.
 pub fn until_steady(
-    rig: &mut Rig<'_>,
+    rig: &mut SniaRig<'_>,
     part: &str,
-    before: Option<&Load>,
-    loads: &[Load],
-    tracked: &[(Load, Follows)],
-) -> Result<Vec<Tracked>, LabError> {
+    before: Option<&SniaLoad>,
+    loads: &[SniaLoad],
+    tracked: &[(SniaLoad, TrackedColumn)],
+) -> Result<Vec<TrackingVariable>, LabError> {
     let mut steady: Option<Vec<SteadyState>> = None;
     for round in 1..=ROUNDS_MAX {
         if let Some(load) = before {
@@ -51,7 +51,7 @@ pub fn until_steady(
         }
     }
     let mut steady = steady.map(|all| all.into_iter().map(Some).collect::<Vec<_>>());
-    let one = |(at, (load, (column, _))): (usize, &(Load, Follows))| Tracked {
+    let one = |(at, (load, (column, _))): (usize, &(SniaLoad, TrackedColumn))| TrackingVariable {
         name: format!("{} of {}", words(column), load.what()),
         part: part.to_owned(),
         column: (*column).to_owned(),

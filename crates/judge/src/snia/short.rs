@@ -1,8 +1,8 @@
 //! The three tests with preconditioning and rounds of minutes: IOPS, throughput, latency.
 
-use super::load::Load;
-use super::result::{Histogram, Tracked};
-use super::rig::Rig;
+use super::load::SniaLoad;
+use super::result::{ResponseHistogram, TrackingVariable};
+use super::rig::SniaRig;
 use super::rounds::{IOPS, MEAN, THROUGHPUT, until_steady};
 use ssdlab_base::LabError;
 
@@ -30,20 +30,20 @@ pub const THROUGHPUT_SIZES: [u32; 2] = [1024 * KIB, 128 * KIB];
 const HISTOGRAM_S: f64 = 20.0 * 60.0;
 
 /// What a test found besides its rows.
-pub type Found = (Vec<Tracked>, Vec<Histogram>, Vec<String>);
+pub type SniaFindings = (Vec<TrackingVariable>, Vec<ResponseHistogram>, Vec<String>);
 
 /// IOPS: 7 mixes of 8 sizes; 4 KiB writes, 64 KiB at 65 % reads and 1 MiB reads are tracked.
 ///
 /// # Errors
 /// When the drive fails.
-pub fn iops(rig: &mut Rig<'_>) -> Result<Found, LabError> {
+pub fn iops(rig: &mut SniaRig<'_>) -> Result<SniaFindings, LabError> {
     let demand = rig.class.demand();
     rig.purge()?;
     rig.precondition()?;
-    let of_mix = |mix: u8| SIZES.map(|size| Load::random(demand, mix, size));
-    let loads: Vec<Load> = MIXES.into_iter().flat_map(of_mix).collect();
+    let of_mix = |mix: u8| SIZES.map(|size| SniaLoad::random(demand, mix, size));
+    let loads: Vec<SniaLoad> = MIXES.into_iter().flat_map(of_mix).collect();
     let tracked = [(0, 4 * KIB), (65, 64 * KIB), (100, 1024 * KIB)];
-    let tracked = tracked.map(|(mix, size)| (Load::random(demand, mix, size), IOPS));
+    let tracked = tracked.map(|(mix, size)| (SniaLoad::random(demand, mix, size), IOPS));
     let found = until_steady(rig, "round", None, &loads, &tracked)?;
     Ok((found, Vec::new(), Vec::new()))
 }
@@ -52,7 +52,7 @@ pub fn iops(rig: &mut Rig<'_>) -> Result<Found, LabError> {
 ///
 /// # Errors
 /// When the drive fails.
-pub fn throughput(rig: &mut Rig<'_>) -> Result<Found, LabError> {
+pub fn throughput(rig: &mut SniaRig<'_>) -> Result<SniaFindings, LabError> {
     let mut all = Vec::new();
     for size in THROUGHPUT_SIZES {
         if rig.stopped() {
@@ -60,7 +60,10 @@ pub fn throughput(rig: &mut Rig<'_>) -> Result<Found, LabError> {
         }
         rig.purge()?;
         rig.precondition()?;
-        let loads = [Load::sequential(100, size), Load::sequential(0, size)];
+        let loads = [
+            SniaLoad::sequential(100, size),
+            SniaLoad::sequential(0, size),
+        ];
         let part = format!("round-{}k", size / KIB);
         all.extend(until_steady(
             rig,
@@ -77,12 +80,12 @@ pub fn throughput(rig: &mut Rig<'_>) -> Result<Found, LabError> {
 ///
 /// # Errors
 /// When the drive fails.
-pub fn latency(rig: &mut Rig<'_>) -> Result<Found, LabError> {
+pub fn latency(rig: &mut SniaRig<'_>) -> Result<SniaFindings, LabError> {
     rig.purge()?;
     rig.precondition()?;
-    let of_mix = |mix: u8| LATENCY_SIZES.map(|size| Load::random((1, 1), mix, size));
-    let loads: Vec<Load> = LATENCY_MIXES.into_iter().flat_map(of_mix).collect();
-    let write = Load::random((1, 1), 0, 4 * KIB);
+    let of_mix = |mix: u8| LATENCY_SIZES.map(|size| SniaLoad::random((1, 1), mix, size));
+    let loads: Vec<SniaLoad> = LATENCY_MIXES.into_iter().flat_map(of_mix).collect();
+    let write = SniaLoad::random((1, 1), 0, 4 * KIB);
     let found = until_steady(rig, "round", None, &loads, &[(write, MEAN)])?;
     let histogram = match rig.stopped() {
         true => None,

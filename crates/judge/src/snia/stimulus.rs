@@ -1,12 +1,12 @@
 //! Cross stimulus recovery: sequential writes, random writes, sequential writes again.
 
-use super::load::Load;
-use super::result::Row;
-use super::rig::{Rig, block_bytes};
-use super::short::Found;
+use super::load::SniaLoad;
+use super::result::SniaPoint;
+use super::rig::{SniaRig, block_bytes};
+use super::short::SniaFindings;
 use ssdlab_base::LabError;
 use ssdlab_bench::record::Second;
-use ssdlab_load::plan::{Language, Plan};
+use ssdlab_load::plan::{Language, WorkloadPlan};
 use ssdlab_ssd::Op;
 
 const KIB: u32 = 1024;
@@ -17,11 +17,11 @@ const SAMPLE_S: f64 = 60.0;
 const RECOVERED: f64 = 0.95;
 
 /// The three groups: part, load.
-pub fn groups() -> [(&'static str, Load); 3] {
-    let sequential = Load::sequential(0, 1024 * KIB);
-    let random = Load {
+pub fn groups() -> [(&'static str, SniaLoad); 3] {
+    let sequential = SniaLoad::sequential(0, 1024 * KIB);
+    let random = SniaLoad {
         sequential: false,
-        ..Load::sequential(0, 8 * KIB)
+        ..SniaLoad::sequential(0, 8 * KIB)
     };
     [
         ("group-1-sequential", sequential.lasting(8.0 * HOUR_S)),
@@ -36,14 +36,14 @@ pub fn groups() -> [(&'static str, Load); 3] {
 ///
 /// # Errors
 /// When the drive fails.
-pub fn cross_stimulus_recovery(rig: &mut Rig<'_>) -> Result<Found, LabError> {
+pub fn cross_stimulus_recovery(rig: &mut SniaRig<'_>) -> Result<SniaFindings, LabError> {
     rig.purge()?;
     let per_sample = ((SAMPLE_S / rig.reduction) as usize).max(1);
     for (part, load) in groups() {
         if rig.stopped() {
             break;
         }
-        let plan = Plan {
+        let plan = WorkloadPlan {
             language: Language::Ssdlab,
             phases: vec![load.phase(rig.class, rig.reduction, rig.seed << 20)],
         };
@@ -63,7 +63,7 @@ pub fn cross_stimulus_recovery(rig: &mut Rig<'_>) -> Result<Found, LabError> {
     Ok((Vec::new(), Vec::new(), notes))
 }
 
-fn sample(part: &str, round: usize, load: &Load, seconds: &[&Second]) -> Row {
+fn sample(part: &str, round: usize, load: &SniaLoad, seconds: &[&Second]) -> SniaPoint {
     let of = |s: &&Second| s.ops[Op::Write as usize];
     let length_s: f64 = seconds.iter().map(|s| s.length_s).sum();
     let count: u64 = seconds.iter().map(|s| of(s).count).sum();
@@ -74,7 +74,7 @@ fn sample(part: &str, round: usize, load: &Load, seconds: &[&Second]) -> Row {
         .sum();
     let longest = seconds.iter().map(|s| of(s).max_ns).max();
     let length = length_s.max(f64::MIN_POSITIVE);
-    Row {
+    SniaPoint {
         part: part.to_owned(),
         round,
         threads: load.threads,
@@ -95,7 +95,7 @@ fn sample(part: &str, round: usize, load: &Load, seconds: &[&Second]) -> Row {
 }
 
 /// When the throughput of the last group is back at the mean of the first.
-fn recovery(rows: &[Row], minutes: f64) -> Option<String> {
+fn recovery(rows: &[SniaPoint], minutes: f64) -> Option<String> {
     let [first, _, last] = groups().map(|(part, _)| {
         let of = rows.iter().filter(move |row| row.part == part);
         of.map(|row| row.bytes_per_second).collect::<Vec<f64>>()

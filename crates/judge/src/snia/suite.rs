@@ -1,13 +1,13 @@
 //! The whole suite: one test after the other, each on a fresh drive.
 
-use super::load::Class;
-use super::result::{Suite, Test, Tested};
-use super::rig::Rig;
+use super::load::SniaClass;
+use super::result::{SniaTest, SniaTestResult, Suite};
+use super::rig::SniaRig;
 use super::{demand, idle, short, stimulus};
 use ssdlab_base::LabError;
 use ssdlab_bench::device::ModelledTarget;
 use ssdlab_bench::device::Target;
-use ssdlab_bench::run::Progress;
+use ssdlab_bench::run::RunProgress;
 use ssdlab_drives::catalogue;
 use ssdlab_drives::scaling::scaled;
 use ssdlab_ssd::Nanos;
@@ -18,13 +18,13 @@ const FORMAT_VERSION: u32 = 1;
 
 /// What to test.
 #[derive(Clone, Debug)]
-pub struct Request {
+pub struct SniaRequest {
     /// A drive of the catalogue, or a file of one.
     pub drive: String,
     /// Class of the tests.
-    pub class: Class,
+    pub class: SniaClass,
     /// The tests, in this order.
-    pub tests: Vec<Test>,
+    pub tests: Vec<SniaTest>,
     /// Scale the drive down to about this many bytes.
     pub to: Option<u64>,
     /// Seed of every random stream.
@@ -41,8 +41,8 @@ pub struct Request {
 /// # Errors
 /// When the drive cannot be built or fails, or `each` does.
 pub fn suite(
-    request: &Request,
-    progress: &mut dyn Progress,
+    request: &SniaRequest,
+    progress: &mut dyn RunProgress,
     stop: &AtomicBool,
     each: &mut dyn FnMut(&Suite) -> Result<(), LabError>,
 ) -> Result<Suite, LabError> {
@@ -84,7 +84,7 @@ pub fn suite(
             break;
         }
         progress.begins(&format!("SNIA PTS {}", test.title()), 0.0);
-        let mut rig = Rig {
+        let mut rig = SniaRig {
             drive: &drive,
             class: request.class,
             reduction,
@@ -97,7 +97,7 @@ pub fn suite(
         };
         let (tracked, histograms, mut notes) = run(*test, &mut rig)?;
         notes.extend(suite.reduced.clone());
-        suite.tests.push(Tested {
+        suite.tests.push(SniaTestResult {
             test: *test,
             rows: rig.rows,
             tracked,
@@ -111,15 +111,15 @@ pub fn suite(
     Ok(suite)
 }
 
-fn run(test: Test, rig: &mut Rig<'_>) -> Result<short::Found, LabError> {
+fn run(test: SniaTest, rig: &mut SniaRig<'_>) -> Result<short::SniaFindings, LabError> {
     match test {
-        Test::Iops => short::iops(rig),
-        Test::Throughput => short::throughput(rig),
-        Test::Latency => short::latency(rig),
-        Test::WriteSaturation => idle::write_saturation(rig),
-        Test::HostIdleRecovery => idle::host_idle_recovery(rig),
-        Test::CrossStimulusRecovery => stimulus::cross_stimulus_recovery(rig),
-        Test::Composite => demand::composite(rig),
-        Test::DemandIntensity => demand::demand_intensity(rig),
+        SniaTest::Iops => short::iops(rig),
+        SniaTest::Throughput => short::throughput(rig),
+        SniaTest::Latency => short::latency(rig),
+        SniaTest::WriteSaturation => idle::write_saturation(rig),
+        SniaTest::HostIdleRecovery => idle::host_idle_recovery(rig),
+        SniaTest::CrossStimulusRecovery => stimulus::cross_stimulus_recovery(rig),
+        SniaTest::Composite => demand::composite(rig),
+        SniaTest::DemandIntensity => demand::demand_intensity(rig),
     }
 }

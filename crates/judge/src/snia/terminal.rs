@@ -1,6 +1,6 @@
 //! The suite on a terminal: steady state of each tracked variable.
 
-use super::result::{Suite, Tested};
+use super::result::{SniaTestResult, Suite};
 use std::fmt::Write;
 
 /// What the tests gave, for a terminal.
@@ -19,7 +19,7 @@ pub fn text(suite: &Suite) -> String {
     text
 }
 
-fn test(tested: &Tested, text: &mut String) {
+fn test(tested: &SniaTestResult, text: &mut String) {
     let rounds = tested.rows.len();
     let _ = writeln!(text, "\n{}: {rounds} points", tested.test.title());
     for one in &tested.tracked {

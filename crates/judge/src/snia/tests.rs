@@ -3,7 +3,7 @@ use ssdlab_base::LabError;
 use ssdlab_base::latencies::Latencies;
 use ssdlab_bench::engine::Observer;
 use ssdlab_bench::record::Second;
-use ssdlab_bench::run::Progress;
+use ssdlab_bench::run::RunProgress;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -16,13 +16,13 @@ impl Observer for Nobody {
     }
 }
 
-impl Progress for Nobody {
+impl RunProgress for Nobody {
     fn begins(&mut self, _: &str, _: f64) {}
     fn filling(&mut self, _: &Path, _: u64, _: u64) {}
 }
 
-fn tested(tests: &[Test], class: Class) -> Suite {
-    let request = Request {
+fn tested(tests: &[SniaTest], class: SniaClass) -> Suite {
+    let request = SniaRequest {
         drive: "intel-dc-s3700-400gb".into(),
         class,
         tests: tests.to_vec(),
@@ -37,7 +37,7 @@ fn tested(tests: &[Test], class: Class) -> Suite {
 
 /// Range and slope of the window, from the text of `rounds.csv` alone: by the normal equations, not
 /// by the program's own functions.
-fn by_hand(csv: &str, test: &str, one: &Tracked) -> (usize, f64, f64, f64) {
+fn by_hand(csv: &str, test: &str, one: &TrackingVariable) -> (usize, f64, f64, f64) {
     let mut lines = csv.lines().map(|line| line.split(',').collect::<Vec<_>>());
     let head = lines.next().unwrap();
     let rows: Vec<BTreeMap<&str, &str>> = lines
@@ -68,7 +68,10 @@ fn by_hand(csv: &str, test: &str, one: &Tracked) -> (usize, f64, f64, f64) {
 /// test ended in the first round in which all of them were steady.
 #[test]
 fn steady_state_is_the_one_that_the_rows_give() {
-    let suite = tested(&[Test::Latency, Test::Throughput], Class::Enterprise);
+    let suite = tested(
+        &[SniaTest::Latency, SniaTest::Throughput],
+        SniaClass::Enterprise,
+    );
     let csv = csv(&suite.tests);
     for tested in &suite.tests {
         assert!(tested.failures.is_empty(), "{:?}", tested.failures);
@@ -92,7 +95,7 @@ fn steady_state_is_the_one_that_the_rows_give() {
 /// A round of the IOPS test has the 56 points of the specification, over the client's range.
 #[test]
 fn a_client_uses_its_range_and_its_demand() {
-    let suite = tested(&[Test::WriteSaturation], Class::Client);
+    let suite = tested(&[SniaTest::WriteSaturation], SniaClass::Client);
     let rows = &suite.tests[0].rows;
     assert!(rows.iter().all(|row| (row.threads, row.depth) == (2, 16)));
     assert!(
@@ -115,7 +118,7 @@ fn a_client_uses_its_range_and_its_demand() {
 
 #[test]
 fn an_unknown_test_is_named() {
-    let error = Test::named("iop").unwrap_err();
+    let error = SniaTest::named("iop").unwrap_err();
     assert!(
         error.hint().contains("host-idle-recovery"),
         "{}",

@@ -5,10 +5,10 @@
 //! Built as JSON, so that fields added to the results later need no change here.
 
 use serde_json::{Value, json};
-use ssdlab_base::check::Check;
+use ssdlab_base::check::SelfCheck;
 use ssdlab_bench::analysis::{SteadyState, WriteCliff};
 use ssdlab_bench::device::{Counters, TargetFacts};
-use ssdlab_bench::record::{Ending, OpSecond, PhaseCounters, Second};
+use ssdlab_bench::record::{OpSecond, PhaseCounters, RunEnding, Second};
 use ssdlab_bench::report::{OpTotals, PhaseName, RunReport};
 use ssdlab_judge::qualify::Qualification;
 use ssdlab_ssd::Op;
@@ -467,10 +467,10 @@ fn run(label: &str, flag: &str, load: &Load) -> RunReport {
         steady_round_s: 60.0,
         cliff: cliff(load),
         analysed_phase: 0,
-        ending: Ending::Complete,
+        ending: RunEnding::Complete,
         checks: vec![
-            Check::new("little's law", Ok(())),
-            Check::new("page conservation", Ok(())),
+            SelfCheck::new("little's law", Ok(())),
+            SelfCheck::new("page conservation", Ok(())),
         ],
         notes: vec!["seed 42".into()],
         facts,

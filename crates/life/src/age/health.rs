@@ -3,13 +3,15 @@
 use ssdlab_base::LabError;
 use ssdlab_drives::catalogue;
 use ssdlab_drives::cycles::Cycles;
-use ssdlab_drives::keep::saved::About;
-use ssdlab_drives::smart::{AttributeSet, Capacitor, Health, INTEL_DC, Identity, SANDFORCE, Wear};
+use ssdlab_drives::keep::saved::SavedDriveInfo;
+use ssdlab_drives::smart::{
+    AttributeSet, Capacitor, INTEL_DC, Identity, SANDFORCE, SmartHealth, SmartWear,
+};
 use ssdlab_ssd::{Drive, DriveConfig};
 
 /// How a drive serves SMART.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Page {
+pub enum SmartInterface {
     /// ATA, with a vendor's attributes.
     Ata(AttributeSet),
     /// The NVMe health page.
@@ -19,20 +21,20 @@ pub enum Page {
 /// Health page of a saved drive: by its interface, and by the attributes that its file gives
 /// it. A saved drive that does not say has those of the catalogue's drive of its name; without
 /// either it is ATA with the generic attributes.
-pub fn page(about: &About) -> Page {
+pub fn page(about: &SavedDriveInfo) -> SmartInterface {
     let listed = catalogue::drive(&about.name).ok();
     let of_catalogue = || Some(listed.as_ref()?.file.interface.clone());
     let interface = about.interface.clone().or_else(of_catalogue);
     if interface.as_deref() == Some("nvme") {
-        return Page::Nvme;
+        return SmartInterface::Nvme;
     }
     let of_catalogue = || Some(listed.as_ref()?.attribute_set());
-    Page::Ata(about.attributes.or_else(of_catalogue).unwrap_or_default())
+    SmartInterface::Ata(about.attributes.or_else(of_catalogue).unwrap_or_default())
 }
 
 /// A series of the catalogue whose model numbers smartctl's drive database has: the number without
 /// the capacity, and the family there.
-struct Series {
+struct DriveSeries {
     name: &'static str,
     number: (&'static str, &'static str),
     family: &'static str,
@@ -46,8 +48,8 @@ const fn series(
     name: &'static str,
     number: (&'static str, &'static str),
     family: &'static str,
-) -> Series {
-    Series {
+) -> DriveSeries {
+    DriveSeries {
         name,
         number,
         family,
@@ -56,12 +58,12 @@ const fn series(
     }
 }
 
-const SERIES: [Series; 7] = [
-    Series {
+const SERIES: [DriveSeries; 7] = [
+    DriveSeries {
         tests_capacitor: true,
         ..series("intel-dc-s3500-", ("INTEL SSDSC2BB", "G4"), INTEL_DC)
     },
-    Series {
+    DriveSeries {
         tests_capacitor: true,
         ..series("intel-dc-s3700-", ("INTEL SSDSC2BA", "G3"), INTEL_DC)
     },
@@ -75,7 +77,7 @@ const SERIES: [Series; 7] = [
         ("INTEL SSDSA2BZ", "G3"),
         "Intel 710 Series SSDs",
     ),
-    Series {
+    DriveSeries {
         firmware: Some("2CV102M3"),
         ..series(
             "intel-x25m-g2-",
@@ -93,7 +95,7 @@ const SERIES: [Series; 7] = [
 ];
 
 /// The series of a drive of the catalogue, and its model number.
-fn numbered(name: &str) -> Option<(&'static Series, String)> {
+fn numbered(name: &str) -> Option<(&'static DriveSeries, String)> {
     catalogue::drive(name).ok()?;
     SERIES.iter().find_map(|series| {
         let gb = name.strip_prefix(series.name)?.strip_suffix("gb")?;
@@ -111,7 +113,7 @@ fn numbered(name: &str) -> Option<(&'static Series, String)> {
 /// Result of the test of the capacitor, as SMART outputs of real drives of the kind read: an S3610
 /// of 20,720 hours shows 650 us and 213 tests, one in 97 hours. The period is taken from that, and
 /// the time is that drive's; the model has no hold-up time of its own.
-fn capacitor(about: &About, minutes: u64) -> Capacitor {
+fn capacitor(about: &SavedDriveInfo, minutes: u64) -> Capacitor {
     const BETWEEN_MINUTES: u64 = 97 * 60;
     let tests = numbered(&about.name).is_some_and(|(series, _)| series.tests_capacitor);
     if !tests {
@@ -127,7 +129,7 @@ fn capacitor(about: &About, minutes: u64) -> Capacitor {
 
 /// Who it says it is: the drive's model number where smartctl knows it by that, else the
 /// catalogue's title; and a serial number that says it is a model.
-pub fn identity(about: &About, config: &DriveConfig) -> Identity {
+pub fn identity(about: &SavedDriveInfo, config: &DriveConfig) -> Identity {
     let known = numbered(&about.name);
     let ascii = |text: &str, most: usize| -> String {
         let printable = text.chars().filter(|c| c.is_ascii_graphic() || *c == ' ');
@@ -158,11 +160,11 @@ pub fn identity(about: &About, config: &DriveConfig) -> Identity {
 /// Health by its counters. Temperature is the modelled one, else the one it was aged at, or 40 C;
 /// the drive was powered
 /// `about.powered_minutes` before, and as long as its own clock says since.
-pub fn health(drive: &Drive, about: &About) -> Health {
+pub fn health(drive: &Drive, about: &SavedDriveInfo) -> SmartHealth {
     let (c, config) = (drive.counters(), drive.config());
     let slot = u64::from(config.geometry().slot_bytes);
     let celsius = about.celsius.unwrap_or(40);
-    let mut health = Health {
+    let mut health = SmartHealth {
         host_bytes_written: c.host_bytes_written,
         host_bytes_read: c.host_bytes_read,
         write_commands: c.host_writes,
@@ -173,7 +175,7 @@ pub fn health(drive: &Drive, about: &About) -> Health {
         temperature_c: celsius,
         temperature_min_c: celsius,
         temperature_max_c: celsius,
-        ..Health::default()
+        ..SmartHealth::default()
     };
     health.enter_heat(drive);
     health.capacitor = capacitor(about, health.power_on_minutes);
@@ -182,7 +184,7 @@ pub fn health(drive: &Drive, about: &About) -> Health {
     };
     let small = |count: u64| u32::try_from(count).unwrap_or(u32::MAX);
     let cycles = Cycles::of(wear);
-    health.wear = Wear {
+    health.wear = SmartWear {
         cycles_average: cycles.average,
         cycles_max: cycles.max,
         cycles_min: cycles.min,
@@ -205,8 +207,8 @@ pub fn health(drive: &Drive, about: &About) -> Health {
 ///
 /// # Errors
 /// When `then` is not an earlier state: its counters are beyond those of `now`.
-pub fn time_from(now: &mut Health, then: &Health) -> Result<(), LabError> {
-    let counted = |h: &Health| [h.host_bytes_written, h.power_on_minutes, h.write_commands];
+pub fn time_from(now: &mut SmartHealth, then: &SmartHealth) -> Result<(), LabError> {
+    let counted = |h: &SmartHealth| [h.host_bytes_written, h.power_on_minutes, h.write_commands];
     if counted(then).iter().zip(counted(now)).any(|(a, b)| *a > b) {
         return Err(LabError::refused(
             "the timed workload cannot begin later than the drive is old",
@@ -222,14 +224,14 @@ pub fn time_from(now: &mut Health, then: &Health) -> Result<(), LabError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ssdlab_drives::keep::saved::About;
+    use ssdlab_drives::keep::saved::SavedDriveInfo;
 
     /// AFh is served by the drives whose data sheets have it, and counts a test each 97 hours.
     #[test]
     fn the_capacitors_test_is_shown_where_data_sheets_have_it() {
-        let about = |name: &str| About {
+        let about = |name: &str| SavedDriveInfo {
             name: name.into(),
-            ..About::default()
+            ..SavedDriveInfo::default()
         };
         let good = |since_minutes, tests| Capacitor::Good {
             test_us: 650,

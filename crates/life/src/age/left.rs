@@ -2,12 +2,12 @@
 //! checkpoint, or saved by `simulate`. All of them can be measured, simulated and asked for SMART.
 
 use super::checkpoint;
-use super::result::Life;
+use super::result::LifeResult;
 use ssdlab_base::LabError;
 use ssdlab_drives::catalogue;
-use ssdlab_drives::keep::manner::Manner;
+use ssdlab_drives::keep::manner::LifeConditions;
 use ssdlab_drives::keep::saved;
-use ssdlab_drives::keep::saved::About;
+use ssdlab_drives::keep::saved::SavedDriveInfo;
 use ssdlab_drives::smart::AttributeSet;
 use ssdlab_ssd::Drive;
 use ssdlab_view::units;
@@ -21,12 +21,12 @@ const PLACE_FILE: &str = "drive.path";
 
 /// Description of the drive that it leaves behind.
 pub fn about(
-    manner: &Manner,
+    manner: &LifeConditions,
     (interface, attributes): (&str, Option<AttributeSet>),
     host_bytes: u64,
     days: f64,
-) -> About {
-    About {
+) -> SavedDriveInfo {
+    SavedDriveInfo {
         name: manner.name.clone(),
         title: manner.title.clone(),
         settings: manner.settings.clone(),
@@ -47,9 +47,9 @@ pub fn about(
     }
 }
 
-impl Life {
+impl LifeResult {
     /// Description of the drive that it leaves behind.
-    pub fn about(&self, interface: &str, attributes: Option<AttributeSet>) -> About {
+    pub fn about(&self, interface: &str, attributes: Option<AttributeSet>) -> SavedDriveInfo {
         let serves = (interface, attributes);
         about(&self.manner, serves, self.end.host_bytes, self.end.days)
     }
@@ -111,7 +111,7 @@ pub fn note_place(results: &Path, drive: &Path) -> Result<(), LabError> {
 ///
 /// # Errors
 /// When it cannot be read, is none of these, or is damaged.
-pub fn open(path: &Path) -> Result<(Drive, About), LabError> {
+pub fn open(path: &Path) -> Result<(Drive, SavedDriveInfo), LabError> {
     let directory = path;
     let path = file(directory);
     if directory.is_dir() && !path.exists() {

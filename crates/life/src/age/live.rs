@@ -1,12 +1,12 @@
 //! The life itself.
 
-use super::checkpoint::{self, Standing};
-use super::result::Life;
-use super::row::Row;
-use super::{Plan, Until, load_of};
+use super::checkpoint::{self, LifeCheckpoint};
+use super::result::LifeResult;
+use super::row::AgeingSample;
+use super::{AgeingPlan, LifeEnd, load_of};
 use ssdlab_base::LabError;
-use ssdlab_drives::keep::saved::Place;
-use ssdlab_load::synthetic::Commands;
+use ssdlab_drives::keep::saved::SaveTarget;
+use ssdlab_load::synthetic::SyntheticCommands;
 use ssdlab_ssd::nand::{NandWork, Reliability};
 use ssdlab_ssd::{Command, CountingDrive, DriveCounters};
 use std::path::PathBuf;
@@ -30,7 +30,7 @@ const LEAP_FAILURES: u32 = 20;
 
 /// Where to leave checkpoints, and how often.
 #[derive(Clone, Debug)]
-pub struct Keep {
+pub struct CheckpointSchedule {
     /// File.
     pub path: PathBuf,
     /// Host bytes between two.
@@ -40,21 +40,21 @@ pub struct Keep {
 }
 
 /// Result of a life.
-pub struct Lived {
+pub struct AgeingOutcome {
     /// Result.
-    pub life: Life,
+    pub life: LifeResult,
     /// Samples.
-    pub rows: Vec<Row>,
+    pub rows: Vec<AgeingSample>,
     /// The drive it leaves behind.
     pub drive: CountingDrive,
 }
 
-impl Lived {
+impl AgeingOutcome {
     /// Saves the drive with its life; returns the bytes of the file.
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn save(self, place: Place, plan: &Plan) -> Result<u64, LabError> {
+    pub fn save(self, place: SaveTarget, plan: &AgeingPlan) -> Result<u64, LabError> {
         let about = self.life.about(&plan.interface, plan.attributes);
         let timed = self.drive.into_timed();
         let timed = timed.map_err(|error| LabError::refused(error.to_string(), ""))?;
@@ -64,12 +64,12 @@ impl Lived {
 
 /// A drive in the middle of its life.
 pub struct Ageing<'a> {
-    plan: &'a Plan,
+    plan: &'a AgeingPlan,
     drive: CountingDrive,
-    commands: Commands,
+    commands: SyntheticCommands,
     patrols: u64,
     since_patrol: u64,
-    rows: Vec<Row>,
+    rows: Vec<AgeingSample>,
     leapt_bytes: u64,
     leap_error: f64,
     batch: Vec<Command>,
@@ -80,7 +80,7 @@ impl<'a> Ageing<'a> {
     ///
     /// # Errors
     /// When the plan is impossible.
-    pub fn begin(plan: &'a Plan) -> Result<Ageing<'a>, LabError> {
+    pub fn begin(plan: &'a AgeingPlan) -> Result<Ageing<'a>, LabError> {
         plan.validate()?;
         let refused = |e: ssdlab_ssd::ConfigError| LabError::refused(e.to_string(), "");
         let mut drive = CountingDrive::new(plan.config.clone()).map_err(refused)?;
@@ -99,9 +99,9 @@ impl<'a> Ageing<'a> {
     /// # Errors
     /// When it is not.
     pub fn resume(
-        plan: &'a Plan,
+        plan: &'a AgeingPlan,
         drive: CountingDrive,
-        standing: Standing,
+        standing: LifeCheckpoint,
     ) -> Result<Ageing<'a>, LabError> {
         let mut ageing = Ageing::around(plan, drive)?;
         ageing.commands.resume(&standing.commands)?;
@@ -115,9 +115,9 @@ impl<'a> Ageing<'a> {
         })
     }
 
-    fn around(plan: &'a Plan, drive: CountingDrive) -> Result<Ageing<'a>, LabError> {
+    fn around(plan: &'a AgeingPlan, drive: CountingDrive) -> Result<Ageing<'a>, LabError> {
         Ok(Ageing {
-            commands: Commands::new(&load_of(&plan.manner)?, plan.config.user_bytes)?,
+            commands: SyntheticCommands::new(&load_of(&plan.manner)?, plan.config.user_bytes)?,
             plan,
             drive,
             patrols: 0,
@@ -129,8 +129,8 @@ impl<'a> Ageing<'a> {
         })
     }
 
-    fn standing(&self) -> Standing {
-        Standing {
+    fn standing(&self) -> LifeCheckpoint {
+        LifeCheckpoint {
             manner: self.plan.manner.clone(),
             media: self.plan.media.clone(),
             interface: self.plan.interface.clone(),
@@ -150,10 +150,10 @@ impl<'a> Ageing<'a> {
     /// When a checkpoint cannot be written.
     pub fn live(
         mut self,
-        keep: Option<&Keep>,
-        watch: &mut dyn FnMut(&Row),
+        keep: Option<&CheckpointSchedule>,
+        watch: &mut dyn FnMut(&AgeingSample),
         stop: &AtomicBool,
-    ) -> Result<Lived, LabError> {
+    ) -> Result<AgeingOutcome, LabError> {
         let mut kept = self.host_bytes();
         let span = self.span();
         while !self.is_over() && !stop.load(Ordering::Relaxed) {
@@ -178,10 +178,10 @@ impl<'a> Ageing<'a> {
         if let Some(keep) = keep.filter(|keep| keep.at_the_end || stopped) {
             checkpoint::save(&keep.path, &self.drive, &self.standing())?;
         }
-        let end = Row::of(&self.drive, self.days());
+        let end = AgeingSample::of(&self.drive, self.days());
         let leapt = (self.leapt_bytes, self.leap_error);
-        let life = Life::of(self.plan, &self.drive, end, leapt, stopped)?;
-        Ok(Lived {
+        let life = LifeResult::of(self.plan, &self.drive, end, leapt, stopped)?;
+        Ok(AgeingOutcome {
             life,
             rows: self.rows,
             drive: self.drive,
@@ -197,8 +197,8 @@ impl<'a> Ageing<'a> {
         let capacity = self.plan.config.user_bytes;
         let rated = capacity.saturating_mul(self.plan.media.cycles_rated.into());
         let whole = match self.plan.until {
-            Until::Bytes(bytes) => bytes,
-            Until::LifeLeft(_) | Until::Dead => rated,
+            LifeEnd::Bytes(bytes) => bytes,
+            LifeEnd::LifeLeft(_) | LifeEnd::Dead => rated,
         };
         let span = if self.plan.manner.fast {
             self.leap_span()
@@ -222,7 +222,7 @@ impl<'a> Ageing<'a> {
     /// Bytes left to write, where that is known.
     fn left(&self) -> u64 {
         match self.plan.until {
-            Until::Bytes(bytes) => bytes.saturating_sub(self.host_bytes()),
+            LifeEnd::Bytes(bytes) => bytes.saturating_sub(self.host_bytes()),
             _ => u64::MAX,
         }
     }
@@ -231,12 +231,12 @@ impl<'a> Ageing<'a> {
         let at_end = self.drive.ended().is_some();
         at_end
             || match self.plan.until {
-                Until::Bytes(_) => self.left() == 0,
-                Until::LifeLeft(percent) => {
+                LifeEnd::Bytes(_) => self.left() == 0,
+                LifeEnd::LifeLeft(percent) => {
                     let left = self.rows.last().map_or(100.0, |row| row.life_left_pct);
                     left <= f64::from(percent)
                 }
-                Until::Dead => false,
+                LifeEnd::Dead => false,
             }
     }
 
@@ -288,7 +288,7 @@ impl<'a> Ageing<'a> {
     }
 
     /// Samples so far.
-    pub fn rows(&self) -> &[Row] {
+    pub fn rows(&self) -> &[AgeingSample] {
         &self.rows
     }
 
@@ -312,7 +312,7 @@ impl<'a> Ageing<'a> {
     }
 
     fn row(&mut self) {
-        self.rows.push(Row::of(&self.drive, self.days()));
+        self.rows.push(AgeingSample::of(&self.drive, self.days()));
     }
 
     /// WAF since then.

@@ -19,4 +19,4 @@ pub mod row;
 #[cfg(test)]
 mod tests;
 
-pub use plan::{Plan, Until, load_of};
+pub use plan::{AgeingPlan, LifeEnd, load_of};

@@ -1,19 +1,19 @@
 //! Plan of a drive's whole life: manner of writing, media and end.
 
 use ssdlab_base::LabError;
-use ssdlab_base::error::Place;
+use ssdlab_base::error::InputLocation;
 use ssdlab_base::memory::refuse_if_too_big;
 use ssdlab_base::quantity::parse_size;
 use ssdlab_drives::catalogue::CatalogueDrive;
-use ssdlab_drives::keep::manner::Manner;
+use ssdlab_drives::keep::manner::LifeConditions;
 use ssdlab_drives::media::{Media, law, retention};
 use ssdlab_drives::smart::AttributeSet;
-use ssdlab_load::synthetic::{Commands, Load, Pattern};
+use ssdlab_load::synthetic::{SyntheticCommands, SyntheticLoad, SyntheticPattern};
 use ssdlab_ssd::DriveConfig;
 
 /// When a life ends, if the drive does not end first.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Until {
+pub enum LifeEnd {
     /// Bytes written by the host in this life.
     Bytes(u64),
     /// Percentage of the rated cycles left on average.
@@ -22,20 +22,20 @@ pub enum Until {
     Dead,
 }
 
-impl Until {
+impl LifeEnd {
     /// Reads `270TB`, `10%` or `dead`.
     ///
     /// # Errors
     /// When it is none of these.
-    pub fn parse(text: &str) -> Result<Until, LabError> {
+    pub fn parse(text: &str) -> Result<LifeEnd, LabError> {
         let percent = text.strip_suffix('%').map(|n| n.trim().parse::<u32>());
         let found = match percent {
-            Some(Ok(left)) if left < 100 => Some(Until::LifeLeft(left)),
+            Some(Ok(left)) if left < 100 => Some(LifeEnd::LifeLeft(left)),
             Some(_) => None,
-            None if text == "dead" => Some(Until::Dead),
+            None if text == "dead" => Some(LifeEnd::Dead),
             None if text.trim().ends_with('B') => {
                 let bytes = parse_size(text).ok().filter(|bytes| *bytes > 0);
-                bytes.map(Until::Bytes)
+                bytes.map(LifeEnd::Bytes)
             }
             None => None,
         };
@@ -50,12 +50,12 @@ impl Until {
     }
 }
 
-impl std::fmt::Display for Until {
+impl std::fmt::Display for LifeEnd {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Until::Bytes(bytes) => f.write_str(&ssdlab_view::units::decimal_bytes(*bytes as f64)),
-            Until::LifeLeft(percent) => write!(f, "{percent} % of rated cycles left"),
-            Until::Dead => f.write_str("dead"),
+            LifeEnd::Bytes(bytes) => f.write_str(&ssdlab_view::units::decimal_bytes(*bytes as f64)),
+            LifeEnd::LifeLeft(percent) => write!(f, "{percent} % of rated cycles left"),
+            LifeEnd::Dead => f.write_str("dead"),
         }
     }
 }
@@ -64,9 +64,9 @@ impl std::fmt::Display for Until {
 ///
 /// # Errors
 /// When the pattern is unknown.
-pub fn load_of(manner: &Manner) -> Result<Load, LabError> {
-    Ok(Load {
-        pattern: Pattern::parse(&manner.pattern)?,
+pub fn load_of(manner: &LifeConditions) -> Result<SyntheticLoad, LabError> {
+    Ok(SyntheticLoad {
+        pattern: SyntheticPattern::parse(&manner.pattern)?,
         block: manner.block,
         read_pct: manner.read_pct,
         trim_pct: manner.trim_pct,
@@ -76,15 +76,15 @@ pub fn load_of(manner: &Manner) -> Result<Load, LabError> {
 
 /// Everything that determines a life.
 #[derive(Clone, Debug)]
-pub struct Plan {
+pub struct AgeingPlan {
     /// How it lives.
-    pub manner: Manner,
+    pub manner: LifeConditions,
     /// The drive, with wear.
     pub config: DriveConfig,
     /// Model of its media.
     pub media: Media,
     /// When it ends.
-    pub until: Until,
+    pub until: LifeEnd,
     /// `sata`, `nvme`, `pcie`: how the drive serves its SMART.
     pub interface: String,
     /// The attributes that its SMART has.
@@ -94,16 +94,20 @@ pub struct Plan {
 /// Bytes that may be written a day: more than any link carries is no rate.
 const PER_DAY: std::ops::RangeInclusive<u64> = 1_000_000..=10_000_000_000_000_000;
 
-impl Plan {
+impl AgeingPlan {
     /// The life of `drive` in a manner whose `name`, `title` and `rests_on` are filled in here.
     ///
     /// # Errors
     /// When the life is impossible: a load that never writes, a temperature no drive has, a drive
     /// that cannot wear.
-    pub fn new(drive: &CatalogueDrive, manner: Manner, until: Until) -> Result<Plan, LabError> {
+    pub fn new(
+        drive: &CatalogueDrive,
+        manner: LifeConditions,
+        until: LifeEnd,
+    ) -> Result<AgeingPlan, LabError> {
         let media = drive.media()?;
         let mut config = drive.config.clone();
-        let mut manner = Manner {
+        let mut manner = LifeConditions {
             name: drive.file.name.clone(),
             title: drive.file.title.clone(),
             rests_on: drive.rests_on(),
@@ -133,7 +137,7 @@ impl Plan {
                 .push("ftl.compression_pack=1 (the load does not compress)".into());
         }
         manner.rests_on.extend(media.rests_on.iter().cloned());
-        let plan = Plan {
+        let plan = AgeingPlan {
             manner,
             config,
             media,
@@ -152,10 +156,10 @@ impl Plan {
     /// When the life is impossible.
     pub fn resumed(
         config: &DriveConfig,
-        standing: &super::checkpoint::Standing,
-        until: Until,
-    ) -> Result<Plan, LabError> {
-        let plan = Plan {
+        standing: &super::checkpoint::LifeCheckpoint,
+        until: LifeEnd,
+    ) -> Result<AgeingPlan, LabError> {
+        let plan = AgeingPlan {
             manner: standing.manner.clone(),
             config: config.clone(),
             media: standing.media.clone(),
@@ -173,7 +177,7 @@ impl Plan {
     /// The first value that is impossible.
     pub fn validate(&self) -> Result<(), LabError> {
         let manner = &self.manner;
-        Commands::new(&load_of(manner)?, self.config.user_bytes)?;
+        SyntheticCommands::new(&load_of(manner)?, self.config.user_bytes)?;
         if manner.read_pct + manner.trim_pct >= 100 {
             return Err(LabError::refused(
                 "a load that never writes never ages a drive",
@@ -185,7 +189,7 @@ impl Plan {
                 option: "--per-day".into(),
                 given: ssdlab_ssd::Bytes(manner.per_day).to_string(),
                 allowed: "1 MB to 10 PB a day is allowed".into(),
-                place: Place::command_line(),
+                place: InputLocation::command_line(),
                 hint: "what the host writes a day, such as 150GB".into(),
             });
         }

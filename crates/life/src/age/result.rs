@@ -1,11 +1,11 @@
 //! Result of a life: `result.json`.
 
-use super::plan::Plan;
-use super::row::Row;
+use super::plan::AgeingPlan;
+use super::row::AgeingSample;
 use serde::Serialize;
 use ssdlab_base::LabError;
-use ssdlab_base::check::Check;
-use ssdlab_drives::keep::manner::Manner;
+use ssdlab_base::check::SelfCheck;
+use ssdlab_drives::keep::manner::LifeConditions;
 use ssdlab_drives::media::{Rating, Stress};
 use ssdlab_ssd::CountingDrive;
 use ssdlab_ssd::nand::EndOfLife;
@@ -13,13 +13,13 @@ use ssdlab_ssd::nand::reliability::{RBER_UNITY, rber_class_top};
 
 /// Result of a life.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Life {
+pub struct LifeResult {
     /// Load, rate and temperature.
-    pub manner: Manner,
+    pub manner: LifeConditions,
     /// End that the plan asked for.
     pub until: String,
     /// The last sample.
-    pub end: Row,
+    pub end: AgeingSample,
     /// Behaviour of the drive once its reserve is used up; `None` before that.
     pub ended: Option<&'static str>,
     /// It was interrupted.
@@ -53,23 +53,23 @@ pub struct Life {
     /// Largest change of WAF found after a leap: the error stated for `--fast`.
     pub leap_error: f64,
     /// Self-checks.
-    pub checks: Vec<Check>,
+    pub checks: Vec<SelfCheck>,
 }
 
-impl Life {
+impl LifeResult {
     pub(super) fn of(
-        plan: &Plan,
+        plan: &AgeingPlan,
         drive: &CountingDrive,
-        end: Row,
+        end: AgeingSample,
         leapt: (u64, f64),
         stopped: bool,
-    ) -> Result<Life, LabError> {
+    ) -> Result<LifeResult, LabError> {
         let wear = drive.reliability().map(|wear| wear.counters().clone());
         let wear = wear.unwrap_or_default();
         let rated = f64::from(plan.media.cycles_rated);
         let capacity = plan.config.user_bytes as f64;
         let rated_bytes = end.host_bytes as f64 * rated / end.cycles_average.max(1e-9);
-        Ok(Life {
+        Ok(LifeResult {
             manner: plan.manner.clone(),
             until: plan.until.to_string(),
             ended: drive.ended().map(EndOfLife::name),
@@ -91,13 +91,13 @@ impl Life {
             dwpd_5_years: Rating::new(rated_bytes.max(1.0), capacity, 5.0)?.dwpd(),
             leapt_bytes: leapt.0,
             leap_error: leapt.1,
-            checks: vec![Check::new("drive", drive.check())],
+            checks: vec![SelfCheck::new("drive", drive.check())],
             end,
         })
     }
 }
 
-fn uber_of_reads(plan: &Plan, by_rber: &[u64]) -> Result<Option<f64>, LabError> {
+fn uber_of_reads(plan: &AgeingPlan, by_rber: &[u64]) -> Result<Option<f64>, LabError> {
     let (mut sum, mut count) = (0.0, 0_u64);
     for (class, &reads) in by_rber.iter().enumerate().filter(|(_, reads)| **reads > 0) {
         let rber = (rber_class_top(class) as f64 / RBER_UNITY as f64).min(0.5);
@@ -108,7 +108,7 @@ fn uber_of_reads(plan: &Plan, by_rber: &[u64]) -> Result<Option<f64>, LabError> 
 }
 
 /// A life for people.
-pub fn summary(life: &Life) -> String {
+pub fn summary(life: &LifeResult) -> String {
     use ssdlab_view::units::decimal_bytes;
     let (m, e) = (&life.manner, &life.end);
     let ended = life.ended.unwrap_or("no");

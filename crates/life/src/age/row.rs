@@ -12,7 +12,7 @@ use std::path::Path;
 /// A sample.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Row {
+pub struct AgeingSample {
     /// Bytes written by the host.
     pub host_bytes: u64,
     /// Virtual days.
@@ -39,14 +39,14 @@ pub struct Row {
     pub refreshed_share: f64,
 }
 
-impl Row {
+impl AgeingSample {
     /// Sample of the drive's present state.
-    pub fn of(drive: &CountingDrive, days: f64) -> Row {
+    pub fn of(drive: &CountingDrive, days: f64) -> AgeingSample {
         let c = drive.counters();
         let slot = f64::from(drive.config().geometry().slot_bytes);
         let nand = c.slots_programmed() as f64;
         let share = |slots: u64| slots as f64 / nand.max(1.0);
-        let mut row = Row {
+        let mut row = AgeingSample {
             host_bytes: c.host_bytes_written,
             days,
             waf: nand * slot / (c.host_bytes_written as f64).max(1.0),
@@ -73,7 +73,7 @@ impl Row {
     }
 }
 
-impl std::fmt::Display for Row {
+impl std::fmt::Display for AgeingSample {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(
             f,
@@ -93,13 +93,13 @@ const CSV_HEAD: &str = "host_bytes,days,waf,cycles_average,cycles_min,cycles_max
                         refreshed_share\n";
 
 /// The samples as CSV.
-pub fn csv(rows: &[Row]) -> String {
+pub fn csv(rows: &[AgeingSample]) -> String {
     let lines = rows.iter().map(csv_line);
     std::iter::once(CSV_HEAD.to_owned()).chain(lines).collect()
 }
 
 /// One sample as a line of it.
-fn csv_line(r: &Row) -> String {
+fn csv_line(r: &AgeingSample) -> String {
     format!(
         "{},{:.3},{:.5},{:.2},{},{},{:.3},{},{},{},{:.6},{:.6}\n",
         r.host_bytes,
@@ -120,22 +120,22 @@ fn csv_line(r: &Row) -> String {
 /// `series.csv` while the life goes on, for whoever looks before the end. In the end it is written
 /// whole, and errors are seen.
 #[derive(Debug)]
-pub struct Series(File);
+pub struct AgeingSeriesFile(File);
 
-impl Series {
+impl AgeingSeriesFile {
     /// Begins a file with the rows so far.
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn begin(path: &Path, rows: &[Row]) -> Result<Series, LabError> {
+    pub fn begin(path: &Path, rows: &[AgeingSample]) -> Result<AgeingSeriesFile, LabError> {
         let failed = |error| LabError::file("writing", path, error);
         let mut file = File::create(path).map_err(failed)?;
         file.write_all(csv(rows).as_bytes()).map_err(failed)?;
-        Ok(Series(file))
+        Ok(AgeingSeriesFile(file))
     }
 
     /// Appends a row.
-    pub fn push(&mut self, row: &Row) {
+    pub fn push(&mut self, row: &AgeingSample) {
         let _ = self.0.write_all(csv_line(row).as_bytes());
     }
 }

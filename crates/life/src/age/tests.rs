@@ -1,22 +1,22 @@
 //! Lives of a small drive: resumed they go on as they would have, fast ones come close, bad plans
 //! are refused.
 
-use super::health::{Page, health, identity, page};
-use super::live::{Ageing, Keep, Lived};
-use super::row::Row;
+use super::health::{SmartInterface, health, identity, page};
+use super::live::{Ageing, AgeingOutcome, CheckpointSchedule};
+use super::row::AgeingSample;
 use super::{checkpoint, *};
 use ssdlab_base::check::failures;
 use ssdlab_drives::catalogue::CatalogueDrive;
-use ssdlab_drives::keep::manner::Manner;
-use ssdlab_drives::keep::saved::About;
-use ssdlab_drives::settings::Setting;
+use ssdlab_drives::keep::manner::LifeConditions;
+use ssdlab_drives::keep::saved::SavedDriveInfo;
+use ssdlab_drives::settings::DriveSetting;
 use ssdlab_drives::{catalogue, settings};
 use ssdlab_ssd::ftl::{Found, SuperblockView};
 use ssdlab_ssd::nand::reliability::WearCounters;
 use std::sync::atomic::AtomicBool;
 
-fn manner() -> Manner {
-    Manner {
+fn manner() -> LifeConditions {
+    LifeConditions {
         name: String::new(),
         title: String::new(),
         settings: Vec::new(),
@@ -48,17 +48,20 @@ fn small() -> CatalogueDrive {
         "capacity.user=68MiB",
         "ftl.mapping_unit=4KiB",
     ];
-    let set: Vec<Setting> = set.iter().map(|s| Setting::parse(s).unwrap()).collect();
+    let set: Vec<DriveSetting> = set
+        .iter()
+        .map(|s| DriveSetting::parse(s).unwrap())
+        .collect();
     settings::apply(&drive, &set).unwrap()
 }
 
-fn plan(until: Until, change: fn(&mut Manner)) -> Plan {
+fn plan(until: LifeEnd, change: fn(&mut LifeConditions)) -> AgeingPlan {
     let mut manner = manner();
     change(&mut manner);
-    Plan::new(&small(), manner, until).unwrap()
+    AgeingPlan::new(&small(), manner, until).unwrap()
 }
 
-fn live(plan: &Plan) -> Lived {
+fn live(plan: &AgeingPlan) -> AgeingOutcome {
     let ageing = Ageing::begin(plan).unwrap();
     let lived = ageing
         .live(None, &mut |_| {}, &AtomicBool::new(false))
@@ -69,14 +72,14 @@ fn live(plan: &Plan) -> Lived {
 
 #[test]
 fn a_drive_lives_until_it_is_dead_and_says_how() {
-    let lived = live(&plan(Until::Dead, |_| {}));
+    let lived = live(&plan(LifeEnd::Dead, |_| {}));
     let (life, end) = (&lived.life, &lived.life.end);
     assert_eq!(life.ended, Some("read-only"));
     assert_eq!(end.life_left_pct, 0.0);
     assert!(end.blocks_retired > 0 && end.superblocks_retired > 0);
     assert!(end.cycles_average > 60.0, "{end:?}");
     assert!(end.waf > 1.5, "{end:?}");
-    let falls = |rows: &[Row]| {
+    let falls = |rows: &[AgeingSample]| {
         rows.windows(2)
             .all(|r| r[1].life_left_pct <= r[0].life_left_pct)
     };
@@ -86,15 +89,15 @@ fn a_drive_lives_until_it_is_dead_and_says_how() {
 }
 
 /// Lives half of a life, keeps it, and goes on from the file.
-fn in_two(whole: &Plan, path: &std::path::Path) -> Lived {
-    let Until::Bytes(bytes) = whole.until else {
+fn in_two(whole: &AgeingPlan, path: &std::path::Path) -> AgeingOutcome {
+    let LifeEnd::Bytes(bytes) = whole.until else {
         panic!("a life of a number of bytes");
     };
-    let half = Plan {
-        until: Until::Bytes(bytes / 2),
+    let half = AgeingPlan {
+        until: LifeEnd::Bytes(bytes / 2),
         ..whole.clone()
     };
-    let keep = Keep {
+    let keep = CheckpointSchedule {
         path: path.to_owned(),
         every: u64::MAX,
         at_the_end: true,
@@ -105,7 +108,7 @@ fn in_two(whole: &Plan, path: &std::path::Path) -> Lived {
         .unwrap();
     let (drive, standing) = checkpoint::load(path).unwrap();
     // Of the drive's file nothing is needed any more.
-    let rest = Plan::resumed(drive.config(), &standing, whole.until).unwrap();
+    let rest = AgeingPlan::resumed(drive.config(), &standing, whole.until).unwrap();
     assert_eq!(rest.manner, whole.manner);
     assert_eq!((&rest.media, &rest.config), (&whole.media, &whole.config));
     let resumed = Ageing::resume(&rest, drive, standing).unwrap();
@@ -132,7 +135,7 @@ fn state(drive: &ssdlab_ssd::CountingDrive) -> (Vec<Found>, Vec<SuperblockView>,
 fn a_life_goes_on_from_a_checkpoint_exactly_as_it_would_have() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("life.ckpt");
-    let manners: [fn(&mut Manner); 5] = [
+    let manners: [fn(&mut LifeConditions); 5] = [
         |_| {},
         |m| m.pattern = "sequential".into(),
         |m| m.pattern = "zipf:0.9".into(),
@@ -140,13 +143,13 @@ fn a_life_goes_on_from_a_checkpoint_exactly_as_it_would_have() {
         |m| (m.block, m.temperature_c) = (1024, 51.7),
     ];
     for change in manners {
-        let whole = plan(Until::Bytes(2_000_000_000), change);
+        let whole = plan(LifeEnd::Bytes(2_000_000_000), change);
         let (a, b) = (in_two(&whole, &path), live(&whole));
         let what = &whole.manner;
         assert_eq!(a.drive.counters(), b.drive.counters(), "{}", what.pattern);
         assert!(state(&a.drive) == state(&b.drive), "{}", what.pattern);
         // What is refused after the end depends on how many commands were given at once.
-        let wear = |l: &Lived| WearCounters {
+        let wear = |l: &AgeingOutcome| WearCounters {
             commands_refused: 0,
             ..l.drive.reliability().unwrap().counters().clone()
         };
@@ -163,7 +166,7 @@ fn a_life_goes_on_from_a_checkpoint_exactly_as_it_would_have() {
 fn a_damaged_checkpoint_is_refused() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("life.ckpt");
-    in_two(&plan(Until::Bytes(200_000_000), |_| {}), &path);
+    in_two(&plan(LifeEnd::Bytes(200_000_000), |_| {}), &path);
     let whole = std::fs::read(&path).unwrap();
     for at in [3, 9, 20, 40, whole.len() / 2, whole.len() - 1] {
         let mut bytes = whole.clone();
@@ -189,13 +192,13 @@ fn a_damaged_checkpoint_is_refused() {
 fn a_raised_reserve_of_free_superblocks_is_listed() {
     let mut drive = small();
     drive.config.ftl.reclaim.free_superblocks_low = 3;
-    let plan = Plan::new(&drive, manner(), Until::Dead).unwrap();
+    let plan = AgeingPlan::new(&drive, manner(), LifeEnd::Dead).unwrap();
     assert_eq!(plan.config.ftl.reclaim.free_superblocks_low, 4);
     let said = "ftl.free_superblocks_low=4 (raised from 3";
-    let has = |plan: &Plan| plan.manner.settings.iter().any(|s| s.starts_with(said));
+    let has = |plan: &AgeingPlan| plan.manner.settings.iter().any(|s| s.starts_with(said));
     assert!(has(&plan), "{:?}", plan.manner.settings);
     drive.config.ftl.reclaim.free_superblocks_low = 5;
-    let plan = Plan::new(&drive, manner(), Until::Dead).unwrap();
+    let plan = AgeingPlan::new(&drive, manner(), LifeEnd::Dead).unwrap();
     assert!(
         !plan
             .manner
@@ -210,7 +213,7 @@ fn a_raised_reserve_of_free_superblocks_is_listed() {
 fn a_checkpoint_is_a_drive_too() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("life.ckpt");
-    let lived = in_two(&plan(Until::Bytes(600_000_000), |_| {}), &path);
+    let lived = in_two(&plan(LifeEnd::Bytes(600_000_000), |_| {}), &path);
     let (drive, about) = left::open(&path).unwrap();
     drive.check().unwrap();
     assert!(about.history[0].contains("uniform"), "{about:?}");
@@ -221,14 +224,18 @@ fn a_checkpoint_is_a_drive_too() {
     let timed = lived.drive.into_timed().unwrap();
     ssdlab_drives::keep::saved::save(
         &saved,
-        ssdlab_drives::keep::saved::Over::Refuse,
+        ssdlab_drives::keep::saved::OverwritePolicy::Refuse,
         &timed,
         &about,
     )
     .unwrap();
     let (again, about) = left::open(dir.path()).unwrap();
     assert_eq!(again.counters(), timed.counters());
-    assert_eq!(page(&about), Page::Nvme, "by its interface, not its name");
+    assert_eq!(
+        page(&about),
+        SmartInterface::Nvme,
+        "by its interface, not its name"
+    );
     assert!(left::kept(dir.path().to_str().unwrap()).is_some());
     assert!(left::kept("patriot-wildfire-120gb").is_none());
     assert!(left::open(&dir.path().join("none")).is_err());
@@ -236,7 +243,7 @@ fn a_checkpoint_is_a_drive_too() {
 
 #[test]
 fn the_fast_manner_leaps_and_comes_close() {
-    let until = Until::Bytes(2_500_000_000);
+    let until = LifeEnd::Bytes(2_500_000_000);
     let exact = live(&plan(until, |m| m.pattern = "sequential".into()));
     let fast = live(&plan(until, |m| {
         m.pattern = "sequential".into();
@@ -300,7 +307,7 @@ fn one_of_three(name: &str, set: &[&str]) -> CatalogueDrive {
         "op=30%",
     ];
     let all = shape.iter().chain(set);
-    let all: Vec<Setting> = all.map(|s| Setting::parse(s).unwrap()).collect();
+    let all: Vec<DriveSetting> = all.map(|s| DriveSetting::parse(s).unwrap()).collect();
     settings::apply(&catalogue::drive(name).unwrap(), &all).unwrap()
 }
 
@@ -310,12 +317,12 @@ fn the_fast_manner_dies_when_the_exact_one_does() {
     for (name, what, pattern, set) in THREE {
         let drive = one_of_three(name, set);
         let lived = |fast: bool| {
-            let manner = Manner {
+            let manner = LifeConditions {
                 pattern: pattern.into(),
                 fast,
                 ..manner()
             };
-            live(&Plan::new(&drive, manner, Until::Dead).unwrap()).life
+            live(&AgeingPlan::new(&drive, manner, LifeEnd::Dead).unwrap()).life
         };
         let (exact, fast) = (lived(false), lived(true));
         assert!(exact.ended.is_some() && fast.ended.is_some(), "{what}");
@@ -346,18 +353,18 @@ fn nonsense_is_refused() {
         ("0TB", "life left"),
         ("alive", "dead"),
     ] {
-        let error = Until::parse(text).unwrap_err().to_string();
+        let error = LifeEnd::parse(text).unwrap_err().to_string();
         assert!(error.contains("dead is allowed"), "{text} {said}: {error}");
     }
     assert_eq!(
-        Until::parse("270TB").unwrap(),
-        Until::Bytes(270_000_000_000_000)
+        LifeEnd::parse("270TB").unwrap(),
+        LifeEnd::Bytes(270_000_000_000_000)
     );
-    assert_eq!(Until::parse("10%").unwrap(), Until::LifeLeft(10));
-    let refused = |change: fn(&mut Manner)| {
+    assert_eq!(LifeEnd::parse("10%").unwrap(), LifeEnd::LifeLeft(10));
+    let refused = |change: fn(&mut LifeConditions)| {
         let mut manner = manner();
         change(&mut manner);
-        Plan::new(&small(), manner, Until::Dead)
+        AgeingPlan::new(&small(), manner, LifeEnd::Dead)
             .unwrap_err()
             .to_string()
     };
@@ -370,19 +377,19 @@ fn nonsense_is_refused() {
 
 #[test]
 fn smart_shows_what_the_drive_counted() {
-    let lived = live(&plan(Until::LifeLeft(50), |_| {}));
+    let lived = live(&plan(LifeEnd::LifeLeft(50), |_| {}));
     let end = lived.life.end.clone();
     let drive = lived.drive.into_timed().unwrap();
-    let about = About {
+    let about = SavedDriveInfo {
         name: "patriot-wildfire-120gb".into(),
         title: "A drive".into(),
         powered_minutes: 600,
-        ..About::default()
+        ..SavedDriveInfo::default()
     };
     let health = health(&drive, &about);
     assert_eq!(
         page(&about),
-        Page::Ata(ssdlab_drives::smart::AttributeSet::SandForce)
+        SmartInterface::Ata(ssdlab_drives::smart::AttributeSet::SandForce)
     );
     assert_eq!(identity(&about, drive.config()).model, "A drive");
     assert_eq!(health.host_bytes_written, end.host_bytes);

@@ -2,7 +2,7 @@
 
 use ssdlab_base::LabError;
 use ssdlab_base::quantity::{parse_duration, parse_size};
-use ssdlab_drives::catalogue::Kind;
+use ssdlab_drives::catalogue::Provenance;
 use ssdlab_ssd::Nanos;
 use std::collections::BTreeMap;
 
@@ -34,7 +34,7 @@ pub enum Cells {
 
 /// Class of JESD218.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Class {
+pub enum DraftClass {
     /// Consumer drives.
     Client,
     /// Data-centre drives.
@@ -43,7 +43,7 @@ pub enum Class {
 
 /// Where the map is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Map {
+pub enum MapLocation {
     /// In DRAM of the drive, all of it.
     #[default]
     Dram,
@@ -54,7 +54,7 @@ pub enum Map {
 /// What the sheet says. Rates in bytes or commands per second, sizes in bytes.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[allow(missing_docs)] // The questions say what each one is.
-pub struct Facts {
+pub struct DatasheetFacts {
     pub name: String,
     pub title: Option<String>,
     pub source: String,
@@ -62,9 +62,9 @@ pub struct Facts {
     pub capacity: u64,
     pub interface: Interface,
     pub protected: bool,
-    pub class: Option<Class>,
+    pub class: Option<DraftClass>,
     pub cells: Cells,
-    pub map: Map,
+    pub map: MapLocation,
     pub raw: Option<u64>,
     pub dram: Option<u64>,
     pub random_read: Option<u32>,
@@ -84,23 +84,23 @@ pub struct Facts {
     pub slc_empty: Option<u64>,
     pub direct_write: Option<u64>,
     /// Facts that are not from `source`: their kind and where from.
-    pub others: BTreeMap<&'static str, (Kind, String)>,
+    pub others: BTreeMap<&'static str, (Provenance, String)>,
 }
 
 /// One fact: its key (the option's name), and the question of the form.
-pub struct Question {
+pub struct DraftQuestion {
     /// Name of the option.
     pub key: &'static str,
     /// As the form asks.
     pub text: &'static str,
     /// Without it there is no draft.
     pub needed: bool,
-    set: fn(&mut Facts, &str) -> Result<(), String>,
+    set: fn(&mut DatasheetFacts, &str) -> Result<(), String>,
 }
 
 macro_rules! question {
     ($key:literal, $needed:literal, $text:literal, $set:expr) => {
-        Question {
+        DraftQuestion {
             key: $key,
             text: $text,
             needed: $needed,
@@ -110,7 +110,7 @@ macro_rules! question {
 }
 
 /// Every fact, in the order of the form.
-pub const QUESTIONS: &[Question] = &[
+pub const QUESTIONS: &[DraftQuestion] = &[
     question!(
         "name",
         true,
@@ -153,7 +153,10 @@ pub const QUESTIONS: &[Question] = &[
         }
     ),
     question!("class", false, "client or enterprise", |f, t| {
-        let all = [("client", Class::Client), ("enterprise", Class::Enterprise)];
+        let all = [
+            ("client", DraftClass::Client),
+            ("enterprise", DraftClass::Enterprise),
+        ];
         f.class = Some(choice(t, &all)?);
         Ok(())
     }),
@@ -171,7 +174,10 @@ pub const QUESTIONS: &[Question] = &[
         false,
         "where the map is: dram, or host (no DRAM)",
         |f, t| {
-            f.map = choice(t, &[("dram", Map::Dram), ("host", Map::Host)])?;
+            f.map = choice(
+                t,
+                &[("dram", MapLocation::Dram), ("host", MapLocation::Host)],
+            )?;
             Ok(())
         }
     ),
@@ -332,7 +338,7 @@ const INTERFACES: [(&str, Interface); 4] = [
     ("pcie5", Interface::Pcie5),
 ];
 
-impl Facts {
+impl DatasheetFacts {
     /// Sets the fact of `key` from text: a value, and where it is not from the sheet
     /// `[SOURCE]` or `[KIND: SOURCE]` behind it, KIND being measured, teardown or assumed.
     ///
@@ -355,36 +361,40 @@ impl Facts {
             LabError::refused(format!("{key} `{text}`: {allowed}"), question.text)
         })?;
         if let Some(source) = other {
-            let kinds = [Kind::Measured, Kind::Teardown, Kind::Assumed];
+            let kinds = [
+                Provenance::Measured,
+                Provenance::Teardown,
+                Provenance::Assumed,
+            ];
             let named = source.split_once(':');
             let named = named.and_then(|(kind, source)| {
                 let kind = kinds.into_iter().find(|k| k.name() == kind.trim())?;
                 Some((kind, source.trim().to_owned()))
             });
-            let found = named.unwrap_or((Kind::Datasheet, source.trim().to_owned()));
+            let found = named.unwrap_or((Provenance::Datasheet, source.trim().to_owned()));
             self.others.insert(question.key, found);
         }
         Ok(())
     }
 
     /// How and where from the fact of `key` is known.
-    pub fn known(&self, key: &str) -> (Kind, &str) {
+    pub fn known(&self, key: &str) -> (Provenance, &str) {
         match self.others.get(key) {
             Some((kind, source)) => (*kind, source),
-            None => (Kind::Datasheet, &self.source),
+            None => (Provenance::Datasheet, &self.source),
         }
     }
 
     /// Its class: given, or enterprise if its writes are protected.
-    pub fn class(&self) -> Class {
+    pub fn class(&self) -> DraftClass {
         self.class.unwrap_or(match self.protected {
-            true => Class::Enterprise,
-            false => Class::Client,
+            true => DraftClass::Enterprise,
+            false => DraftClass::Client,
         })
     }
 }
 
-fn name(facts: &mut Facts, text: &str) -> Result<(), String> {
+fn name(facts: &mut DatasheetFacts, text: &str) -> Result<(), String> {
     let ok = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     if text.is_empty() || !text.chars().all(ok) || text.starts_with('-') {
         return Err("lower-case letters, digits and hyphens are allowed".into());

@@ -1,7 +1,7 @@
 //! Writes the drive file.
 
-use super::facts::{Cells, Class, Facts, Interface, Map};
-use super::rules::{self, Array};
+use super::facts::{Cells, DatasheetFacts, DraftClass, Interface, MapLocation};
+use super::rules::{self, ArrayShape};
 use ssdlab_base::LabError;
 use ssdlab_drives::catalogue;
 use ssdlab_ssd::{Bytes, Nanos};
@@ -11,12 +11,12 @@ const DERIVED: &str = "derived";
 const ASSUMED: &str = "assumed";
 
 /// A file being written.
-struct Page<'a> {
-    facts: &'a Facts,
+struct DraftWriter<'a> {
+    facts: &'a DatasheetFacts,
     text: String,
 }
 
-impl Page<'_> {
+impl DraftWriter<'_> {
     fn table(&mut self, name: &str) {
         self.text += &format!("\n[{name}]\n");
     }
@@ -51,7 +51,7 @@ impl Page<'_> {
 ///
 /// # Errors
 /// When a fact that is needed is missing, or facts contradict each other.
-pub fn draft(facts: &Facts) -> Result<String, LabError> {
+pub fn draft(facts: &DatasheetFacts) -> Result<String, LabError> {
     for (key, missing) in [
         ("name", facts.name.is_empty()),
         ("source", facts.source.trim().is_empty()),
@@ -72,7 +72,7 @@ pub fn draft(facts: &Facts) -> Result<String, LabError> {
         Interface::Sata => "sata",
         _ => "nvme",
     };
-    let mut page = Page {
+    let mut page = DraftWriter {
         facts,
         text: format!(
             "# {title}. First draft by `ssdlab drives new` from the facts of a data sheet.\n\n\
@@ -94,7 +94,7 @@ pub fn draft(facts: &Facts) -> Result<String, LabError> {
     Ok(page.text)
 }
 
-fn documented(page: &mut Page<'_>, user: u64) {
+fn documented(page: &mut DraftWriter<'_>, user: u64) {
     let f = page.facts;
     page.table("documented");
     page.sheet(
@@ -156,7 +156,7 @@ fn documented(page: &mut Page<'_>, user: u64) {
     );
 }
 
-fn capacity(page: &mut Page<'_>, user: u64) {
+fn capacity(page: &mut DraftWriter<'_>, user: u64) {
     page.table("capacity");
     let value = format!("\"{user} B\"");
     let gb = page.facts.capacity / 1_000_000_000;
@@ -169,7 +169,7 @@ fn capacity(page: &mut Page<'_>, user: u64) {
     }
 }
 
-fn nand(page: &mut Page<'_>, array: &Array) {
+fn nand(page: &mut DraftWriter<'_>, array: &ArrayShape) {
     let f = page.facts;
     page.table("nand");
     let usual = "usual for the class";
@@ -210,7 +210,7 @@ fn nand(page: &mut Page<'_>, array: &Array) {
         ASSUMED,
         "usual for flash of the interface's time",
     );
-    if f.class() == Class::Enterprise && f.interface != Interface::Sata {
+    if f.class() == DraftClass::Enterprise && f.interface != Interface::Sata {
         let source = "programs and erases give way to reads, usual in the class";
         page.line("suspend", "\"50 us\"", ASSUMED, source);
         page.line("resume", "\"20 us\"", ASSUMED, source);
@@ -218,7 +218,7 @@ fn nand(page: &mut Page<'_>, array: &Array) {
     }
 }
 
-fn cell_times(page: &mut Page<'_>, array: &Array) {
+fn cell_times(page: &mut DraftWriter<'_>, array: &ArrayShape) {
     let f = page.facts;
     let (read, shortened) = rules::read_ns(f, array);
     let (kind, source) = match (f.random_read_latency, shortened) {
@@ -283,7 +283,7 @@ fn cell_times(page: &mut Page<'_>, array: &Array) {
     page.line("erase", "\"3500 us\"", ASSUMED, "usual");
 }
 
-fn ftl(page: &mut Page<'_>, user: u64, array: &Array) {
+fn ftl(page: &mut DraftWriter<'_>, user: u64, array: &ArrayShape) {
     let f = page.facts;
     page.table("ftl");
     let (unit, why) = rules::mapping_unit(array.raw());
@@ -327,8 +327,8 @@ fn ftl(page: &mut Page<'_>, user: u64, array: &Array) {
     let idle = "drives start background work within a second";
     page.line("idle_after", "\"500 ms\"", ASSUMED, idle);
     match f.map {
-        Map::Dram => page.line("mapping", "\"flat\"", ASSUMED, "DRAM for the whole map"),
-        Map::Host => {
+        MapLocation::Dram => page.line("mapping", "\"flat\"", ASSUMED, "DRAM for the whole map"),
+        MapLocation::Host => {
             let (kind, source) = f.known("map");
             page.line("mapping", "\"cached\"", kind.name(), source);
             let memory = (user >> 14).clamp(32 << 20, 64 << 20) >> 20;
@@ -340,13 +340,13 @@ fn ftl(page: &mut Page<'_>, user: u64, array: &Array) {
     page.line("parity", "false", ASSUMED, "not documented");
 }
 
-fn buffer(page: &mut Page<'_>, array: &Array) {
+fn buffer(page: &mut DraftWriter<'_>, array: &ArrayShape) {
     let f = page.facts;
     page.table("buffer");
     let (usual, source) = match (f.protected, f.map) {
         (true, _) => (16, "bounded by the energy of its capacitors"),
-        (false, Map::Dram) => (4, "usual"),
-        (false, Map::Host) => (1, "SRAM of the controller"),
+        (false, MapLocation::Dram) => (4, "usual"),
+        (false, MapLocation::Host) => (1, "SRAM of the controller"),
     };
     // A word line of every die is in flight, or dies would wait for each other.
     let needed = (array.dies * array.unit() * array.bits).div_ceil(1 << 20);
@@ -355,7 +355,7 @@ fn buffer(page: &mut Page<'_>, array: &Array) {
     page.sheet("protected", "protected", Some(f.protected.to_string()));
 }
 
-fn host(page: &mut Page<'_>, user: u64, array: &Array) {
+fn host(page: &mut DraftWriter<'_>, user: u64, array: &ArrayShape) {
     let f = page.facts;
     page.table("host");
     let (depth, duplex, source) = match f.interface {
@@ -404,7 +404,7 @@ fn host(page: &mut Page<'_>, user: u64, array: &Array) {
     }
 }
 
-fn per_command(page: &mut Page<'_>) {
+fn per_command(page: &mut DraftWriter<'_>) {
     let f = page.facts;
     let overhead = match f.random_read {
         Some(iops) => {
@@ -440,7 +440,7 @@ fn per_command(page: &mut Page<'_>) {
     }
 }
 
-fn moved_slot(page: &mut Page<'_>, user: u64, array: &Array) {
+fn moved_slot(page: &mut DraftWriter<'_>, user: u64, array: &ArrayShape) {
     let f = page.facts;
     let (ns, decided) = rules::moved_slot(f, user, array);
     let value = time(Nanos(ns));
@@ -457,7 +457,7 @@ fn moved_slot(page: &mut Page<'_>, user: u64, array: &Array) {
     }
 }
 
-fn wear(page: &mut Page<'_>, user: u64, array: &Array) {
+fn wear(page: &mut DraftWriter<'_>, user: u64, array: &ArrayShape) {
     let f = page.facts;
     page.table("wear");
     let usual = match f.cells {
@@ -471,7 +471,7 @@ fn wear(page: &mut Page<'_>, user: u64, array: &Array) {
     let needed = rated.map_or(0.0, |bytes| {
         bytes * rules::uniform_waf(user, array).min(10.0) / array.raw() as f64
     });
-    let enterprise = f.class() == Class::Enterprise;
+    let enterprise = f.class() == DraftClass::Enterprise;
     match enterprise && needed > usual {
         true => {
             let cycles = ((needed / 100.0).ceil() * 100.0).to_string();
@@ -499,7 +499,7 @@ fn wear(page: &mut Page<'_>, user: u64, array: &Array) {
     page.line("end_of_life", "\"read-only\"", ASSUMED, end);
 }
 
-fn has_slc(facts: &Facts) -> bool {
+fn has_slc(facts: &DatasheetFacts) -> bool {
     facts.slc.is_some() || facts.slc_empty.is_some()
 }
 

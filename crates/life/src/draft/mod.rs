@@ -16,5 +16,7 @@ mod rules;
 #[cfg(test)]
 mod tests;
 
-pub use facts::{Cells, Class, Facts, Interface, Map, QUESTIONS, Question};
+pub use facts::{
+    Cells, DatasheetFacts, DraftClass, DraftQuestion, Interface, MapLocation, QUESTIONS,
+};
 pub use file::draft;

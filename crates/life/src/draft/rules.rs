@@ -1,6 +1,6 @@
 //! The arithmetic of a draft: from facts to numbers. Each rule says what it follows from.
 
-use super::facts::{Cells, Class, Facts, Interface, Map};
+use super::facts::{Cells, DatasheetFacts, DraftClass, Interface, MapLocation};
 use crate::theory::closed_form::greedy;
 
 const GIB: u64 = 1 << 30;
@@ -15,7 +15,7 @@ const MOVED_PER_COMMAND: f64 = 1.94;
 
 /// Shape of the array.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Array {
+pub(super) struct ArrayShape {
     pub channels: u64,
     pub dies: u64,
     pub planes: u64,
@@ -26,7 +26,7 @@ pub(super) struct Array {
     pub planes_apart: bool,
 }
 
-impl Array {
+impl ArrayShape {
     /// Bytes of a program of all planes of a die.
     pub fn unit(&self) -> u64 {
         self.planes * PAGE
@@ -79,7 +79,7 @@ pub(super) fn usual_raw(user: u64) -> u64 {
 }
 
 /// Shape of the array: dies of 32 GiB (SATA, PCIe 3.0) or 64 GiB, QLC 128 GiB, of four planes.
-pub(super) fn array(facts: &Facts, raw: u64) -> Array {
+pub(super) fn array(facts: &DatasheetFacts, raw: u64) -> ArrayShape {
     let old = matches!(facts.interface, Interface::Sata | Interface::Pcie3);
     let die = match facts.cells {
         Cells::Qlc => 128 * GIB,
@@ -87,8 +87,8 @@ pub(super) fn array(facts: &Facts, raw: u64) -> Array {
         _ => 64 * GIB,
     };
     let most = match (facts.map, facts.class(), facts.interface) {
-        (Map::Host, _, _) => 4,
-        (_, Class::Enterprise, Interface::Pcie4 | Interface::Pcie5) => 16,
+        (MapLocation::Host, _, _) => 4,
+        (_, DraftClass::Enterprise, Interface::Pcie4 | Interface::Pcie5) => 16,
         _ => 8,
     };
     let dies = (raw / die).max(4);
@@ -101,7 +101,7 @@ pub(super) fn array(facts: &Facts, raw: u64) -> Array {
         Cells::Tlc => (3, 1152),
         Cells::Qlc => (4, 2304),
     };
-    let mut array = Array {
+    let mut array = ArrayShape {
         channels,
         dies,
         planes: 4,
@@ -120,7 +120,7 @@ pub(super) fn array(facts: &Facts, raw: u64) -> Array {
 }
 
 /// Rate of a channel in MB/s.
-pub(super) fn channel_rate(facts: &Facts) -> u64 {
+pub(super) fn channel_rate(facts: &DatasheetFacts) -> u64 {
     match facts.interface {
         Interface::Sata => 400,
         Interface::Pcie3 => 800,
@@ -130,7 +130,7 @@ pub(super) fn channel_rate(facts: &Facts) -> u64 {
 }
 
 /// What the link carries in MB/s.
-pub(super) fn link_rate(facts: &Facts) -> u64 {
+pub(super) fn link_rate(facts: &DatasheetFacts) -> u64 {
     match facts.interface {
         Interface::Sata => 550,
         Interface::Pcie3 => 3500,
@@ -145,7 +145,7 @@ pub(super) fn per_command(iops: u32) -> u64 {
 }
 
 /// The same, usual for the interface.
-pub(super) fn usual_per_command(facts: &Facts) -> u64 {
+pub(super) fn usual_per_command(facts: &DatasheetFacts) -> u64 {
     match facts.interface {
         Interface::Sata => 10_500,
         _ => 1_600,
@@ -154,7 +154,7 @@ pub(super) fn usual_per_command(facts: &Facts) -> u64 {
 
 /// Time that every command adds, in ns: what a write into a protected buffer takes, less the
 /// controller and the link; `None` where the sheet does not say.
-pub(super) fn latency_ns(facts: &Facts) -> Option<u64> {
+pub(super) fn latency_ns(facts: &DatasheetFacts) -> Option<u64> {
     let write = facts.write_latency.filter(|_| facts.protected)?.0;
     let fixed = usual_or(facts.random_read, facts) + link_ns(facts);
     Some(write.saturating_sub(fixed).max(1_000))
@@ -171,7 +171,7 @@ pub(super) fn usual_read_ns(cells: Cells) -> u64 {
 
 /// Random reads per second of `dies` of which each takes `ns`: of those outstanding, D are at the
 /// dies, which are busy for D / (D + dies - 1) of the time (a closed queue, dies drawn at random).
-fn random_reads(facts: &Facts, dies: u64, ns: u64) -> f64 {
+fn random_reads(facts: &DatasheetFacts, dies: u64, ns: u64) -> f64 {
     let outstanding = f64::from(facts.depth.unwrap_or(32));
     let fixed = latency_ns(facts).unwrap_or(10_000) + link_ns(facts) + transfer_ns(facts, 4096);
     let wanted = facts.random_read.map_or(0.0, f64::from);
@@ -182,7 +182,7 @@ fn random_reads(facts: &Facts, dies: u64, ns: u64) -> f64 {
 
 /// Time of a cell read in ns, and whether the sheet's random reads need it to be shorter than what
 /// is usual or a single read takes.
-pub(super) fn read_ns(facts: &Facts, array: &Array) -> (u64, bool) {
+pub(super) fn read_ns(facts: &DatasheetFacts, array: &ArrayShape) -> (u64, bool) {
     let cell = cell_read_ns(facts);
     let wanted = facts.random_read.map_or(0.0, f64::from);
     let reads = random_reads(facts, array.dies, cell);
@@ -193,12 +193,12 @@ pub(super) fn read_ns(facts: &Facts, array: &Array) -> (u64, bool) {
 }
 
 /// Time of a transfer between die and controller in ns.
-fn transfer_ns(facts: &Facts, bytes: u64) -> u64 {
+fn transfer_ns(facts: &DatasheetFacts, bytes: u64) -> u64 {
     bytes * 1000 / channel_rate(facts)
 }
 
 /// Time of a cell read in ns: what a random read takes, less all else.
-fn cell_read_ns(facts: &Facts) -> u64 {
+fn cell_read_ns(facts: &DatasheetFacts) -> u64 {
     let usual = usual_read_ns(facts.cells);
     let Some(whole) = facts.random_read_latency else {
         return usual;
@@ -211,17 +211,17 @@ fn cell_read_ns(facts: &Facts) -> u64 {
 }
 
 /// Time of 4 KiB on the link.
-fn link_ns(facts: &Facts) -> u64 {
+fn link_ns(facts: &DatasheetFacts) -> u64 {
     4096 * 1000 / link_rate(facts)
 }
 
-fn usual_or(iops: Option<u32>, facts: &Facts) -> u64 {
+fn usual_or(iops: Option<u32>, facts: &DatasheetFacts) -> u64 {
     iops.map_or(usual_per_command(facts), per_command)
 }
 
 /// Time of a program in ns so that the array as a whole takes `rate` bytes per second: a die
 /// transfers a unit, then programs it.
-pub(super) fn program_ns(facts: &Facts, array: &Array, rate: u64) -> u64 {
+pub(super) fn program_ns(facts: &DatasheetFacts, array: &ArrayShape, rate: u64) -> u64 {
     let unit = array.unit() as f64;
     let whole = array.dies as f64 * unit * 1e9 / rate as f64;
     let transfer = unit * 1000.0 / channel_rate(facts) as f64;
@@ -238,7 +238,7 @@ pub(super) fn usual_program_ns(cells: Cells) -> u64 {
 }
 
 /// Bytes per second that the array takes at the usual time of a program.
-fn usual_write_rate(facts: &Facts, array: &Array) -> u64 {
+fn usual_write_rate(facts: &DatasheetFacts, array: &ArrayShape) -> u64 {
     let unit = array.unit();
     let each = usual_program_ns(facts.cells) + unit * 1000 / channel_rate(facts);
     let dies = array.dies * unit * 1_000_000_000 / each;
@@ -246,7 +246,7 @@ fn usual_write_rate(facts: &Facts, array: &Array) -> u64 {
 }
 
 /// Write amplification under uniform writes over the whole drive.
-pub(super) fn uniform_waf(user: u64, array: &Array) -> f64 {
+pub(super) fn uniform_waf(user: u64, array: &ArrayShape) -> f64 {
     let usable = array.raw() as f64 * (1.0 - 4.0 / array.blocks.max(5) as f64);
     let slots = array.superblock() / 4096;
     greedy(
@@ -256,7 +256,7 @@ pub(super) fn uniform_waf(user: u64, array: &Array) -> f64 {
 }
 
 /// The rate of writes in order past any cache, where the flash limits it and not the link.
-pub(super) fn flash_limited(facts: &Facts) -> Option<u64> {
+pub(super) fn flash_limited(facts: &DatasheetFacts) -> Option<u64> {
     if facts.direct_write.is_some() || facts.slc.is_some() || facts.slc_empty.is_some() {
         return facts.direct_write;
     }
@@ -268,7 +268,7 @@ pub(super) fn flash_limited(facts: &Facts) -> Option<u64> {
 
 /// Time of a moved slot in ns, and whether the sheet's random writes decide it: they do where the
 /// flash alone would be faster.
-pub(super) fn moved_slot(facts: &Facts, user: u64, array: &Array) -> (u64, bool) {
+pub(super) fn moved_slot(facts: &DatasheetFacts, user: u64, array: &ArrayShape) -> (u64, bool) {
     let command = usual_or(facts.random_read, facts) as f64;
     let usual = ((MOVED_PER_COMMAND * command).round() as u64, false);
     let whole_drive = facts.span.is_none() && facts.slc.is_none() && facts.slc_empty.is_none();

@@ -1,10 +1,10 @@
 //! Do facts become a drive that passes the check, serves, and has what the sheet says?
 
-use super::{Facts, draft};
+use super::{DatasheetFacts, draft};
 use ssdlab_drives::catalogue;
 
-fn facts(given: &[(&str, &str)]) -> Facts {
-    let mut facts = Facts::default();
+fn facts(given: &[(&str, &str)]) -> DatasheetFacts {
+    let mut facts = DatasheetFacts::default();
     for (key, value) in given {
         facts.set(key, value).unwrap();
     }
@@ -60,9 +60,13 @@ fn facts_that_contradict_each_other_are_refused() {
     let mut small = facts(&LOG);
     small.set("raw", "512GiB").unwrap();
     assert!(draft(&small).is_err(), "less flash than capacity");
-    assert!(Facts::default().set("random-read", "-3").is_err());
-    assert!(Facts::default().set("sequential-read", "3000").is_err());
-    assert!(Facts::default().set("colour", "red").is_err());
+    assert!(DatasheetFacts::default().set("random-read", "-3").is_err());
+    assert!(
+        DatasheetFacts::default()
+            .set("sequential-read", "3000")
+            .is_err()
+    );
+    assert!(DatasheetFacts::default().set("colour", "red").is_err());
 }
 
 /// Each class of drive that people use as a log or a cache is drafted and holds a write.

@@ -1,10 +1,10 @@
 //! What a dollar buys: random writes a second, durable ones, and bytes written over the life.
 
-use super::Endurance;
+use super::DriveEndurance;
 use serde::Serialize;
 use ssdlab_base::LabError;
 use ssdlab_base::check::failures;
-use ssdlab_bench::engine::devices::{Devices, Done, Source};
+use ssdlab_bench::engine::devices::{CommandSource, DeviceCompletion, Devices};
 use ssdlab_drives::catalogue::CatalogueDrive;
 use ssdlab_ssd::rng::Rng;
 use ssdlab_ssd::{Command, CountingDrive, Drive, DriveConfig, Nanos};
@@ -19,7 +19,7 @@ const COUNTED: u32 = 60_000;
 
 /// Writes a second in steady state, modelled.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Speeds {
+pub struct WriteSpeeds {
     /// 4 KiB random, 32 outstanding; `None`: the drive did not complete them.
     pub sustained_iops: Option<f64>,
     /// The same, each durable (FUA) before it is acknowledged.
@@ -28,7 +28,7 @@ pub struct Speeds {
 
 /// A drive against its price.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Money {
+pub struct PricePerformance {
     /// Name.
     pub name: String,
     /// US dollars.
@@ -37,14 +37,14 @@ pub struct Money {
     pub price_source: String,
     /// Modelled.
     #[serde(flatten)]
-    pub speeds: Speeds,
+    pub speeds: WriteSpeeds,
     /// What article zil measured after 80 minutes.
     pub published_iops: Option<u32>,
     /// Terabytes that the host may write, by each work.
     pub terabytes: Vec<(String, f64)>,
 }
 
-impl Money {
+impl PricePerformance {
     /// Of `drive`, with its own price or `price`; `None` when neither is known.
     ///
     /// # Errors
@@ -53,9 +53,9 @@ impl Money {
         drive: &CatalogueDrive,
         config: &DriveConfig,
         price: Option<f64>,
-        rows: &[&Endurance],
+        rows: &[&DriveEndurance],
         seed: u64,
-    ) -> Result<Option<Money>, LabError> {
+    ) -> Result<Option<PricePerformance>, LabError> {
         let documented = &drive.file.documented;
         let listed = documented.price_usd.as_ref();
         let (price_usd, price_source) = match (price, listed) {
@@ -63,7 +63,7 @@ impl Money {
             (None, Some(listed)) => (f64::from(listed.value), listed.source.clone()),
             (None, None) => return Ok(None),
         };
-        Ok(Some(Money {
+        Ok(Some(PricePerformance {
             name: drive.file.name.clone(),
             price_usd,
             price_source,
@@ -83,7 +83,7 @@ impl Money {
 ///
 /// # Errors
 /// When the drive cannot be modelled.
-pub fn speeds(config: &DriveConfig, seed: u64) -> Result<Speeds, LabError> {
+pub fn speeds(config: &DriveConfig, seed: u64) -> Result<WriteSpeeds, LabError> {
     let refused = |error: String| LabError::refused(error, "see `ssdlab drives show`");
     let blocks = config.user_bytes / BLOCK;
     let mut rng = Rng::named(seed, "endurance: speeds");
@@ -113,7 +113,7 @@ pub fn speeds(config: &DriveConfig, seed: u64) -> Result<Speeds, LabError> {
     if !failed.is_empty() {
         return Err(LabError::SelfCheck(failed.join("; ")));
     }
-    Ok(Speeds {
+    Ok(WriteSpeeds {
         sustained_iops,
         durable_iops,
     })
@@ -137,7 +137,7 @@ fn fill_in_time(devices: &mut Devices, bytes: u64) {
 }
 
 /// Random writes, of which the first ones are not counted.
-struct Writes<'a> {
+struct CountedWrites<'a> {
     rng: &'a mut Rng,
     blocks: u64,
     fua: bool,
@@ -150,13 +150,13 @@ struct Writes<'a> {
     span: [Nanos; 2],
 }
 
-impl Source for Writes<'_> {
+impl CommandSource for CountedWrites<'_> {
     fn next(&mut self, _: &Drive) -> Option<Command> {
         self.left = self.left.checked_sub(1)?;
         Some(write(self.rng, self.blocks, self.fua))
     }
 
-    fn done(&mut self, _: &Drive, done: &Done) {
+    fn done(&mut self, _: &Drive, done: &DeviceCompletion) {
         self.done += 1;
         if self.done == self.warm {
             self.span[0] = done.done;
@@ -172,7 +172,7 @@ impl Source for Writes<'_> {
 fn rate(devices: &mut Devices, rng: &mut Rng, blocks: u64, fua: bool) -> Option<f64> {
     // Durable writes of an unprotected drive take milliseconds each: fewer tell as much.
     let (warm, counted) = if fua { (2_000, 6_000) } else { (WARM, COUNTED) };
-    let mut writes = Writes {
+    let mut writes = CountedWrites {
         rng,
         blocks,
         fua,
@@ -190,7 +190,7 @@ fn rate(devices: &mut Devices, rng: &mut Rng, blocks: u64, fua: bool) -> Option<
 }
 
 /// A table for people.
-pub fn table(rows: &[Money]) -> String {
+pub fn table(rows: &[PricePerformance]) -> String {
     use ssdlab_view::units::rate;
     let mut lines = vec![format!(
         "{:22} {:>7} {:>8} {:>7} {:>8} {:>7} {:>8} {:>7}",
@@ -264,11 +264,11 @@ mod tests {
 
     #[test]
     fn what_is_not_known_is_said_so() {
-        let row = Money {
+        let row = PricePerformance {
             name: "a".into(),
             price_usd: 100.0,
             price_source: "list".into(),
-            speeds: Speeds {
+            speeds: WriteSpeeds {
                 sustained_iops: Some(1000.0),
                 durable_iops: None,
             },

@@ -1,8 +1,8 @@
 //! A study: every drive under every work, and writes per dollar.
 
-use super::money::Money;
-use super::work::Work;
-use super::{Asked, Endurance, played, worn_by};
+use super::money::PricePerformance;
+use super::work::WearWorkload;
+use super::{DriveEndurance, EnduranceOptions, played, worn_by};
 use serde::Serialize;
 use ssdlab_base::LabError;
 use ssdlab_base::parallel::all;
@@ -11,13 +11,13 @@ use std::sync::atomic::AtomicBool;
 
 /// Drives and works.
 #[derive(Clone, Debug)]
-pub struct Study {
+pub struct EnduranceStudy {
     /// The drives.
     pub drives: Vec<CatalogueDrive>,
     /// Works that wear each of them.
-    pub works: Vec<Work>,
+    pub works: Vec<WearWorkload>,
     /// How each is played.
-    pub asked: Asked,
+    pub asked: EnduranceOptions,
     /// Also writes per dollar.
     pub money: bool,
     /// Price of each drive, US dollars; `None` = the catalogue's.
@@ -28,21 +28,22 @@ pub struct Study {
 
 /// Results of a study.
 #[derive(Clone, Debug, Serialize)]
-pub struct Studied {
+pub struct StudyResults {
     /// A row for each drive and work.
-    pub endurance: Vec<Endurance>,
+    pub endurance: Vec<DriveEndurance>,
     /// Writes per dollar; empty unless asked for. Drives without a price are left out.
-    pub money: Vec<Money>,
+    pub money: Vec<PricePerformance>,
 }
 
-impl Study {
+impl EnduranceStudy {
     /// Plays every drive under every work.
     ///
     /// # Errors
     /// When a drive cannot be modelled or does not settle, a self-check fails, or `stop` is set.
-    pub fn run(&self, stop: &AtomicBool) -> Result<Studied, LabError> {
+    pub fn run(&self, stop: &AtomicBool) -> Result<StudyResults, LabError> {
         let works = |drive| self.works.iter().map(move |work| (drive, work));
-        let jobs: Vec<(&CatalogueDrive, &Work)> = self.drives.iter().flat_map(works).collect();
+        let jobs: Vec<(&CatalogueDrive, &WearWorkload)> =
+            self.drives.iter().flat_map(works).collect();
         let threads = self.jobs.clamp(1, 64);
         let endurance = all(&jobs, threads, |(drive, work)| {
             worn_by(drive, work, &self.asked, stop)
@@ -53,7 +54,7 @@ impl Study {
             })?,
             false => Vec::new(),
         };
-        Ok(Studied {
+        Ok(StudyResults {
             endurance,
             money: money.into_iter().flatten().collect(),
         })
@@ -62,12 +63,12 @@ impl Study {
     fn bought(
         &self,
         drive: &CatalogueDrive,
-        rows: &[Endurance],
-    ) -> Result<Option<Money>, LabError> {
+        rows: &[DriveEndurance],
+    ) -> Result<Option<PricePerformance>, LabError> {
         let op = drive.config.nominal_op();
-        let is_own = |row: &&Endurance| row.name == drive.file.name && row.op == op;
-        let own: Vec<&Endurance> = rows.iter().filter(is_own).collect();
+        let is_own = |row: &&DriveEndurance| row.name == drive.file.name && row.op == op;
+        let own: Vec<&DriveEndurance> = rows.iter().filter(is_own).collect();
         let played = played(drive, self.asked.capacity)?;
-        Money::of(drive, &played.config, self.price, &own, self.asked.seed)
+        PricePerformance::of(drive, &played.config, self.price, &own, self.asked.seed)
     }
 }

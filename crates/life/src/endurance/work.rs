@@ -3,9 +3,9 @@
 
 use super::jesd219::Jesd219;
 use ssdlab_base::LabError;
-use ssdlab_base::error::Place;
-use ssdlab_load::synthetic::{Commands, Load, Pattern};
-use ssdlab_load::trace::replay::{Commands as TraceCommands, Fit, Replay};
+use ssdlab_base::error::InputLocation;
+use ssdlab_load::synthetic::{SyntheticCommands, SyntheticLoad, SyntheticPattern};
+use ssdlab_load::trace::replay::{AddressFit, Replay, ReplayCommands as TraceCommands};
 use ssdlab_load::trace::{Op, ReadOptions};
 use ssdlab_ssd::Command;
 use ssdlab_ssd::rng::Rng;
@@ -13,31 +13,31 @@ use std::path::Path;
 
 /// A kind of work.
 #[derive(Clone, Debug)]
-pub enum Work {
+pub enum WearWorkload {
     /// JESD219's enterprise writes.
     Enterprise,
     /// In place of JESD219A's client trace, which is not free: see [`Client`].
     Client,
     /// Independent commands.
-    Pattern(Load),
+    Pattern(SyntheticLoad),
     /// A trace, over and over, its addresses shrunk alike when it reaches beyond the drive.
     Trace(Box<Replay>),
 }
 
-impl Work {
+impl WearWorkload {
     /// Reads `enterprise`, `client`, a pattern of `ssdlab simulate` or the path of a trace; `block`
     /// and `seed` are a pattern's.
     ///
     /// # Errors
     /// When it is none of these, or a trace that never writes.
-    pub fn parse(text: &str, block: u32, seed: u64) -> Result<Work, LabError> {
+    pub fn parse(text: &str, block: u32, seed: u64) -> Result<WearWorkload, LabError> {
         match text {
-            "enterprise" => return Ok(Work::Enterprise),
-            "client" => return Ok(Work::Client),
+            "enterprise" => return Ok(WearWorkload::Enterprise),
+            "client" => return Ok(WearWorkload::Client),
             _ => {}
         }
-        if let Ok(pattern) = Pattern::parse(text) {
-            return Ok(Work::Pattern(Load {
+        if let Ok(pattern) = SyntheticPattern::parse(text) {
+            return Ok(WearWorkload::Pattern(SyntheticLoad {
                 pattern,
                 block,
                 read_pct: 0,
@@ -54,29 +54,29 @@ impl Work {
                     "enterprise, client, uniform, sequential, hotcold:80/20, zipf:0.99 or the \
                           path of a trace is allowed"
                         .into(),
-                place: Place::command_line(),
+                place: InputLocation::command_line(),
                 hint: "`ssdlab trace show FILE` tells whether a trace can be read".into(),
             });
         }
-        let (replay, _) = Replay::survey(path, &ReadOptions::default(), None, Fit::Scale)?;
+        let (replay, _) = Replay::survey(path, &ReadOptions::default(), None, AddressFit::Scale)?;
         if replay.survey.commands[Op::Write as usize] == 0 {
             return Err(LabError::refused(
                 format!("{text} never writes: it wears no drive"),
                 "give a trace with writes",
             ));
         }
-        Ok(Work::Trace(Box::new(replay)))
+        Ok(WearWorkload::Trace(Box::new(replay)))
     }
 
     /// For tables.
     pub fn name(&self) -> String {
         match self {
-            Work::Enterprise => "enterprise".into(),
-            Work::Client => "client".into(),
-            Work::Pattern(load) => {
+            WearWorkload::Enterprise => "enterprise".into(),
+            WearWorkload::Client => "client".into(),
+            WearWorkload::Pattern(load) => {
                 format!("{} {}", load.pattern, ssdlab_ssd::Bytes(load.block.into()))
             }
-            Work::Trace(replay) => {
+            WearWorkload::Trace(replay) => {
                 let name = replay.path.file_name().unwrap_or_default();
                 name.to_string_lossy().into_owned()
             }
@@ -87,40 +87,42 @@ impl Work {
     ///
     /// # Errors
     /// When it does not fit.
-    pub(super) fn stream(&self, capacity: u64, seed: u64) -> Result<Stream, LabError> {
+    pub(super) fn stream(&self, capacity: u64, seed: u64) -> Result<WearStream, LabError> {
         Ok(match self {
-            Work::Enterprise => Stream::Enterprise(Jesd219::new(capacity, seed)?),
-            Work::Client => Stream::Client(Client::new(capacity, seed)?),
-            Work::Pattern(load) => Stream::Pattern(Box::new(Commands::new(load, capacity)?)),
-            Work::Trace(replay) => {
+            WearWorkload::Enterprise => WearStream::Enterprise(Jesd219::new(capacity, seed)?),
+            WearWorkload::Client => WearStream::Client(ClientStream::new(capacity, seed)?),
+            WearWorkload::Pattern(load) => {
+                WearStream::Pattern(Box::new(SyntheticCommands::new(load, capacity)?))
+            }
+            WearWorkload::Trace(replay) => {
                 let mut replay = replay.clone();
                 if replay.survey.end <= capacity {
-                    replay.fit = Fit::Refuse;
+                    replay.fit = AddressFit::Refuse;
                 }
                 let commands = TraceCommands::new(&replay, capacity)?;
-                Stream::Trace(Box::new((*replay, commands, capacity)))
+                WearStream::Trace(Box::new((*replay, commands, capacity)))
             }
         })
     }
 }
 
 /// A work's commands.
-pub(super) enum Stream {
+pub(super) enum WearStream {
     Enterprise(Jesd219),
-    Client(Client),
-    Pattern(Box<Commands>),
+    Client(ClientStream),
+    Pattern(Box<SyntheticCommands>),
     Trace(Box<(Replay, TraceCommands, u64)>),
 }
 
-impl Stream {
+impl WearStream {
     /// The next `count` of them.
     pub fn batch(&mut self, batch: &mut Vec<Command>, count: usize) -> Result<(), LabError> {
         batch.clear();
         match self {
-            Stream::Enterprise(stream) => batch.extend(stream.take(count)),
-            Stream::Client(stream) => batch.extend(stream.take(count)),
-            Stream::Pattern(commands) => batch.extend((0..count).map(|_| commands.command())),
-            Stream::Trace(all) => {
+            WearStream::Enterprise(stream) => batch.extend(stream.take(count)),
+            WearStream::Client(stream) => batch.extend(stream.take(count)),
+            WearStream::Pattern(commands) => batch.extend((0..count).map(|_| commands.command())),
+            WearStream::Trace(all) => {
                 let (replay, commands, capacity) = &mut **all;
                 while batch.len() < count {
                     if let Some((command, _)) = commands.next_command() {
@@ -142,7 +144,7 @@ impl Stream {
 /// three quarters of the drive are used (the active range of SNIA's client tests), four of five
 /// commands go to a fifth of that, sizes are small with long ones between, and one command in
 /// twenty trims 256 KiB.
-pub struct Client {
+pub struct ClientStream {
     rng: Rng,
     blocks: u64,
 }
@@ -155,19 +157,19 @@ const CLIENT_HOT: u64 = 20;
 /// Blocks of 512 bytes of a trim.
 const CLIENT_TRIM: u64 = 512;
 
-impl Client {
+impl ClientStream {
     /// The stream of `seed` on a drive of `capacity` bytes.
     ///
     /// # Errors
     /// When the drive is smaller than 16 MiB.
-    pub fn new(capacity: u64, seed: u64) -> Result<Client, LabError> {
+    pub fn new(capacity: u64, seed: u64) -> Result<ClientStream, LabError> {
         if capacity < 16 << 20 {
             return Err(LabError::refused(
                 format!("a drive of {capacity} bytes is too small for a client's zones"),
                 "16 MiB or more",
             ));
         }
-        Ok(Client {
+        Ok(ClientStream {
             rng: Rng::named(seed, "client"),
             blocks: capacity / 512 * CLIENT_USED / 100,
         })
@@ -189,7 +191,7 @@ impl Client {
     }
 }
 
-impl Iterator for Client {
+impl Iterator for ClientStream {
     type Item = Command;
 
     fn next(&mut self) -> Option<Command> {
@@ -219,7 +221,7 @@ mod tests {
     #[test]
     fn the_client_stand_in_stays_in_its_part_and_has_its_shares() {
         let capacity = 1_u64 << 30;
-        let client = Client::new(capacity, 1).unwrap();
+        let client = ClientStream::new(capacity, 1).unwrap();
         let used = client.used();
         assert_eq!(used, capacity * 3 / 4);
         let (mut trims, mut hot, mut small) = (0, 0, 0);
@@ -250,15 +252,17 @@ mod tests {
             }
             path.display().to_string()
         };
-        let work = Work::parse(&put("w.csv", "Write"), 4096, 0).unwrap();
+        let work = WearWorkload::parse(&put("w.csv", "Write"), 4096, 0).unwrap();
         let mut batch = Vec::new();
         let mut stream = work.stream(64 << 20, 0).unwrap();
         stream.batch(&mut batch, 10).unwrap();
         let offsets: Vec<u64> = batch.iter().map(|c| c.offset / 4096).collect();
         assert_eq!(offsets, [0, 1, 2, 3, 0, 1, 2, 3, 0, 1]);
-        let error = Work::parse(&put("r.csv", "Read"), 4096, 0).unwrap_err();
+        let error = WearWorkload::parse(&put("r.csv", "Read"), 4096, 0).unwrap_err();
         assert!(error.to_string().contains("never writes"), "{error}");
-        let error = Work::parse("nonesuch", 4096, 0).unwrap_err().to_string();
+        let error = WearWorkload::parse("nonesuch", 4096, 0)
+            .unwrap_err()
+            .to_string();
         assert!(error.contains("path of a trace"), "{error}");
     }
 }

@@ -1,13 +1,13 @@
 //! The life itself: fill, then load, with samples on the way.
 
-use super::machine::Machine;
-use super::result::{Latency, Part, Simulation};
-use super::sample::{Phase, Sample, Sampler};
-use super::{Fill, Gear, Plan, Until};
+use super::machine::LifeDrive;
+use super::result::{LoadBaseline, LoadLatency, Simulation};
+use super::sample::{LifePhase, LifeSample, Sampler};
+use super::{LoadEnd, Prefill, SimulationGear, SimulationPlan};
 use ssdlab_base::LabError;
-use ssdlab_base::check::Check;
-use ssdlab_drives::keep::saved::About;
-use ssdlab_load::synthetic::{Commands, Load};
+use ssdlab_base::check::SelfCheck;
+use ssdlab_drives::keep::saved::SavedDriveInfo;
+use ssdlab_load::synthetic::{SyntheticCommands, SyntheticLoad};
 use ssdlab_ssd::{Bytes, Command, CountingDrive, Drive, DriveCounters, Nanos, Op};
 use ssdlab_view::units;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,9 +19,9 @@ const SAMPLES: u64 = 400;
 
 /// How far a life is.
 #[derive(Clone, Copy, Debug)]
-pub struct Progress {
+pub struct LifeProgress {
     /// `fill` or `load`.
-    pub phase: Phase,
+    pub phase: LifePhase,
     /// Share of the phase that is done, 0 to 1.
     pub done: f64,
     /// Bytes written by the host in this life.
@@ -35,21 +35,21 @@ pub struct Progress {
 }
 
 /// Sees how a life goes.
-pub trait Watch {
+pub trait LifeObserver {
     /// Called every few thousand commands.
-    fn progress(&mut self, progress: &Progress);
+    fn progress(&mut self, progress: &LifeProgress);
 }
 
 /// Nobody looks.
-pub struct Unwatched;
+pub struct NullLifeObserver;
 
-impl Watch for Unwatched {
-    fn progress(&mut self, _: &Progress) {}
+impl LifeObserver for NullLifeObserver {
+    fn progress(&mut self, _: &LifeProgress) {}
 }
 
 /// Where a phase ends.
 #[derive(Clone, Copy, Debug)]
-enum End {
+enum PhaseEnd {
     /// Bytes written by the host in the phase.
     Bytes(u64),
     /// Virtual time in the phase.
@@ -57,19 +57,19 @@ enum End {
 }
 
 /// What ran, and the drive afterwards.
-pub struct Lived {
+pub struct SimulatedLife {
     /// What came out.
     pub simulation: Simulation,
     /// Its samples.
-    pub samples: Vec<Sample>,
+    pub samples: Vec<LifeSample>,
     /// The drive, where it can be saved: in the timed gear.
     pub drive: Option<Drive>,
 }
 
-impl Lived {
+impl SimulatedLife {
     /// Description of the drive that is left, to be saved with it; `before` is that of the drive
     /// that the life began with.
-    pub fn about(&self, plan: &Plan, before: Option<About>) -> About {
+    pub fn about(&self, plan: &SimulationPlan, before: Option<SavedDriveInfo>) -> SavedDriveInfo {
         let s = &self.simulation;
         let mut history = plan.history.clone();
         history.push(format!(
@@ -81,7 +81,7 @@ impl Lived {
             units::decimal_bytes(s.host_bytes as f64),
             s.seed
         ));
-        About {
+        SavedDriveInfo {
             name: plan.name.clone(),
             title: plan.title.clone(),
             settings: plan.settings.clone(),
@@ -101,38 +101,38 @@ impl Lived {
 /// # Errors
 /// When the plan is not possible.
 pub fn live(
-    plan: &Plan,
+    plan: &SimulationPlan,
     from: Option<Drive>,
-    watch: &mut dyn Watch,
+    watch: &mut dyn LifeObserver,
     stop: &AtomicBool,
-) -> Result<Lived, LabError> {
+) -> Result<SimulatedLife, LabError> {
     plan.validate()?;
     let refused = |error: ssdlab_ssd::ConfigError| {
         LabError::refused(error.to_string(), "see `ssdlab drives show`")
     };
     match plan.gear {
-        Gear::Counting => {
+        SimulationGear::Counting => {
             let drive = CountingDrive::new(plan.config.clone()).map_err(refused)?;
-            let (life, _) = Life::run(plan, drive, watch, stop)?;
+            let (life, _) = LifeRunner::run(plan, drive, watch, stop)?;
             Ok(life)
         }
-        Gear::Timed => {
+        SimulationGear::Timed => {
             let drive = match from {
                 Some(drive) => drive,
                 None => Drive::new(plan.config.clone()).map_err(refused)?,
             };
-            let timed = super::machine::Timed::new(drive, plan.depth);
-            let (mut life, timed) = Life::run(plan, timed, watch, stop)?;
+            let timed = super::machine::TimedLifeDrive::new(drive, plan.depth);
+            let (mut life, timed) = LifeRunner::run(plan, timed, watch, stop)?;
             life.drive = Some(timed.into_drive());
             Ok(life)
         }
     }
 }
 
-struct Life<'a, M> {
-    plan: &'a Plan,
+struct LifeRunner<'a, M> {
+    plan: &'a SimulationPlan,
     machine: M,
-    watch: &'a mut dyn Watch,
+    watch: &'a mut dyn LifeObserver,
     stop: &'a AtomicBool,
     sampler: Sampler,
     commands: u64,
@@ -141,14 +141,14 @@ struct Life<'a, M> {
     first: DriveCounters,
 }
 
-impl<M: Machine> Life<'_, M> {
+impl<M: LifeDrive> LifeRunner<'_, M> {
     fn run(
-        plan: &Plan,
+        plan: &SimulationPlan,
         machine: M,
-        watch: &mut dyn Watch,
+        watch: &mut dyn LifeObserver,
         stop: &AtomicBool,
-    ) -> Result<(Lived, M), LabError> {
-        let mut life = Life {
+    ) -> Result<(SimulatedLife, M), LabError> {
+        let mut life = LifeRunner {
             plan,
             first: machine.counters().clone(),
             slot_bytes: plan.config.geometry().slot_bytes,
@@ -163,25 +163,25 @@ impl<M: Machine> Life<'_, M> {
         let load_began = life.machine.now();
         let busy = life.machine.busy_by_purpose();
         let energy = life.machine.energy_nj();
-        let mut commands = Commands::new(&plan.load, plan.span_bytes())?;
+        let mut commands = SyntheticCommands::new(&plan.load, plan.span_bytes())?;
         let capacity = plan.config.user_bytes;
         let end = match plan.until {
-            Until::Drives(writes) => End::Bytes((writes * capacity as f64) as u64),
-            Until::Bytes(bytes) => End::Bytes(bytes),
-            Until::Time(time) => End::Time(time),
+            LoadEnd::Drives(writes) => PhaseEnd::Bytes((writes * capacity as f64) as u64),
+            LoadEnd::Bytes(bytes) => PhaseEnd::Bytes(bytes),
+            LoadEnd::Time(time) => PhaseEnd::Time(time),
         };
         let before = life.commands;
-        life.phase(Phase::Load, &mut commands, end)?;
+        life.phase(LifePhase::Load, &mut commands, end)?;
         let count = life.commands - before;
-        let Life {
+        let LifeRunner {
             machine,
             mut sampler,
             first,
             commands,
             ..
         } = life;
-        sampler.flush(Phase::Load, &machine);
-        let part = Part {
+        sampler.flush(LifePhase::Load, &machine);
+        let part = LoadBaseline {
             counters: at_load,
             began: load_began,
             busy,
@@ -189,10 +189,10 @@ impl<M: Machine> Life<'_, M> {
             commands: count,
         };
         let mut simulation = Simulation::new(plan, &machine, &part, &sampler.samples);
-        simulation.latency = Latency::of(&sampler.load_latencies);
+        simulation.latency = LoadLatency::of(&sampler.load_latencies);
         simulation.stopped = stop.load(Ordering::Relaxed);
         simulation.checks = checks(&machine, &first, commands);
-        let lived = Lived {
+        let lived = SimulatedLife {
             simulation,
             samples: sampler.samples,
             drive: None,
@@ -202,14 +202,14 @@ impl<M: Machine> Life<'_, M> {
 
     fn fill(&mut self) -> Result<(), LabError> {
         let (pattern, block) = match self.plan.fill {
-            Fill::None => return Ok(()),
-            Fill::Sequential => (
-                ssdlab_load::synthetic::Pattern::Sequential,
+            Prefill::None => return Ok(()),
+            Prefill::Sequential => (
+                ssdlab_load::synthetic::SyntheticPattern::Sequential,
                 self.plan.fill_block(),
             ),
-            Fill::Random => return self.fill_at_random(),
+            Prefill::Random => return self.fill_at_random(),
         };
-        let load = Load {
+        let load = SyntheticLoad {
             pattern,
             block,
             read_pct: 0,
@@ -217,16 +217,16 @@ impl<M: Machine> Life<'_, M> {
             seed: 0,
         };
         let span = self.plan.span_bytes();
-        let mut commands = Commands::new(&load, span)?;
+        let mut commands = SyntheticCommands::new(&load, span)?;
         let whole = span / u64::from(block) * u64::from(block);
-        self.phase(Phase::Fill, &mut commands, End::Bytes(whole))?;
+        self.phase(LifePhase::Fill, &mut commands, PhaseEnd::Bytes(whole))?;
         // The rest at the end.
         if whole < span && !self.stopped() {
             let rest = Command::write(whole, (span - whole) as u32);
-            self.give(Phase::Fill, &[rest]);
+            self.give(LifePhase::Fill, &[rest]);
         }
         self.machine.settle(&mut self.sampler.latencies);
-        self.sampler.flush(Phase::Fill, &self.machine);
+        self.sampler.flush(LifePhase::Fill, &self.machine);
         Ok(())
     }
 
@@ -247,11 +247,11 @@ impl<M: Machine> Life<'_, M> {
             batch.clear();
             let part = first..(first + BATCH as u64).min(slots);
             batch.extend(part.map(|n| Command::write(order.at(n) * slot, slot as u32)));
-            self.give(Phase::Fill, &batch);
-            self.report(Phase::Fill, first as f64 / slots as f64);
+            self.give(LifePhase::Fill, &batch);
+            self.report(LifePhase::Fill, first as f64 / slots as f64);
         }
         self.machine.settle(&mut self.sampler.latencies);
-        self.sampler.flush(Phase::Fill, &self.machine);
+        self.sampler.flush(LifePhase::Fill, &self.machine);
         Ok(())
     }
 
@@ -259,18 +259,27 @@ impl<M: Machine> Life<'_, M> {
         self.stop.load(Ordering::Relaxed)
     }
 
-    fn give(&mut self, phase: Phase, batch: &[Command]) {
+    fn give(&mut self, phase: LifePhase, batch: &[Command]) {
         self.machine.run(batch, &mut self.sampler.latencies);
         self.commands += batch.len() as u64;
         self.sampler.look(phase, &self.machine, batch.len());
     }
 
-    fn phase(&mut self, phase: Phase, commands: &mut Commands, end: End) -> Result<(), LabError> {
+    fn phase(
+        &mut self,
+        phase: LifePhase,
+        commands: &mut SyntheticCommands,
+        end: PhaseEnd,
+    ) -> Result<(), LabError> {
         let began = self.machine.now();
-        let through = self.plan.write_through && phase == Phase::Load;
+        let through = self.plan.write_through && phase == LifePhase::Load;
         let (block, samples) = (
             commands.block(),
-            if phase == Phase::Load { SAMPLES } else { 40 },
+            if phase == LifePhase::Load {
+                SAMPLES
+            } else {
+                40
+            },
         );
         self.sampler
             .begin(&self.machine, end_of(end), block, samples);
@@ -280,8 +289,8 @@ impl<M: Machine> Life<'_, M> {
         while !self.stopped() {
             let now = self.machine.now();
             let (share, left) = match end {
-                End::Bytes(bytes) => (asked as f64 / bytes.max(1) as f64, bytes - asked),
-                End::Time(time) => {
+                PhaseEnd::Bytes(bytes) => (asked as f64 / bytes.max(1) as f64, bytes - asked),
+                PhaseEnd::Time(time) => {
                     let passed = Nanos(now.0 - began.0);
                     (
                         passed.0 as f64 / time.0.max(1) as f64,
@@ -298,7 +307,7 @@ impl<M: Machine> Life<'_, M> {
             while batch.len() < most {
                 let mut command = commands.command();
                 command.fua |= through && command.op == Op::Write;
-                if let End::Bytes(bytes) = end {
+                if let PhaseEnd::Bytes(bytes) = end {
                     if asked >= bytes {
                         break;
                     }
@@ -314,9 +323,9 @@ impl<M: Machine> Life<'_, M> {
         Ok(())
     }
 
-    fn report(&mut self, phase: Phase, done: f64) {
+    fn report(&mut self, phase: LifePhase, done: f64) {
         let counters = self.machine.counters();
-        self.watch.progress(&Progress {
+        self.watch.progress(&LifeProgress {
             phase,
             done: done.min(1.0),
             host_bytes: counters.host_bytes_written - self.first.host_bytes_written,
@@ -327,21 +336,21 @@ impl<M: Machine> Life<'_, M> {
     }
 }
 
-fn end_of(end: End) -> (bool, u64) {
+fn end_of(end: PhaseEnd) -> (bool, u64) {
     match end {
-        End::Bytes(bytes) => (false, bytes),
-        End::Time(time) => (true, time.0),
+        PhaseEnd::Bytes(bytes) => (false, bytes),
+        PhaseEnd::Time(time) => (true, time.0),
     }
 }
 
 /// The self-checks of a life.
-fn checks<M: Machine>(machine: &M, first: &DriveCounters, commands: u64) -> Vec<Check> {
+fn checks<M: LifeDrive>(machine: &M, first: &DriveCounters, commands: u64) -> Vec<SelfCheck> {
     let now = machine.counters();
     let sum = |c: &DriveCounters| c.host_reads + c.host_writes + c.host_trims + c.host_flushes;
     let served = sum(now) - sum(first);
     let mut all = vec![
-        Check::new("drive", machine.check()),
-        Check::new(
+        SelfCheck::new("drive", machine.check()),
+        SelfCheck::new(
             "every command served",
             if served == commands {
                 Ok(())
@@ -351,7 +360,7 @@ fn checks<M: Machine>(machine: &M, first: &DriveCounters, commands: u64) -> Vec<
         ),
     ];
     if let Some(little) = machine.littles_law() {
-        all.push(Check::new("Little's law", little));
+        all.push(SelfCheck::new("Little's law", little));
     }
     all
 }

@@ -1,21 +1,21 @@
 //! The two gears behind one face.
 
 use ssdlab_base::latencies::Latencies;
-use ssdlab_bench::engine::devices::{Devices, Done, Source};
+use ssdlab_bench::engine::devices::{CommandSource, DeviceCompletion, Devices};
 use ssdlab_ssd::ftl::SuperblockView;
 use ssdlab_ssd::nand::Purpose;
 use ssdlab_ssd::{Command, CountingDrive, Drive, DriveConfig, DriveCounters, Nanos, Op};
 
 /// Histograms of latencies in ns, by kind of command.
-pub(super) type ByOp = [Latencies; Op::COUNT];
+pub(super) type OpLatencies = [Latencies; Op::COUNT];
 
 /// Interface of a drive to a life, in either gear.
-pub(super) trait Machine {
+pub(super) trait LifeDrive {
     /// Does what the commands ask; in the timed gear, as many as its depth allows may be left
     /// outstanding. Latencies in ns go to the table.
-    fn run(&mut self, batch: &[Command], latencies: &mut ByOp);
+    fn run(&mut self, batch: &[Command], latencies: &mut OpLatencies);
     /// Waits for everything outstanding.
-    fn settle(&mut self, _: &mut ByOp) {}
+    fn settle(&mut self, _: &mut OpLatencies) {}
     fn config(&self) -> &DriveConfig;
     fn counters(&self) -> &DriveCounters;
     fn superblocks(&self) -> Vec<SuperblockView>;
@@ -43,8 +43,8 @@ pub(super) trait Machine {
     }
 }
 
-impl Machine for CountingDrive {
-    fn run(&mut self, batch: &[Command], _: &mut ByOp) {
+impl LifeDrive for CountingDrive {
+    fn run(&mut self, batch: &[Command], _: &mut OpLatencies) {
         self.apply_all(batch);
     }
     fn config(&self) -> &DriveConfig {
@@ -65,14 +65,14 @@ impl Machine for CountingDrive {
 }
 
 /// A drive in virtual time, kept at a queue depth.
-pub(super) struct Timed {
+pub(super) struct TimedLifeDrive {
     devices: Devices,
     depth: u32,
 }
 
-impl Timed {
-    pub fn new(drive: Drive, depth: u32) -> Timed {
-        Timed {
+impl TimedLifeDrive {
+    pub fn new(drive: Drive, depth: u32) -> TimedLifeDrive {
+        TimedLifeDrive {
             devices: Devices::one(drive),
             depth,
         }
@@ -91,13 +91,13 @@ impl Timed {
 const AHEAD: usize = 24;
 
 /// A batch on its way to the drive.
-struct Batch<'a> {
+struct BatchSource<'a> {
     commands: &'a [Command],
     at: usize,
-    latencies: &'a mut ByOp,
+    latencies: &'a mut OpLatencies,
 }
 
-impl Source for Batch<'_> {
+impl CommandSource for BatchSource<'_> {
     #[inline]
     fn has_next(&self) -> bool {
         self.at < self.commands.len()
@@ -114,19 +114,19 @@ impl Source for Batch<'_> {
     }
 
     #[inline]
-    fn done(&mut self, _: &Drive, done: &Done) {
+    fn done(&mut self, _: &Drive, done: &DeviceCompletion) {
         record(self.latencies, done);
     }
 }
 
 #[inline]
-fn record(latencies: &mut ByOp, done: &Done) {
+fn record(latencies: &mut OpLatencies, done: &DeviceCompletion) {
     latencies[done.op as usize].saturating_record(done.done.0 - done.submitted.0);
 }
 
-impl Machine for Timed {
-    fn run(&mut self, batch: &[Command], latencies: &mut ByOp) {
-        let mut source = Batch {
+impl LifeDrive for TimedLifeDrive {
+    fn run(&mut self, batch: &[Command], latencies: &mut OpLatencies) {
+        let mut source = BatchSource {
             commands: batch,
             at: 0,
             latencies,
@@ -134,7 +134,7 @@ impl Machine for Timed {
         self.devices.keep(self.depth, Nanos::MAX, &mut source);
     }
 
-    fn settle(&mut self, latencies: &mut ByOp) {
+    fn settle(&mut self, latencies: &mut OpLatencies) {
         self.devices.settle_with(|_, done| record(latencies, done));
     }
 

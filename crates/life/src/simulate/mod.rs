@@ -15,4 +15,4 @@ pub mod sweep;
 #[cfg(test)]
 mod tests;
 
-pub use plan::{DEPTH_MAX, Fill, Gear, Plan, Until};
+pub use plan::{DEPTH_MAX, LoadEnd, Prefill, SimulationGear, SimulationPlan};

@@ -1,16 +1,16 @@
 //! The page of a simulated life.
 
-use crate::simulate::result::{Erases, Simulation};
-use crate::simulate::sample::Sample;
+use crate::simulate::result::{Simulation, SuperblockErases};
+use crate::simulate::sample::LifeSample;
 use crate::simulate::summary;
 use maud::{Markup, PreEscaped, html};
-use ssdlab_view::chart::{Axis, Chart, ChartLine, Charts, Note, Unit};
-use ssdlab_view::line::Line;
+use ssdlab_view::chart::{Chart, ChartAxis, ChartLine, ChartMark, ChartUnit, Charts};
+use ssdlab_view::line::ChartPoints;
 use ssdlab_view::page::page;
 use ssdlab_view::{parts, units};
 
 /// The page of a simulated life.
-pub fn simulation_page(simulation: &Simulation, samples: &[Sample]) -> String {
+pub fn simulation_page(simulation: &Simulation, samples: &[LifeSample]) -> String {
     let mut charts = Charts::default();
     let body = body(simulation, samples, &mut charts);
     let name = &simulation.drive.name;
@@ -30,7 +30,7 @@ const STYLE: &str = "\
 .lead { font-size: 17px; }
 ";
 
-fn body(s: &Simulation, samples: &[Sample], charts: &mut Charts) -> Markup {
+fn body(s: &Simulation, samples: &[LifeSample], charts: &mut Charts) -> Markup {
     html! {
         style { (PreEscaped(STYLE)) }
         (header(s))
@@ -66,26 +66,26 @@ fn header(s: &Simulation) -> Markup {
 }
 
 /// A line's name, and its value at a sample.
-type Value<'a> = (&'a str, &'a dyn Fn(&Sample) -> Option<f64>);
+type SampleCurve<'a> = (&'a str, &'a dyn Fn(&LifeSample) -> Option<f64>);
 
 /// One chart over host bytes written or over time.
-struct Over<'a> {
-    samples: &'a [Sample],
+struct LifeChart<'a> {
+    samples: &'a [LifeSample],
     user_bytes: f64,
     /// x where the load begins.
     load_begins: Option<f64>,
-    axis: Axis,
+    axis: ChartAxis,
 }
 
-impl<'a> Over<'a> {
+impl<'a> LifeChart<'a> {
     /// Over time the load is alone: the fill's large commands would set every scale.
-    fn new(s: &Simulation, samples: &'a [Sample], axis: Axis) -> Over<'a> {
+    fn new(s: &Simulation, samples: &'a [LifeSample], axis: ChartAxis) -> LifeChart<'a> {
         let fill_count = samples.iter().take_while(|s| s.phase == "fill").count();
         let samples = match axis {
-            Axis::Time => &samples[fill_count..],
+            ChartAxis::Time => &samples[fill_count..],
             _ => samples,
         };
-        let mut over = Over {
+        let mut over = LifeChart {
             samples,
             user_bytes: s.drive.user_bytes as f64,
             load_begins: None,
@@ -96,35 +96,35 @@ impl<'a> Over<'a> {
         over
     }
 
-    fn x(&self, sample: &Sample) -> f64 {
+    fn x(&self, sample: &LifeSample) -> f64 {
         match self.axis {
-            Axis::Writes => sample.host_bytes as f64 / self.user_bytes,
+            ChartAxis::Writes => sample.host_bytes as f64 / self.user_bytes,
             _ => sample.t_s,
         }
     }
 
-    fn chart(&self, title: &str, unit: Unit, lines: &[Value<'_>]) -> Chart {
-        let line = |(i, (label, value)): (usize, &Value<'_>)| {
+    fn chart(&self, title: &str, unit: ChartUnit, lines: &[SampleCurve<'_>]) -> Chart {
+        let line = |(i, (label, value)): (usize, &SampleCurve<'_>)| {
             let points = self.samples.iter();
             ChartLine {
                 label: (*label).to_owned(),
                 colour: i,
                 dash: i,
                 hidden: false,
-                line: Line {
+                line: ChartPoints {
                     x: points.clone().map(|sample| self.x(sample)).collect(),
                     y: points.map(value).collect(),
                 },
             }
         };
-        let phase = |at: f64| Note::Phase { at };
+        let phase = |at: f64| ChartMark::Phase { at };
         Chart {
             title: title.to_owned(),
             unit,
             axis: self.axis,
             lines: lines.iter().enumerate().map(line).collect(),
             notes: self.load_begins.map(phase).into_iter().collect(),
-            group: if self.axis == Axis::Writes {
+            group: if self.axis == ChartAxis::Writes {
                 "writes"
             } else {
                 "time"
@@ -135,47 +135,47 @@ impl<'a> Over<'a> {
     }
 }
 
-fn over_life(s: &Simulation, samples: &[Sample], charts: &mut Charts) -> Markup {
-    let writes = Over::new(s, samples, Axis::Writes);
-    let time = Over::new(s, samples, Axis::Time);
+fn over_life(s: &Simulation, samples: &[LifeSample], charts: &mut Charts) -> Markup {
+    let writes = LifeChart::new(s, samples, ChartAxis::Writes);
+    let time = LifeChart::new(s, samples, ChartAxis::Time);
     let waf = writes.chart(
         "WAF over host writes (in user capacities)",
-        Unit::Rate,
-        &[("WAF", &|s: &Sample| s.waf)],
+        ChartUnit::Rate,
+        &[("WAF", &|s: &LifeSample| s.waf)],
     );
     let free = writes.chart(
         "Free superblocks over host writes (in user capacities)",
-        Unit::Rate,
-        &[("free", &|s: &Sample| Some(s.free_superblocks as f64))],
+        ChartUnit::Rate,
+        &[("free", &|s: &LifeSample| Some(s.free_superblocks as f64))],
     );
     let iops = time.chart(
         "IOPS over virtual time",
-        Unit::Rate,
-        &[("IOPS", &|s: &Sample| s.iops)],
+        ChartUnit::Rate,
+        &[("IOPS", &|s: &LifeSample| s.iops)],
     );
     let of = |all: Option<[u64; 3]>, i: usize| all.map(|all| all[i] as f64);
     let write = time.chart(
         "Write latency over virtual time",
-        Unit::Time,
+        ChartUnit::Time,
         &[
-            ("p50", &|s: &Sample| of(s.write_ns, 0)),
-            ("p99", &|s: &Sample| of(s.write_ns, 1)),
-            ("p99.9", &|s: &Sample| of(s.write_ns, 2)),
+            ("p50", &|s: &LifeSample| of(s.write_ns, 0)),
+            ("p99", &|s: &LifeSample| of(s.write_ns, 1)),
+            ("p99.9", &|s: &LifeSample| of(s.write_ns, 2)),
         ],
     );
     let read = time.chart(
         "Read latency over virtual time",
-        Unit::Time,
+        ChartUnit::Time,
         &[
-            ("p50", &|s: &Sample| of(s.read_ns, 0)),
-            ("p99", &|s: &Sample| of(s.read_ns, 1)),
-            ("p99.9", &|s: &Sample| of(s.read_ns, 2)),
+            ("p50", &|s: &LifeSample| of(s.read_ns, 0)),
+            ("p99", &|s: &LifeSample| of(s.read_ns, 1)),
+            ("p99.9", &|s: &LifeSample| of(s.read_ns, 2)),
         ],
     );
     let watts = time.chart(
         "Power over virtual time",
-        Unit::Power,
-        &[("W", &|s: &Sample| s.watts)],
+        ChartUnit::Power,
+        &[("W", &|s: &LifeSample| s.watts)],
     );
     html! {
         section {
@@ -276,7 +276,7 @@ fn histogram(classes: &[u32]) -> Markup {
 }
 
 /// Erases, superblock by superblock: the darker the more.
-fn wear(erases: &Erases) -> Markup {
+fn wear(erases: &SuperblockErases) -> Markup {
     let (least, most) = (f64::from(erases.min), f64::from(erases.max));
     let shade = |mean: f64| {
         let share = if most > least {

@@ -1,31 +1,31 @@
 //! Plan of a simulated life: drive, load, gear, fill and end.
 
 use ssdlab_base::LabError;
-use ssdlab_base::error::Place;
+use ssdlab_base::error::InputLocation;
 use ssdlab_base::memory::refuse_if_too_big;
 use ssdlab_base::quantity::{parse_duration, parse_size};
 use ssdlab_drives::catalogue::CatalogueDrive;
 use ssdlab_drives::rests_on::RestsOn;
 use ssdlab_drives::smart::AttributeSet;
-use ssdlab_load::synthetic::{Commands, Load, Pattern};
+use ssdlab_load::synthetic::{SyntheticCommands, SyntheticLoad, SyntheticPattern};
 use ssdlab_ssd::{Bytes, DriveConfig, Nanos};
 
 /// Which of the drive's gears.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Gear {
+pub enum SimulationGear {
     /// Map and media only: write amplification and wear.
     Counting,
     /// In virtual time.
     Timed,
 }
 
-impl Gear {
+impl SimulationGear {
     /// Reads its name.
     ///
     /// # Errors
     /// When there is no such gear.
-    pub fn parse(text: &str) -> Result<Gear, LabError> {
-        let all = [Gear::Counting, Gear::Timed];
+    pub fn parse(text: &str) -> Result<SimulationGear, LabError> {
+        let all = [SimulationGear::Counting, SimulationGear::Timed];
         all.into_iter()
             .find(|gear| gear.name() == text)
             .ok_or_else(|| {
@@ -41,15 +41,15 @@ impl Gear {
     /// Name for the command line and files.
     pub fn name(self) -> &'static str {
         match self {
-            Gear::Counting => "counting",
-            Gear::Timed => "timed",
+            SimulationGear::Counting => "counting",
+            SimulationGear::Timed => "timed",
         }
     }
 }
 
 /// Writes before the load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fill {
+pub enum Prefill {
     /// Nothing.
     None,
     /// The whole drive, front to back.
@@ -58,13 +58,13 @@ pub enum Fill {
     Random,
 }
 
-impl Fill {
+impl Prefill {
     /// Reads its name.
     ///
     /// # Errors
     /// When there is no such fill.
-    pub fn parse(text: &str) -> Result<Fill, LabError> {
-        let all = [Fill::None, Fill::Sequential, Fill::Random];
+    pub fn parse(text: &str) -> Result<Prefill, LabError> {
+        let all = [Prefill::None, Prefill::Sequential, Prefill::Random];
         all.into_iter()
             .find(|fill| fill.name() == text)
             .ok_or_else(|| {
@@ -80,16 +80,16 @@ impl Fill {
     /// Name for the command line and files.
     pub fn name(self) -> &'static str {
         match self {
-            Fill::None => "none",
-            Fill::Sequential => "sequential",
-            Fill::Random => "random",
+            Prefill::None => "none",
+            Prefill::Sequential => "sequential",
+            Prefill::Random => "random",
         }
     }
 }
 
 /// When a load ends.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Until {
+pub enum LoadEnd {
     /// User capacities written by the host.
     Drives(f64),
     /// Bytes written by the host.
@@ -98,25 +98,25 @@ pub enum Until {
     Time(Nanos),
 }
 
-impl Until {
+impl LoadEnd {
     /// Reads `10x`, `100GB` or `30m`.
     ///
     /// # Errors
     /// When it is none of these.
-    pub fn parse(text: &str) -> Result<Until, LabError> {
+    pub fn parse(text: &str) -> Result<LoadEnd, LabError> {
         let drives = text
             .strip_suffix('x')
             .and_then(|n| n.trim().parse::<f64>().ok());
         let ending = |unit: &str| text.trim().ends_with(unit);
         let found = match drives {
-            Some(drives) if drives > 0.0 && drives <= 1e6 => Some(Until::Drives(drives)),
+            Some(drives) if drives > 0.0 && drives <= 1e6 => Some(LoadEnd::Drives(drives)),
             Some(_) => None,
             // `30m` is half an hour here; sizes need their B.
-            None if ending("B") => parse_size(text).ok().filter(|b| *b > 0).map(Until::Bytes),
+            None if ending("B") => parse_size(text).ok().filter(|b| *b > 0).map(LoadEnd::Bytes),
             None => parse_duration(text)
                 .ok()
                 .filter(|t| t.0 > 0)
-                .map(Until::Time),
+                .map(LoadEnd::Time),
         };
         found.ok_or_else(|| LabError::BadValue {
             option: "--until".into(),
@@ -124,25 +124,25 @@ impl Until {
             allowed: "user capacities written (10x), bytes written (100GB) or virtual time (30m) \
                       is allowed"
                 .into(),
-            place: Place::command_line(),
+            place: InputLocation::command_line(),
             hint: "more than zero; sizes end in B, times in ns, us, ms, s, m, h or d".into(),
         })
     }
 }
 
-impl std::fmt::Display for Until {
+impl std::fmt::Display for LoadEnd {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Until::Drives(drives) => write!(f, "{drives}x"),
-            Until::Bytes(bytes) => write!(f, "{}", Bytes(*bytes)),
-            Until::Time(time) => write!(f, "{time}"),
+            LoadEnd::Drives(drives) => write!(f, "{drives}x"),
+            LoadEnd::Bytes(bytes) => write!(f, "{}", Bytes(*bytes)),
+            LoadEnd::Time(time) => write!(f, "{time}"),
         }
     }
 }
 
 /// Everything that determines a life.
 #[derive(Clone, Debug)]
-pub struct Plan {
+pub struct SimulationPlan {
     /// Name of the drive.
     pub name: String,
     /// What a person calls it.
@@ -158,36 +158,36 @@ pub struct Plan {
     /// History of a saved drive.
     pub history: Vec<String>,
     /// Gear.
-    pub gear: Gear,
+    pub gear: SimulationGear,
     /// Commands.
-    pub load: Load,
+    pub load: SyntheticLoad,
     /// Commands outstanding, in the timed gear.
     pub depth: u32,
     /// Every write of the load must be durable when it completes (FUA): nothing coalesces in a
     /// volatile buffer.
     pub write_through: bool,
     /// Before the load.
-    pub fill: Fill,
+    pub fill: Prefill,
     /// Percentage of the user capacity that fill and load use, from its beginning; the rest is
     /// never written. 1 to 100.
     pub used_pct: u32,
     /// End of the load.
-    pub until: Until,
+    pub until: LoadEnd,
 }
 
 /// Most commands outstanding.
 pub const DEPTH_MAX: u32 = 65_536;
 
-impl Plan {
-    /// What [`Plan::set`] knows.
+impl SimulationPlan {
+    /// What [`SimulationPlan::set`] knows.
     pub const KEYS: [&str; 9] = [
         "load", "block", "read_pct", "trim_pct", "iodepth", "seed", "fill", "used_pct", "until",
     ];
 
     /// Four user capacities of uniform 4 KiB writes without time, after a sequential fill: what
     /// `ssdlab simulate` does when only a drive is named.
-    pub fn usual(drive: &CatalogueDrive) -> Plan {
-        let nothing = Plan {
+    pub fn usual(drive: &CatalogueDrive) -> SimulationPlan {
+        let nothing = SimulationPlan {
             name: String::new(),
             title: String::new(),
             config: drive.config.clone(),
@@ -195,9 +195,9 @@ impl Plan {
             rests_on: Vec::new(),
             attributes: None,
             history: Vec::new(),
-            gear: Gear::Counting,
-            load: Load {
-                pattern: Pattern::Uniform,
+            gear: SimulationGear::Counting,
+            load: SyntheticLoad {
+                pattern: SyntheticPattern::Uniform,
                 block: 4096,
                 read_pct: 0,
                 trim_pct: 0,
@@ -205,14 +205,14 @@ impl Plan {
             },
             depth: 32,
             write_through: false,
-            fill: Fill::Sequential,
+            fill: Prefill::Sequential,
             used_pct: 100,
-            until: Until::Drives(4.0),
+            until: LoadEnd::Drives(4.0),
         };
         nothing.on(drive)
     }
 
-    /// Sets a parameter of the load, of the fill or of the end by its name in [`Plan::KEYS`].
+    /// Sets a parameter of the load, of the fill or of the end by its name in [`SimulationPlan::KEYS`].
     ///
     /// # Errors
     /// When there is no such parameter, or the value is of another form.
@@ -223,7 +223,7 @@ impl Plan {
         let number = |allowed: &str| value.parse::<u32>().map_err(|_| bad(allowed));
         let percent = || number("0 to 100 is allowed");
         match key {
-            "load" => self.load.pattern = Pattern::parse(value)?,
+            "load" => self.load.pattern = SyntheticPattern::parse(value)?,
             "block" => {
                 let bytes = parse_size(value)?;
                 self.load.block =
@@ -237,13 +237,13 @@ impl Plan {
                     .parse()
                     .map_err(|_| bad("a whole number is allowed"))?;
             }
-            "fill" => self.fill = Fill::parse(value)?,
+            "fill" => self.fill = Prefill::parse(value)?,
             "used_pct" => self.used_pct = number("1 to 100 is allowed")?,
-            "until" => self.until = Until::parse(value)?,
+            "until" => self.until = LoadEnd::parse(value)?,
             _ => {
                 return Err(LabError::refused(
                     format!("a load has no parameter `{key}`"),
-                    format!("these can be set: {}", Plan::KEYS.join(", ")),
+                    format!("these can be set: {}", SimulationPlan::KEYS.join(", ")),
                 ));
             }
         }
@@ -252,8 +252,8 @@ impl Plan {
 
     /// The plan for another drive.
     #[must_use]
-    pub fn on(self, drive: &CatalogueDrive) -> Plan {
-        Plan {
+    pub fn on(self, drive: &CatalogueDrive) -> SimulationPlan {
+        SimulationPlan {
             name: drive.file.name.clone(),
             title: drive.file.title.clone(),
             rests_on: drive.rests_on(),
@@ -268,7 +268,7 @@ impl Plan {
     /// # Errors
     /// What is impossible.
     pub fn validate(&self) -> Result<(), LabError> {
-        if self.gear == Gear::Counting && matches!(self.until, Until::Time(_)) {
+        if self.gear == SimulationGear::Counting && matches!(self.until, LoadEnd::Time(_)) {
             return Err(LabError::refused(
                 "the counting gear has no time, so --until cannot be one",
                 "give what the host writes, such as --until 10x, or choose --gear timed",
@@ -282,9 +282,9 @@ impl Plan {
                 "it is the percentage of the user capacity that fill and load use",
             ));
         }
-        Commands::new(&self.load, self.span_bytes())?;
+        SyntheticCommands::new(&self.load, self.span_bytes())?;
         let writes = 100 - self.load.read_pct - self.load.trim_pct;
-        if writes == 0 && !matches!(self.until, Until::Time(_)) {
+        if writes == 0 && !matches!(self.until, LoadEnd::Time(_)) {
             return Err(LabError::refused(
                 "a load without writes never gets to --until, which counts bytes written",
                 "give a time, such as --until 30s --gear timed",
@@ -295,7 +295,7 @@ impl Plan {
                 option: "--iodepth".into(),
                 given: self.depth.to_string(),
                 allowed: format!("1 to {DEPTH_MAX} is allowed"),
-                place: Place::command_line(),
+                place: InputLocation::command_line(),
                 hint: "the drive itself works on host.queue_depth of them at once".into(),
             });
         }

@@ -1,10 +1,10 @@
 //! Result of a life: `result.json`.
 
-use super::machine::{ByOp, Machine};
-use super::sample::{Sample, three};
-use super::{Gear, Plan};
+use super::machine::{LifeDrive, OpLatencies};
+use super::sample::{LifeSample, three};
+use super::{SimulationGear, SimulationPlan};
 use serde::Serialize;
-use ssdlab_base::check::{Check, failures};
+use ssdlab_base::check::{SelfCheck, failures};
 use ssdlab_drives::rests_on::RestsOn;
 use ssdlab_ssd::ftl::policies::Separation;
 use ssdlab_ssd::geometry::Geometry;
@@ -56,7 +56,7 @@ pub struct DriveFacts {
 }
 
 impl DriveFacts {
-    fn of(plan: &Plan, config: &DriveConfig) -> DriveFacts {
+    fn of(plan: &SimulationPlan, config: &DriveConfig) -> DriveFacts {
         let geometry = Geometry::new(config.shape);
         let raw = geometry.raw_bytes();
         DriveFacts {
@@ -82,7 +82,7 @@ impl DriveFacts {
 
 /// Latency of a kind of command under the load, ns.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Latency {
+pub struct LoadLatency {
     /// Kind.
     pub op: &'static str,
     /// Commands.
@@ -101,7 +101,7 @@ pub struct Latency {
     pub max_ns: u64,
 }
 
-impl Latency {
+impl LoadLatency {
     /// Kind, commands, mean, four quantiles and the longest, as a person reads them.
     pub(super) fn cells(&self) -> [String; 8] {
         [
@@ -116,11 +116,11 @@ impl Latency {
         ]
     }
 
-    pub(super) fn of(all: &ByOp) -> Vec<Latency> {
+    pub(super) fn of(all: &OpLatencies) -> Vec<LoadLatency> {
         let each = Op::ALL.into_iter().zip(all);
         each.filter_map(|(op, histogram)| {
             let [p50_ns, p99_ns, p999_ns] = three(histogram)?;
-            Some(Latency {
+            Some(LoadLatency {
                 op: op.name(),
                 count: histogram.len(),
                 mean_ns: histogram.mean(),
@@ -138,7 +138,7 @@ impl Latency {
 
 /// Where the array's work of the load went.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Work {
+pub struct PurposeWork {
     /// `host`, `relocation`, `map` and so on.
     pub purpose: &'static str,
     /// Slots programmed for it.
@@ -149,7 +149,7 @@ pub struct Work {
 
 /// How worn the superblocks are.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Erases {
+pub struct SuperblockErases {
     /// Of the superblock with the fewest.
     pub min: u32,
     /// Mean.
@@ -213,9 +213,9 @@ pub struct Simulation {
     /// The same over the last quarter of the load's samples.
     pub iops_last_quarter: Option<f64>,
     /// Latencies under the load.
-    pub latency: Vec<Latency>,
+    pub latency: Vec<LoadLatency>,
     /// Where the array's work went, under the load.
-    pub work: Vec<Work>,
+    pub work: Vec<PurposeWork>,
     /// Mean share of time that dies and channels were busy, over the drive's life.
     pub utilisation: Option<[f64; 2]>,
     /// Mean power under the load, where the drive has figures.
@@ -223,20 +223,20 @@ pub struct Simulation {
     /// Full superblocks by valid share, from 0 to 1 in equal classes.
     pub valid_shares: Vec<u32>,
     /// Erases of superblocks, since the factory.
-    pub erases: Erases,
+    pub erases: SuperblockErases,
     /// What the load changed.
     pub counters: BTreeMap<&'static str, u64>,
     /// What a drive with Flexible Data Placement counts, where the host names streams.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub placement: Option<Placement>,
+    pub placement: Option<FdpStatistics>,
     /// Self-checks.
-    pub checks: Vec<Check>,
+    pub checks: Vec<SelfCheck>,
 }
 
 /// Statistics and events of NVMe Flexible Data Placement under the load (FDP Statistics log, FDP
 /// Events log). A reclaim unit is a superblock, a handle is a write stream.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Placement {
+pub struct FdpStatistics {
     /// Type of the handles: `persistently isolated` or `initially isolated`.
     pub handles: &'static str,
     /// Number of handles.
@@ -254,7 +254,7 @@ pub struct Placement {
 }
 
 /// How things stood when the load began.
-pub(super) struct Part {
+pub(super) struct LoadBaseline {
     pub counters: DriveCounters,
     pub began: Nanos,
     pub busy: Option<[u64; Purpose::COUNT]>,
@@ -263,17 +263,17 @@ pub(super) struct Part {
 }
 
 impl Simulation {
-    pub(super) fn new<M: Machine>(
-        plan: &Plan,
+    pub(super) fn new<M: LifeDrive>(
+        plan: &SimulationPlan,
         machine: &M,
-        at_load: &Part,
-        samples: &[Sample],
+        at_load: &LoadBaseline,
+        samples: &[LifeSample],
     ) -> Simulation {
         let config = machine.config();
         let counters = machine.counters();
         let host_bytes = counters.host_bytes_written - at_load.counters.host_bytes_written;
         let seconds = (machine.now().0 - at_load.began.0) as f64 / 1e9;
-        let virtual_s = (plan.gear == Gear::Timed).then_some(seconds);
+        let virtual_s = (plan.gear == SimulationGear::Timed).then_some(seconds);
         let energy = machine.energy_nj().zip(at_load.energy_nj);
         let per_second = |amount: f64| virtual_s.filter(|s| *s > 0.0).map(|s| amount / s);
         let (waf_last_quarter, iops_last_quarter) = last_quarter(samples);
@@ -288,7 +288,7 @@ impl Simulation {
             read_pct: plan.load.read_pct,
             trim_pct: plan.load.trim_pct,
             write_through: plan.write_through,
-            depth: (plan.gear == Gear::Timed).then_some(plan.depth),
+            depth: (plan.gear == SimulationGear::Timed).then_some(plan.depth),
             seed: plan.load.seed,
             fill: plan.fill.name(),
             used_pct: plan.used_pct,
@@ -322,7 +322,11 @@ impl Simulation {
     }
 }
 
-fn placement(config: &DriveConfig, now: &DriveCounters, then: &DriveCounters) -> Option<Placement> {
+fn placement(
+    config: &DriveConfig,
+    now: &DriveCounters,
+    then: &DriveCounters,
+) -> Option<FdpStatistics> {
     let reclaim = &config.ftl.reclaim;
     let handles = match reclaim.separation {
         Separation::Hint => "persistently isolated",
@@ -332,7 +336,7 @@ fn placement(config: &DriveConfig, now: &DriveCounters, then: &DriveCounters) ->
     let geometry = config.geometry();
     let reclaim_unit_bytes = geometry.superblock_bytes();
     let of_a_die = reclaim_unit_bytes / u64::from(geometry.die_count);
-    Some(Placement {
+    Some(FdpStatistics {
         handles,
         handle_count: reclaim.streams,
         reclaim_unit_bytes,
@@ -344,7 +348,7 @@ fn placement(config: &DriveConfig, now: &DriveCounters, then: &DriveCounters) ->
 }
 
 /// WAF and IOPS over the last quarter of the load's samples.
-fn last_quarter(samples: &[Sample]) -> (Option<f64>, Option<f64>) {
+fn last_quarter(samples: &[LifeSample]) -> (Option<f64>, Option<f64>) {
     let load = samples.iter().position(|s| s.phase == "load");
     let load = load.map_or(&samples[..0], |first| &samples[first..]);
     let from = load.len() - load.len().div_ceil(4);
@@ -363,11 +367,11 @@ fn last_quarter(samples: &[Sample]) -> (Option<f64>, Option<f64>) {
     (ratio(nand, host), ratio(done, time))
 }
 
-fn work<M: Machine>(machine: &M, at_load: &Part) -> Vec<Work> {
+fn work<M: LifeDrive>(machine: &M, at_load: &LoadBaseline) -> Vec<PurposeWork> {
     let (now, then) = (machine.counters(), &at_load.counters);
     let slots = |of: fn(&DriveCounters) -> u64| of(now) - of(then);
     let busy = machine.busy_by_purpose().zip(at_load.busy);
-    let of = |purpose: Purpose, slots: u64| Work {
+    let of = |purpose: Purpose, slots: u64| PurposeWork {
         purpose: Purpose::NAMES[purpose as usize],
         slots,
         busy_s: busy
@@ -381,7 +385,7 @@ fn work<M: Machine>(machine: &M, at_load: &Part) -> Vec<Work> {
         of(Purpose::Refresh, slots(|c| c.slots_refreshed)),
         of(Purpose::Parity, slots(|c| c.slots_parity)),
         // Its time is that of the program it fills up.
-        Work {
+        PurposeWork {
             purpose: "padding",
             slots: slots(|c| c.slots_padding),
             busy_s: None,
@@ -401,14 +405,14 @@ fn valid_shares(superblocks: &[ssdlab_ssd::ftl::SuperblockView]) -> Vec<u32> {
     classes
 }
 
-fn erases(superblocks: &[ssdlab_ssd::ftl::SuperblockView]) -> Erases {
+fn erases(superblocks: &[ssdlab_ssd::ftl::SuperblockView]) -> SuperblockErases {
     let all: Vec<u32> = superblocks.iter().map(|view| view.erases).collect();
     let mean = |part: &[u32]| {
         let sum: u64 = part.iter().map(|&n| u64::from(n)).sum();
         sum as f64 / part.len().max(1) as f64
     };
     let per_cell = all.len().div_ceil(ERASE_CELLS).max(1);
-    Erases {
+    SuperblockErases {
         min: all.iter().copied().min().unwrap_or(0),
         mean: mean(&all),
         max: all.iter().copied().max().unwrap_or(0),

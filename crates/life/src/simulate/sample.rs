@@ -1,33 +1,33 @@
 //! Samples on the way: what `series.csv` and the plots are made of.
 
-use super::Plan;
-use super::machine::{ByOp, Machine};
+use super::SimulationPlan;
+use super::machine::{LifeDrive, OpLatencies};
 use serde::Serialize;
 use ssdlab_base::latencies::{Latencies, latencies};
 use ssdlab_ssd::{DriveCounters, Op};
 
 /// Part of a life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Phase {
+pub enum LifePhase {
     /// Everything is written once.
     Fill,
     /// The load.
     Load,
 }
 
-impl Phase {
+impl LifePhase {
     /// Name for people and files.
     pub fn name(self) -> &'static str {
         match self {
-            Phase::Fill => "fill",
-            Phase::Load => "load",
+            LifePhase::Fill => "fill",
+            LifePhase::Load => "load",
         }
     }
 }
 
 /// What happened from the sample before to this one.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Sample {
+pub struct LifeSample {
     /// `fill` or `load`.
     pub phase: &'static str,
     /// Bytes written by the host since the life began.
@@ -49,7 +49,7 @@ pub struct Sample {
 }
 
 /// The samples as CSV: a header, then one line each; what was not measured is empty.
-pub fn csv(samples: &[Sample]) -> String {
+pub fn csv(samples: &[LifeSample]) -> String {
     let mut text = String::from(
         "phase,host_bytes,t_s,waf,iops,read_p50_ns,read_p99_ns,read_p999_ns,write_p50_ns,\
          write_p99_ns,write_p999_ns,free_superblocks,watts\n",
@@ -84,15 +84,15 @@ pub(super) fn three(histogram: &Latencies) -> Option<[u64; 3]> {
 }
 
 /// How a drive stood.
-struct Stand {
+struct CounterSnapshot {
     counters: DriveCounters,
     now: u64,
     energy_nj: Option<u128>,
 }
 
-impl Stand {
-    fn of<M: Machine>(machine: &M) -> Stand {
-        Stand {
+impl CounterSnapshot {
+    fn of<M: LifeDrive>(machine: &M) -> CounterSnapshot {
+        CounterSnapshot {
             counters: machine.counters().clone(),
             now: machine.now().0,
             energy_nj: machine.energy_nj(),
@@ -102,15 +102,15 @@ impl Stand {
 
 /// Takes samples.
 pub(super) struct Sampler {
-    pub samples: Vec<Sample>,
+    pub samples: Vec<LifeSample>,
     /// Latencies since the last sample.
-    pub latencies: ByOp,
+    pub latencies: OpLatencies,
     /// Latencies of the load.
-    pub load_latencies: ByOp,
+    pub load_latencies: OpLatencies,
     slot_bytes: u32,
     block: u32,
-    began: Stand,
-    last: Stand,
+    began: CounterSnapshot,
+    last: CounterSnapshot,
     phase_began: DriveCounters,
     by_time: bool,
     /// Between samples: bytes or ns.
@@ -123,15 +123,15 @@ pub(super) struct Sampler {
 }
 
 impl Sampler {
-    pub fn new<M: Machine>(plan: &Plan, machine: &M) -> Sampler {
+    pub fn new<M: LifeDrive>(plan: &SimulationPlan, machine: &M) -> Sampler {
         Sampler {
             samples: Vec::new(),
             latencies: std::array::from_fn(|_| latencies()),
             load_latencies: std::array::from_fn(|_| latencies()),
             slot_bytes: plan.config.geometry().slot_bytes,
             block: 1,
-            began: Stand::of(machine),
-            last: Stand::of(machine),
+            began: CounterSnapshot::of(machine),
+            last: CounterSnapshot::of(machine),
             phase_began: machine.counters().clone(),
             by_time: false,
             step: u64::MAX,
@@ -143,7 +143,7 @@ impl Sampler {
 
     /// A phase of a number of bytes, or ns when `by_time`, begins, in commands of `block` bytes;
     /// `count` samples are wanted of it.
-    pub fn begin<M: Machine>(
+    pub fn begin<M: LifeDrive>(
         &mut self,
         machine: &M,
         (by_time, length): (bool, u64),
@@ -154,13 +154,13 @@ impl Sampler {
         self.phase_began = machine.counters().clone();
         self.by_time = by_time;
         self.step = (length / count).max(1);
-        self.last = Stand::of(machine);
+        self.last = CounterSnapshot::of(machine);
         self.last_from = (self.at(machine) + length).saturating_sub(self.step / 2);
         self.commands_before = 0;
     }
 
     /// Where the drive is on the axis of the phase.
-    fn at<M: Machine>(&self, machine: &M) -> u64 {
+    fn at<M: LifeDrive>(&self, machine: &M) -> u64 {
         if self.by_time {
             machine.now().0
         } else {
@@ -183,7 +183,7 @@ impl Sampler {
     }
 
     /// Takes a sample when it is time for one; `commands` were given since the last look.
-    pub fn look<M: Machine>(&mut self, phase: Phase, machine: &M, commands: usize) {
+    pub fn look<M: LifeDrive>(&mut self, phase: LifePhase, machine: &M, commands: usize) {
         self.commands += commands;
         let last = if self.by_time {
             self.last.now
@@ -197,19 +197,19 @@ impl Sampler {
     }
 
     /// Takes the rest as a sample.
-    pub fn flush<M: Machine>(&mut self, phase: Phase, machine: &M) {
+    pub fn flush<M: LifeDrive>(&mut self, phase: LifePhase, machine: &M) {
         if self.commands > 0 || self.latencies.iter().any(|all| !all.is_empty()) {
             self.take(phase, machine);
         }
     }
 
-    fn take<M: Machine>(&mut self, phase: Phase, machine: &M) {
-        let now = Stand::of(machine);
+    fn take<M: LifeDrive>(&mut self, phase: LifePhase, machine: &M) {
+        let now = CounterSnapshot::of(machine);
         let done = |op: Op| self.latencies[op as usize].len();
         let completed: u64 = Op::ALL.into_iter().map(done).sum();
         let seconds = (now.now - self.last.now) as f64 / 1e9;
         let energy = now.energy_nj.zip(self.last.energy_nj);
-        self.samples.push(Sample {
+        self.samples.push(LifeSample {
             phase: phase.name(),
             host_bytes: now.counters.host_bytes_written - self.began.counters.host_bytes_written,
             t_s: (now.now - self.began.now) as f64 / 1e9,
@@ -223,7 +223,7 @@ impl Sampler {
                 .map(|(now, before)| (now - before) as f64 / 1e9 / seconds),
         });
         for (all, part) in self.load_latencies.iter_mut().zip(&mut self.latencies) {
-            if phase == Phase::Load {
+            if phase == LifePhase::Load {
                 // Same bounds, so that nothing can be out of range.
                 let _ = all.add(&*part);
             }

@@ -1,6 +1,6 @@
 //! The summary of a life on a terminal of 80 columns.
 
-use super::result::{Latency, Simulation, Work};
+use super::result::{LoadLatency, PurposeWork, Simulation};
 use ssdlab_ssd::Bytes;
 use ssdlab_view::units;
 
@@ -87,9 +87,9 @@ pub(crate) fn extent(s: &Simulation) -> String {
 }
 
 /// The purpose's share of the work, by time where there is time; and what it was.
-pub(crate) fn shares(work: &[Work]) -> Vec<(&'static str, f64, String)> {
+pub(crate) fn shares(work: &[PurposeWork]) -> Vec<(&'static str, f64, String)> {
     let timed = work.iter().any(|w| w.busy_s.is_some());
-    let amount = |w: &Work| {
+    let amount = |w: &PurposeWork| {
         if timed {
             w.busy_s.unwrap_or(0.0)
         } else {
@@ -177,7 +177,7 @@ pub fn summary(s: &Simulation) -> String {
     lines.join("\n")
 }
 
-fn latencies(all: &[Latency], lines: &mut Vec<String>) {
+fn latencies(all: &[LoadLatency], lines: &mut Vec<String>) {
     if all.is_empty() {
         return;
     }

@@ -1,18 +1,18 @@
 //! Many lives: a full grid of parameters, over all cores. A point's result depends on its plan
 //! alone, and results come in the grid's order, so that the number of threads does not show.
 
-use super::Plan;
-use super::life::{Unwatched, live};
-use super::result::{Latency, Simulation};
+use super::SimulationPlan;
+use super::life::{NullLifeObserver, live};
+use super::result::{LoadLatency, Simulation};
 use comfy_table::{ContentArrangement, Table, presets};
 use serde::Serialize;
 use ssdlab_base::LabError;
-use ssdlab_base::error::Place;
+use ssdlab_base::error::InputLocation;
 use ssdlab_base::memory::refuse_if_too_big;
 use ssdlab_base::parallel;
 use ssdlab_drives::catalogue::CatalogueDrive;
 use ssdlab_drives::settings;
-use ssdlab_drives::settings::Setting;
+use ssdlab_drives::settings::DriveSetting;
 use ssdlab_view::units;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -36,10 +36,10 @@ impl Dimension {
             option: "--sweep".into(),
             given: text.into(),
             allowed: allowed.into(),
-            place: Place::command_line(),
+            place: InputLocation::command_line(),
             hint: format!(
                 "such as --sweep op=7%,28%; besides the drive's parameters: {}",
-                Plan::KEYS.join(", ")
+                SimulationPlan::KEYS.join(", ")
             ),
         };
         let (key, values) = text
@@ -50,13 +50,13 @@ impl Dimension {
         if values.iter().any(String::is_empty) {
             return Err(bad("values that are not empty are allowed"));
         }
-        if Plan::KEYS.contains(&key) {
+        if SimulationPlan::KEYS.contains(&key) {
             return Ok(Dimension {
                 key: key.into(),
                 values,
             });
         }
-        let settings = values.iter().map(|value| Setting::new(key, value));
+        let settings = values.iter().map(|value| DriveSetting::new(key, value));
         let settings = settings.collect::<Result<Vec<_>, _>>()?;
         Ok(Dimension {
             key: settings[0].key().into(),
@@ -67,42 +67,42 @@ impl Dimension {
 
 /// One point of the grid.
 #[derive(Clone, Debug)]
-pub struct Point {
+pub struct LifeGridPoint {
     /// Value of each dimension, in their order.
     pub values: Vec<String>,
     /// Life at that point.
-    pub plan: Plan,
+    pub plan: SimulationPlan,
 }
 
 /// A grid of lives.
 #[derive(Clone, Debug)]
-pub struct Sweep {
+pub struct LifeGrid {
     /// Names of the dimensions.
     pub keys: Vec<String>,
     /// Points; the last dimension changes fastest.
-    pub points: Vec<Point>,
+    pub points: Vec<LifeGridPoint>,
 }
 
 /// Result of a point's life.
 #[derive(Clone, Debug, Serialize)]
-pub struct Row {
+pub struct LifeGridRow {
     /// Value of each dimension.
     pub values: Vec<String>,
     /// Its result; `None` when it was stopped before its end.
     pub simulation: Option<Simulation>,
 }
 
-impl Sweep {
+impl LifeGrid {
     /// Every combination of `dimensions`, on `drive` with `base` settings under it.
     ///
     /// # Errors
     /// When a point is impossible, with its values; nothing has run then.
     pub fn new(
         drive: &CatalogueDrive,
-        base: &[Setting],
-        plan: &Plan,
+        base: &[DriveSetting],
+        plan: &SimulationPlan,
         dimensions: &[Dimension],
-    ) -> Result<Sweep, LabError> {
+    ) -> Result<LifeGrid, LabError> {
         let product = |n: usize, d: &Dimension| n.saturating_mul(d.values.len());
         let count = dimensions.iter().fold(1, product);
         if count > POINTS_MAX {
@@ -122,7 +122,7 @@ impl Sweep {
             values.reverse();
             points.push(point(drive, base, plan, dimensions, values)?);
         }
-        Ok(Sweep {
+        Ok(LifeGrid {
             keys: dimensions.iter().map(|d| d.key.clone()).collect(),
             points,
         })
@@ -137,23 +137,23 @@ impl Sweep {
         &self,
         jobs: usize,
         stop: &AtomicBool,
-        mut done: impl FnMut(&Row),
-    ) -> Result<Vec<Row>, LabError> {
+        mut done: impl FnMut(&LifeGridRow),
+    ) -> Result<Vec<LifeGridRow>, LabError> {
         let jobs = jobs.clamp(1, self.points.len().max(1));
-        let needs = |p: &&Point| p.plan.config.memory_bytes();
+        let needs = |p: &&LifeGridPoint| p.plan.config.memory_bytes();
         if let Some(largest) = self.points.iter().max_by_key(needs) {
             let needed = needs(&largest);
             refuse_if_too_big(&largest.plan.name, needed, jobs as u64)?;
         }
-        let mut rows: Vec<Option<Row>> = self.points.iter().map(|_| None).collect();
+        let mut rows: Vec<Option<LifeGridRow>> = self.points.iter().map(|_| None).collect();
         let mut failed = None;
-        let work = |point: &Point| simulated(point, stop);
+        let work = |point: &LifeGridPoint| simulated(point, stop);
         parallel::each(&self.points, jobs, work, |index, outcome| match outcome {
             Ok(None) => {}
             Ok(Some(simulation)) => {
                 let values = self.points[index].values.clone();
                 let simulation = (!simulation.stopped).then_some(*simulation);
-                let row = Row { values, simulation };
+                let row = LifeGridRow { values, simulation };
                 done(&row);
                 rows[index] = Some(row);
             }
@@ -165,8 +165,8 @@ impl Sweep {
         if let Some(error) = failed {
             return Err(error);
         }
-        let not_lived = |(point, row): (&Point, Option<Row>)| {
-            row.unwrap_or_else(|| Row {
+        let not_lived = |(point, row): (&LifeGridPoint, Option<LifeGridRow>)| {
+            row.unwrap_or_else(|| LifeGridRow {
                 values: point.values.clone(),
                 simulation: None,
             })
@@ -176,35 +176,38 @@ impl Sweep {
 }
 
 /// Simulates a point; `None` when all is to stop.
-fn simulated(point: &Point, stop: &AtomicBool) -> Result<Option<Box<Simulation>>, LabError> {
+fn simulated(
+    point: &LifeGridPoint,
+    stop: &AtomicBool,
+) -> Result<Option<Box<Simulation>>, LabError> {
     if stop.load(Ordering::Relaxed) {
         return Ok(None);
     }
-    let lived = live(&point.plan, None, &mut Unwatched, stop)?;
+    let lived = live(&point.plan, None, &mut NullLifeObserver, stop)?;
     Ok(Some(Box::new(lived.simulation)))
 }
 
 fn point(
     drive: &CatalogueDrive,
-    base: &[Setting],
-    plan: &Plan,
+    base: &[DriveSetting],
+    plan: &SimulationPlan,
     dimensions: &[Dimension],
     values: Vec<String>,
-) -> Result<Point, LabError> {
+) -> Result<LifeGridPoint, LabError> {
     let mut all = base.to_vec();
     let mut plan = plan.clone();
     for (dimension, value) in dimensions.iter().zip(&values) {
-        if Plan::KEYS.contains(&dimension.key.as_str()) {
+        if SimulationPlan::KEYS.contains(&dimension.key.as_str()) {
             plan.set(&dimension.key, value)?;
         } else {
-            all.push(Setting::new(&dimension.key, value)?);
+            all.push(DriveSetting::new(&dimension.key, value)?);
         }
     }
     let changed = settings::apply(drive, &all)?;
-    plan.settings = all.iter().map(Setting::to_string).collect();
+    plan.settings = all.iter().map(DriveSetting::to_string).collect();
     let plan = plan.on(&changed);
     plan.validate()?;
-    Ok(Point { values, plan })
+    Ok(LifeGridPoint { values, plan })
 }
 
 /// Columns of the CSV after the dimensions.
@@ -214,7 +217,7 @@ const COLUMNS: &str = "waf,waf_last_quarter,iops,iops_last_quarter,read_p50_ns,r
                        virtual_s,self_check";
 
 /// The rows as CSV, one line each; what was not measured is empty.
-pub fn csv(keys: &[String], rows: &[Row]) -> String {
+pub fn csv(keys: &[String], rows: &[LifeGridRow]) -> String {
     let mut text = format!("{},{COLUMNS}\n", keys.join(","));
     for row in rows {
         let mut cells = row.values.clone();
@@ -228,7 +231,7 @@ pub fn csv(keys: &[String], rows: &[Row]) -> String {
     text
 }
 
-fn of<'a>(s: &'a Simulation, op: &str) -> Option<&'a Latency> {
+fn of<'a>(s: &'a Simulation, op: &str) -> Option<&'a LoadLatency> {
     s.latency.iter().find(|l| l.op == op)
 }
 
@@ -278,7 +281,7 @@ fn columns(s: &Simulation) -> Vec<String> {
 }
 
 /// The rows as a table of at most 80 columns. WAF and IOPS are of the load's last quarter.
-pub fn table(keys: &[String], rows: &[Row]) -> String {
+pub fn table(keys: &[String], rows: &[LifeGridRow]) -> String {
     let timed = rows
         .iter()
         .filter_map(|row| row.simulation.as_ref())
@@ -312,7 +315,7 @@ pub fn table(keys: &[String], rows: &[Row]) -> String {
         cells.push(format!("{:.1} %", s.drive.op_effective * 100.0));
         if timed {
             let iops = s.iops_last_quarter.or(s.iops);
-            let write = |ns: fn(&Latency) -> u64| {
+            let write = |ns: fn(&LoadLatency) -> u64| {
                 of(s, "write").map_or(units::NOTHING.into(), |l| units::time(ns(l)))
             };
             cells.push(iops.map_or(units::NOTHING.into(), units::rate));

@@ -1,11 +1,11 @@
-use super::life::{Progress, Unwatched, Watch, live};
-use super::sample::Phase;
-use super::sweep::{Dimension, Sweep};
+use super::life::{LifeObserver, LifeProgress, NullLifeObserver, live};
+use super::sample::LifePhase;
+use super::sweep::{Dimension, LifeGrid};
 use super::*;
 use ssdlab_drives::catalogue;
 use ssdlab_drives::catalogue::CatalogueDrive;
-use ssdlab_drives::settings::{self, Setting};
-use ssdlab_load::synthetic::{Load, Pattern};
+use ssdlab_drives::settings::{self, DriveSetting};
+use ssdlab_load::synthetic::{SyntheticLoad, SyntheticPattern};
 use ssdlab_ssd::Nanos;
 use ssdlab_view::units;
 use std::sync::atomic::AtomicBool;
@@ -24,15 +24,17 @@ const SMALL: [&str; 10] = [
     "op=28%",
 ];
 
-fn small() -> (CatalogueDrive, Vec<Setting>) {
-    let settings = SMALL.map(|text| Setting::parse(text).unwrap()).to_vec();
+fn small() -> (CatalogueDrive, Vec<DriveSetting>) {
+    let settings = SMALL
+        .map(|text| DriveSetting::parse(text).unwrap())
+        .to_vec();
     (catalogue::drive("consumer-sata-1tb").unwrap(), settings)
 }
 
-fn plan(gear: Gear, until: &str) -> Plan {
+fn plan(gear: SimulationGear, until: &str) -> SimulationPlan {
     let (drive, settings) = small();
     let drive = settings::apply(&drive, &settings).unwrap();
-    Plan {
+    SimulationPlan {
         name: String::new(),
         title: String::new(),
         config: drive.config.clone(),
@@ -41,8 +43,8 @@ fn plan(gear: Gear, until: &str) -> Plan {
         attributes: None,
         history: Vec::new(),
         gear,
-        load: Load {
-            pattern: Pattern::Uniform,
+        load: SyntheticLoad {
+            pattern: SyntheticPattern::Uniform,
             block: 4096,
             read_pct: 0,
             trim_pct: 0,
@@ -50,15 +52,15 @@ fn plan(gear: Gear, until: &str) -> Plan {
         },
         depth: 32,
         write_through: false,
-        fill: Fill::Sequential,
+        fill: Prefill::Sequential,
         used_pct: 100,
-        until: Until::parse(until).unwrap(),
+        until: LoadEnd::parse(until).unwrap(),
     }
     .on(&drive)
 }
 
-fn lived(plan: &Plan) -> life::Lived {
-    let lived = live(plan, None, &mut Unwatched, &AtomicBool::new(false)).unwrap();
+fn lived(plan: &SimulationPlan) -> life::SimulatedLife {
+    let lived = live(plan, None, &mut NullLifeObserver, &AtomicBool::new(false)).unwrap();
     assert_eq!(lived.simulation.failures(), [""; 0]);
     lived
 }
@@ -66,25 +68,25 @@ fn lived(plan: &Plan) -> life::Lived {
 #[test]
 fn untils_are_read_and_shown() {
     for text in ["10x", "0.5x"] {
-        assert_eq!(Until::parse(text).unwrap().to_string(), text);
+        assert_eq!(LoadEnd::parse(text).unwrap().to_string(), text);
     }
     assert_eq!(
-        Until::parse("30m").unwrap(),
-        Until::Time(Nanos::from_secs(1800))
+        LoadEnd::parse("30m").unwrap(),
+        LoadEnd::Time(Nanos::from_secs(1800))
     );
     assert_eq!(
-        Until::parse("100GB").unwrap(),
-        Until::Bytes(100_000_000_000)
+        LoadEnd::parse("100GB").unwrap(),
+        LoadEnd::Bytes(100_000_000_000)
     );
     for bad in ["", "x", "0x", "-1x", "nanx", "10", "0s", "100G", "ten"] {
-        let error = Until::parse(bad).unwrap_err().to_string();
+        let error = LoadEnd::parse(bad).unwrap_err().to_string();
         assert!(error.contains("10x"), "{bad}: {error}");
     }
 }
 
 #[test]
 fn a_life_ends_where_it_should_in_both_gears() {
-    for gear in [Gear::Counting, Gear::Timed] {
+    for gear in [SimulationGear::Counting, SimulationGear::Timed] {
         let plan = plan(gear, "2x");
         let s = lived(&plan).simulation;
         let wanted = (2.0 * plan.config.user_bytes as f64) as u64;
@@ -96,7 +98,7 @@ fn a_life_ends_where_it_should_in_both_gears() {
         assert_eq!(s.commands, s.host_bytes / 4096);
         assert!(!s.stopped);
     }
-    let s = lived(&plan(Gear::Timed, "2s")).simulation;
+    let s = lived(&plan(SimulationGear::Timed, "2s")).simulation;
     let seconds = s.virtual_s.unwrap();
     assert!((2.0..2.2).contains(&seconds), "{seconds}");
 }
@@ -105,9 +107,9 @@ fn a_life_ends_where_it_should_in_both_gears() {
 #[test]
 fn a_part_of_the_capacity_in_use_leaves_more_spare_area() {
     let waf = |used_pct| {
-        let plan = Plan {
+        let plan = SimulationPlan {
             used_pct,
-            ..plan(Gear::Counting, "4x")
+            ..plan(SimulationGear::Counting, "4x")
         };
         let s = lived(&plan).simulation;
         let valid = plan.config.user_slots() * u64::from(used_pct) / 100;
@@ -117,9 +119,9 @@ fn a_part_of_the_capacity_in_use_leaves_more_spare_area() {
     let (whole, part) = (waf(100), waf(60));
     assert!(part < 1.5 && whole > 2.0 * part, "{whole} {part}");
     for used_pct in [0, 101] {
-        let plan = Plan {
+        let plan = SimulationPlan {
             used_pct,
-            ..plan(Gear::Counting, "1x")
+            ..plan(SimulationGear::Counting, "1x")
         };
         let error = plan.validate().unwrap_err().to_string();
         assert!(error.contains("1 to 100"), "{error}");
@@ -128,7 +130,7 @@ fn a_part_of_the_capacity_in_use_leaves_more_spare_area() {
 
 #[test]
 fn the_same_plan_gives_the_same_bytes() {
-    for gear in [Gear::Counting, Gear::Timed] {
+    for gear in [SimulationGear::Counting, SimulationGear::Timed] {
         let json = || {
             let l = lived(&plan(gear, "1x"));
             serde_json::to_string(&l.simulation).unwrap() + &sample::csv(&l.samples)
@@ -139,7 +141,7 @@ fn the_same_plan_gives_the_same_bytes() {
 
 #[test]
 fn samples_add_up_to_the_result() {
-    let l = lived(&plan(Gear::Timed, "2x"));
+    let l = lived(&plan(SimulationGear::Timed, "2x"));
     let load: Vec<_> = l.samples.iter().filter(|s| s.phase == "load").collect();
     assert!(load.len() > 100, "{}", load.len());
     let fill = l.samples.iter().rev().find(|s| s.phase == "fill").unwrap();
@@ -172,8 +174,8 @@ fn samples_add_up_to_the_result() {
 
 #[test]
 fn uniform_greedy_is_near_its_closed_form() {
-    let mut plan = plan(Gear::Counting, "12x");
-    plan.fill = Fill::Random;
+    let mut plan = plan(SimulationGear::Counting, "12x");
+    plan.fill = Prefill::Random;
     let s = lived(&plan).simulation;
     let g = plan.config.geometry();
     let reclaim = &plan.config.ftl.reclaim;
@@ -191,13 +193,13 @@ fn uniform_greedy_is_near_its_closed_form() {
 #[test]
 fn a_stop_keeps_what_there_is() {
     struct StopHalfWay<'a>(&'a AtomicBool);
-    impl Watch for StopHalfWay<'_> {
-        fn progress(&mut self, progress: &Progress) {
-            let half = progress.phase == Phase::Load && progress.done > 0.5;
+    impl LifeObserver for StopHalfWay<'_> {
+        fn progress(&mut self, progress: &LifeProgress) {
+            let half = progress.phase == LifePhase::Load && progress.done > 0.5;
             self.0.store(half, std::sync::atomic::Ordering::Relaxed);
         }
     }
-    for gear in [Gear::Counting, Gear::Timed] {
+    for gear in [SimulationGear::Counting, SimulationGear::Timed] {
         let stop = AtomicBool::new(false);
         let l = live(&plan(gear, "2x"), None, &mut StopHalfWay(&stop), &stop).unwrap();
         let s = l.simulation;
@@ -218,7 +220,13 @@ fn a_sweep_is_the_same_on_one_thread_and_on_many() {
     .iter()
     .map(|text| Dimension::parse(text).unwrap())
     .collect();
-    let sweep = Sweep::new(&drive, &base, &plan(Gear::Counting, "1x"), &dimensions).unwrap();
+    let sweep = LifeGrid::new(
+        &drive,
+        &base,
+        &plan(SimulationGear::Counting, "1x"),
+        &dimensions,
+    )
+    .unwrap();
     let run = |jobs| {
         let rows = sweep.run(jobs, &AtomicBool::new(false), |_| ()).unwrap();
         let json = serde_json::to_string(&rows).unwrap();
@@ -250,28 +258,28 @@ fn a_sweep_is_the_same_on_one_thread_and_on_many() {
 
 #[test]
 fn a_life_can_be_cut_in_two_by_saving() {
-    let mut first = plan(Gear::Timed, "1x");
+    let mut first = plan(SimulationGear::Timed, "1x");
     let drive = lived(&first).drive.unwrap();
-    first.fill = Fill::None;
+    first.fill = Prefill::None;
     let stop = AtomicBool::new(false);
-    let second = live(&first, Some(drive), &mut Unwatched, &stop).unwrap();
+    let second = live(&first, Some(drive), &mut NullLifeObserver, &stop).unwrap();
     assert_eq!(second.simulation.failures(), [""; 0]);
     assert!((second.simulation.drive_writes - 1.0).abs() < 0.01);
 }
 
 #[test]
 fn impossible_plans_are_refused() {
-    let cases: [fn(&mut Plan); 5] = [
-        |p| p.until = Until::Time(Nanos::from_secs(1)),
+    let cases: [fn(&mut SimulationPlan); 5] = [
+        |p| p.until = LoadEnd::Time(Nanos::from_secs(1)),
         |p| p.load.read_pct = 100,
         |p| p.depth = 0,
         |p| p.load.block = 1000,
         |p| p.load.trim_pct = 101,
     ];
     for change in cases {
-        let mut plan = plan(Gear::Counting, "1x");
+        let mut plan = plan(SimulationGear::Counting, "1x");
         change(&mut plan);
-        let error = live(&plan, None, &mut Unwatched, &AtomicBool::new(false))
+        let error = live(&plan, None, &mut NullLifeObserver, &AtomicBool::new(false))
             .err()
             .unwrap();
         assert!(!error.advice().is_empty(), "{error}");
@@ -282,9 +290,9 @@ fn impossible_plans_are_refused() {
 #[test]
 fn written_through_nothing_coalesces() {
     let placed = |through: bool| {
-        let mut plan = plan(Gear::Timed, "1x");
-        plan.load.pattern = Pattern::parse("zipf:1.2").unwrap();
-        plan.fill = Fill::None;
+        let mut plan = plan(SimulationGear::Timed, "1x");
+        plan.load.pattern = SyntheticPattern::parse("zipf:1.2").unwrap();
+        plan.fill = Prefill::None;
         plan.config.buffer.protected = false;
         plan.write_through = through;
         let drive = lived(&plan).drive.unwrap();
@@ -309,12 +317,12 @@ fn data_placement_keeps_write_amplification_of_a_cache_down() {
             "free_superblocks_low=5".to_owned(),
             "op=28%".to_owned(),
         ] {
-            given.push(Setting::parse(&text).unwrap());
+            given.push(DriveSetting::parse(&text).unwrap());
         }
         let config = settings::apply(&drive, &given).unwrap().config;
-        let mut plan = plan(Gear::Counting, "10x");
+        let mut plan = plan(SimulationGear::Counting, "10x");
         plan.config = config;
-        plan.load.pattern = Pattern::parse("cache:80/4").unwrap();
+        plan.load.pattern = SyntheticPattern::parse("cache:80/4").unwrap();
         lived(&plan).simulation
     };
     let mixed = with("single", 1);

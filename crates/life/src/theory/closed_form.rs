@@ -6,7 +6,7 @@
 //! written by the host, at least 1; infinite when alpha is 1 or less.
 //!
 //! Every law here is the limit of many blocks, for overwrites of single pages that do not depend
-//! on one another. [`Finite`] says which alpha to give it for a finite number of blocks.
+//! on one another. [`FiniteDrive`] says which alpha to give it for a finite number of blocks.
 
 /// Where the continuous function `f` falls through zero between `low` and `high`, by the
 /// Illinois variant of regula falsi. The nearer end when it does not.
@@ -175,7 +175,7 @@ pub fn greedy_victims(alpha: f64, np: u32) -> (u32, f64) {
 
 /// Pages that are written equally often.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Class {
+pub struct PageClass {
     /// Share of the host's writes that go to them. All classes add up to 1.
     pub writes: f64,
     /// Share of the logical pages that they are. All classes add up to 1.
@@ -184,19 +184,19 @@ pub struct Class {
 
 /// Hot and cold pages: a share `writes` of the writes goes to a share `pages` of the pages
 /// (80/20: 0.8 and 0.2).
-pub fn hot_cold(writes: f64, pages: f64) -> [Class; 2] {
-    let cold = Class {
+pub fn hot_cold(writes: f64, pages: f64) -> [PageClass; 2] {
+    let cold = PageClass {
         writes: 1.0 - writes,
         pages: 1.0 - pages,
     };
-    [Class { writes, pages }, cold]
+    [PageClass { writes, pages }, cold]
 }
 
 /// Zipf's law over `count` pages: the i-th is written in proportion to i^-theta.
 ///
 /// The first thousand pages are classes of their own; further ones are put together where their
 /// rates differ by less than 0.1 % x theta, which moves WA by less than 1e-6.
-pub fn zipf(count: u64, theta: f64) -> Vec<Class> {
+pub fn zipf(count: u64, theta: f64) -> Vec<PageClass> {
     let mut weights: Vec<(f64, f64)> = Vec::new();
     let mut first = 1_u64;
     while first <= count {
@@ -209,7 +209,7 @@ pub fn zipf(count: u64, theta: f64) -> Vec<Class> {
         first = last + 1;
     }
     let total: f64 = weights.iter().map(|(writes, _)| writes).sum();
-    let class = |&(writes, pages): &(f64, f64)| Class {
+    let class = |&(writes, pages): &(f64, f64)| PageClass {
         writes: writes / total,
         pages: pages / count as f64,
     };
@@ -235,12 +235,12 @@ fn power_sum(first: u64, last: u64, theta: f64) -> f64 {
 ///
 /// P. Desnoyers, "Analytic models of SSD write performance" (2014). Exact for many blocks, any
 /// Np. Skew makes it worse, up to [`random`].
-pub fn fifo_skewed(alpha: f64, classes: &[Class]) -> f64 {
+pub fn fifo_skewed(alpha: f64, classes: &[PageClass]) -> f64 {
     if alpha <= 1.0 {
         return f64::INFINITY;
     }
     root(1.0, random(alpha), |wa| {
-        let programs = |class: &Class| {
+        let programs = |class: &PageClass| {
             if class.pages <= 0.0 {
                 return class.writes;
             }
@@ -266,7 +266,7 @@ pub fn fifo_skewed(alpha: f64, classes: &[Class]) -> f64 {
 /// Np (1 - 1/WA) at each victim; of the rest, half is empty in the mean. First order in K / N:
 /// good to 0.5 % of WA up to K = N / 50.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Finite {
+pub struct FiniteDrive {
     /// N: erase units, whatever is collected as one.
     pub blocks: u32,
     /// Np: pages of an erase unit.
@@ -281,16 +281,16 @@ pub struct Finite {
     pub separate: bool,
 }
 
-/// What a law says of a [`Finite`] drive.
+/// What a law says of a [`FiniteDrive`] drive.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Prediction {
+pub struct WaPrediction {
     /// The alpha at which the law was taken.
     pub alpha_eff: f64,
     /// The law's write amplification there.
     pub wa: f64,
 }
 
-impl Finite {
+impl FiniteDrive {
     /// N_eff Np / U for a write amplification of `wa`.
     pub fn alpha_eff(&self, wa: f64) -> f64 {
         let open = f64::from(self.open);
@@ -301,7 +301,7 @@ impl Finite {
 
     /// The `law` (WA as a function of alpha, falling) at the alpha that its own value leads to.
     /// Infinite when there is no room.
-    pub fn predict(&self, law: impl Fn(f64) -> f64) -> Prediction {
+    pub fn predict(&self, law: impl Fn(f64) -> f64) -> WaPrediction {
         let most = self.alpha_eff(f64::INFINITY);
         // The smallest WA = 1 leaves the least room and so gives the largest WA.
         let highest = law(self.alpha_eff(1.0));
@@ -310,7 +310,7 @@ impl Finite {
         } else {
             f64::INFINITY
         };
-        Prediction {
+        WaPrediction {
             alpha_eff: self.alpha_eff(wa),
             wa,
         }

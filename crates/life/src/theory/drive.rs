@@ -2,8 +2,8 @@
 //! there is no time. Every page is written through, so that none is overwritten in the buffer: in
 //! the theory every write of the host reaches the media.
 
-use super::protocol::Subject;
-use super::reference::{Policy, Setup};
+use super::protocol::TheorySubject;
+use super::reference::{ReferencePolicy, ReferenceSetup};
 use ssdlab_base::LabError;
 use ssdlab_ssd::config::{FtlConfig, Pace, ReclaimConfig};
 use ssdlab_ssd::ftl::policies::{Separation, VictimChoice};
@@ -21,7 +21,7 @@ pub struct DriveSubject {
 }
 
 /// A drive of one die whose superblocks are blocks of `np` single-slot pages.
-fn config(setup: &Setup) -> DriveConfig {
+fn config(setup: &ReferenceSetup) -> DriveConfig {
     let mut c = DriveConfig::tiny();
     c.name = "theory".into();
     c.shape.channel_count = 1;
@@ -36,12 +36,12 @@ fn config(setup: &Setup) -> DriveConfig {
     c.nand.timing.program.truncate(1);
     c.user_bytes = setup.logical_pages as u64 * SLOT;
     let (name, parameter) = match setup.policy {
-        Policy::Greedy => ("greedy", 0),
-        Policy::Fifo => ("fifo", 0),
-        Policy::Random => ("random", 0),
-        Policy::DChoices(d) => ("d-choices", d.into()),
-        Policy::CostBenefit => ("cost-benefit", 0),
-        Policy::Windowed(w) => ("windowed", w.into()),
+        ReferencePolicy::Greedy => ("greedy", 0),
+        ReferencePolicy::Fifo => ("fifo", 0),
+        ReferencePolicy::Random => ("random", 0),
+        ReferencePolicy::DChoices(d) => ("d-choices", d.into()),
+        ReferencePolicy::CostBenefit => ("cost-benefit", 0),
+        ReferencePolicy::Windowed(w) => ("windowed", w.into()),
     };
     c.ftl = FtlConfig {
         reclaim: ReclaimConfig {
@@ -67,7 +67,10 @@ impl DriveSubject {
     ///
     /// # Errors
     /// When the drive model refuses the setup.
-    pub fn new(setup: &Setup, stream: impl Fn(usize) -> usize) -> Result<DriveSubject, LabError> {
+    pub fn new(
+        setup: &ReferenceSetup,
+        stream: impl Fn(usize) -> usize,
+    ) -> Result<DriveSubject, LabError> {
         let drive = CountingDrive::new(config(setup)).map_err(|error| {
             LabError::refused(error.to_string(), "choose other sizes for the experiment")
         })?;
@@ -87,7 +90,7 @@ impl DriveSubject {
     }
 }
 
-impl Subject for DriveSubject {
+impl TheorySubject for DriveSubject {
     fn write(&mut self, lpn: usize) {
         let command = Command {
             stream: self.stream[lpn],

@@ -4,7 +4,7 @@ use ssdlab_ssd::rng::Rng;
 
 /// Which pages the host writes.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Kind {
+pub enum PagePattern {
     /// All alike.
     Uniform,
     /// Percentage of the writes that go to the first pages, and percentage of those pages.
@@ -16,8 +16,8 @@ pub enum Kind {
 }
 
 /// A stream of pages to write.
-pub struct Load {
-    kind: Kind,
+pub struct PageStream {
+    kind: PagePattern,
     pages: u64,
     hot: u64,
     next: u64,
@@ -26,24 +26,24 @@ pub struct Load {
     rng: Rng,
 }
 
-impl Load {
+impl PageStream {
     /// Over `pages` pages, the numbers of `seed`.
-    pub fn new(kind: Kind, pages: usize, seed: u64) -> Load {
+    pub fn new(kind: PagePattern, pages: usize, seed: u64) -> PageStream {
         let pages = pages as u64;
         let (mut hot, mut sums) = (0, Vec::new());
         match kind {
-            Kind::HotCold(_, percent) => hot = pages * u64::from(percent) / 100,
-            Kind::Zipf(theta) => {
+            PagePattern::HotCold(_, percent) => hot = pages * u64::from(percent) / 100,
+            PagePattern::Zipf(theta) => {
                 let mut sum = 0.0;
                 sums.extend((1..=pages).map(|i| {
                     sum += (i as f64).powf(-theta);
                     sum
                 }));
             }
-            Kind::Uniform | Kind::Sequential => {}
+            PagePattern::Uniform | PagePattern::Sequential => {}
         }
         let rng = Rng::named(seed, "load");
-        Load {
+        PageStream {
             kind,
             pages,
             hot,
@@ -56,15 +56,17 @@ impl Load {
     /// The page to write next.
     pub fn draw(&mut self) -> usize {
         let page = match self.kind {
-            Kind::Uniform => self.rng.below(self.pages),
-            Kind::HotCold(percent, _) if self.rng.percent(percent) => self.rng.below(self.hot),
-            Kind::HotCold(..) => self.hot + self.rng.below(self.pages - self.hot),
-            Kind::Zipf(_) => {
+            PagePattern::Uniform => self.rng.below(self.pages),
+            PagePattern::HotCold(percent, _) if self.rng.percent(percent) => {
+                self.rng.below(self.hot)
+            }
+            PagePattern::HotCold(..) => self.hot + self.rng.below(self.pages - self.hot),
+            PagePattern::Zipf(_) => {
                 let total = self.sums[self.sums.len() - 1];
                 let at = (self.rng.next_u64() >> 11) as f64 / (1_u64 << 53) as f64 * total;
                 self.sums.partition_point(|&sum| sum <= at) as u64
             }
-            Kind::Sequential => {
+            PagePattern::Sequential => {
                 self.next += 1;
                 (self.next - 1) % self.pages
             }

@@ -1,10 +1,10 @@
 //! The protocol of a measurement: fill at random, warm up, then batches with their spread.
 
-use super::load::{Kind, Load};
-use super::reference::Reference;
+use super::load::{PagePattern, PageStream};
+use super::reference::ReferenceDrive;
 
 /// What can be measured: the reference, or a drive.
-pub trait Subject {
+pub trait TheorySubject {
     /// The host writes a page.
     fn write(&mut self, lpn: usize);
     /// The host forgets a page.
@@ -17,12 +17,12 @@ pub trait Subject {
     fn in_use(&self) -> u64;
 }
 
-impl Subject for Reference {
+impl TheorySubject for ReferenceDrive {
     fn write(&mut self, lpn: usize) {
-        Reference::write(self, lpn);
+        ReferenceDrive::write(self, lpn);
     }
     fn trim(&mut self, lpn: usize) {
-        Reference::trim(self, lpn);
+        ReferenceDrive::trim(self, lpn);
     }
     fn host(&self) -> u64 {
         self.host
@@ -70,7 +70,7 @@ pub const SKEWED: Protocol = Protocol {
 
 /// Result of a measurement.
 #[derive(Clone, Copy, Debug)]
-pub struct Measured {
+pub struct MeasuredWa {
     /// Pages programmed per page written by the host.
     pub wa: f64,
     /// Half the width of the 95 % confidence interval of `wa`, relative to it.
@@ -83,9 +83,14 @@ pub struct Measured {
 pub const CI_MAX: f64 = 0.0015;
 
 /// Runs `load` over `pages` logical pages on an empty `subject`.
-pub fn measure(subject: &mut impl Subject, kind: Kind, pages: usize, how: Protocol) -> Measured {
-    let mut load = Load::new(kind, pages, how.seed);
-    if kind == Kind::Sequential {
+pub fn measure(
+    subject: &mut impl TheorySubject,
+    kind: PagePattern,
+    pages: usize,
+    how: Protocol,
+) -> MeasuredWa {
+    let mut load = PageStream::new(kind, pages, how.seed);
+    if kind == PagePattern::Sequential {
         (0..pages).for_each(|lpn| subject.write(lpn));
     } else {
         load.shuffled()
@@ -93,7 +98,7 @@ pub fn measure(subject: &mut impl Subject, kind: Kind, pages: usize, how: Protoc
             .for_each(|lpn| subject.write(lpn));
     }
     let mut in_use = 0_u64;
-    let mut requests = |subject: &mut dyn Subject, per_page: f64| {
+    let mut requests = |subject: &mut dyn TheorySubject, per_page: f64| {
         for _ in 0..(per_page * pages as f64) as u64 {
             let page = load.draw();
             if load.percent(how.trims) {
@@ -118,7 +123,7 @@ pub fn measure(subject: &mut impl Subject, kind: Kind, pages: usize, how: Protoc
         }
     }
     let count = (was.len() as f64) * ((how.batch * pages as f64) as u64 * pages as u64) as f64;
-    Measured {
+    MeasuredWa {
         wa,
         ci,
         in_use: used as f64 / count,

@@ -16,7 +16,7 @@ use ssdlab_ssd::rng::Rng;
 
 /// How a victim is chosen.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Policy {
+pub enum ReferencePolicy {
     /// Fewest valid pages.
     Greedy,
     /// Closed first.
@@ -34,7 +34,7 @@ pub enum Policy {
 
 /// The drive to be built.
 #[derive(Clone, Debug)]
-pub struct Setup {
+pub struct ReferenceSetup {
     /// N.
     pub blocks: usize,
     /// Np, pages of a block.
@@ -50,7 +50,7 @@ pub struct Setup {
     /// Whether relocated pages have frontiers of their own.
     pub separate: bool,
     /// Chooses victims.
-    pub policy: Policy,
+    pub policy: ReferencePolicy,
     /// Of the policy's draws.
     pub seed: u64,
 }
@@ -58,7 +58,7 @@ pub struct Setup {
 const NONE: usize = usize::MAX;
 
 #[derive(Clone, Default)]
-struct Block {
+struct ReferenceBlock {
     /// Pages written, in order; a page is valid while the map points back at it.
     pages: Vec<usize>,
     valid: usize,
@@ -67,9 +67,9 @@ struct Block {
 }
 
 /// The drive.
-pub struct Reference {
-    setup: Setup,
-    blocks: Vec<Block>,
+pub struct ReferenceDrive {
+    setup: ReferenceSetup,
+    blocks: Vec<ReferenceBlock>,
     free: std::collections::VecDeque<usize>,
     /// Per logical page: block and page, or `NONE`.
     map: Vec<(usize, usize)>,
@@ -90,13 +90,13 @@ pub struct Reference {
     pub victims: Vec<u64>,
 }
 
-impl Reference {
+impl ReferenceDrive {
     /// An empty drive. `stream(lpn)` is the oracle that separates hot from cold.
-    pub fn new(setup: Setup, stream: impl Fn(usize) -> usize) -> Reference {
+    pub fn new(setup: ReferenceSetup, stream: impl Fn(usize) -> usize) -> ReferenceDrive {
         let frontiers = setup.streams * if setup.separate { 2 } else { 1 };
         assert!(setup.reserve >= setup.open * setup.streams);
-        Reference {
-            blocks: vec![Block::default(); setup.blocks],
+        ReferenceDrive {
+            blocks: vec![ReferenceBlock::default(); setup.blocks],
             free: (0..setup.blocks).collect(),
             map: vec![(NONE, NONE); setup.logical_pages],
             stream: (0..setup.logical_pages).map(stream).collect(),
@@ -177,7 +177,7 @@ impl Reference {
             }
         }
         assert_eq!(self.blocks[victim].valid, 0);
-        self.blocks[victim] = Block::default();
+        self.blocks[victim] = ReferenceBlock::default();
         self.free.push_back(victim);
     }
 
@@ -188,12 +188,14 @@ impl Reference {
         let emptiest = |of: &[usize]| of.iter().copied().min_by_key(|&b| (blocks[b].valid, b));
         let mut any = || closed[rng.below(closed.len() as u64) as usize];
         let victim = match self.setup.policy {
-            Policy::Greedy => emptiest(closed),
-            Policy::Fifo => closed.first().copied(),
-            Policy::Random => Some(any()),
-            Policy::DChoices(d) => emptiest(&(0..d).map(|_| any()).collect::<Vec<usize>>()),
-            Policy::Windowed(w) => emptiest(&closed[..closed.len().min(w as usize)]),
-            Policy::CostBenefit => {
+            ReferencePolicy::Greedy => emptiest(closed),
+            ReferencePolicy::Fifo => closed.first().copied(),
+            ReferencePolicy::Random => Some(any()),
+            ReferencePolicy::DChoices(d) => {
+                emptiest(&(0..d).map(|_| any()).collect::<Vec<usize>>())
+            }
+            ReferencePolicy::Windowed(w) => emptiest(&closed[..closed.len().min(w as usize)]),
+            ReferencePolicy::CostBenefit => {
                 let score = |b: usize| match blocks[b].valid {
                     0 => f64::INFINITY,
                     v => {

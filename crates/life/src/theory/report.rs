@@ -7,7 +7,7 @@ mod scatter;
 #[cfg(test)]
 mod tests;
 
-pub use row::{About, Frontiers, Row, Source};
+pub use row::{ExpectationSource, FrontierSplit, TheoryReportInfo, TheoryRow};
 
 use ssdlab_base::LabError;
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ pub const PAGE_FILE: &str = "theory.html";
 pub const CSV_FILE: &str = "theory.csv";
 
 /// The rows as CSV: a header, then one line each, numbers in full. `error` is relative.
-pub fn csv(rows: &[Row]) -> String {
+pub fn csv(rows: &[TheoryRow]) -> String {
     let mut text = String::from(
         "group,policy,load,frontiers,op_pct,np,n,r,k,alpha_eff,expected,source,measured,error,\
          tolerance,ci,agrees\n",
@@ -59,7 +59,7 @@ fn quoted(text: &str) -> String {
 }
 
 /// The page: self-contained, readable without scripts.
-pub fn html(about: &About, rows: &[Row]) -> String {
+pub fn html(about: &TheoryReportInfo, rows: &[TheoryRow]) -> String {
     page::page(about, rows)
 }
 
@@ -67,7 +67,11 @@ pub fn html(about: &About, rows: &[Row]) -> String {
 ///
 /// # Errors
 /// When a file cannot be written.
-pub fn write(dir: &Path, about: &About, rows: &[Row]) -> Result<PathBuf, LabError> {
+pub fn write(
+    dir: &Path,
+    about: &TheoryReportInfo,
+    rows: &[TheoryRow],
+) -> Result<PathBuf, LabError> {
     let page = dir.join(PAGE_FILE);
     for (path, text) in [
         (dir.join(CSV_FILE), csv(rows)),
@@ -79,7 +83,7 @@ pub fn write(dir: &Path, about: &About, rows: &[Row]) -> Result<PathBuf, LabErro
 }
 
 /// A line per group and policy, then the misses.
-pub fn summary(rows: &[Row]) -> String {
+pub fn summary(rows: &[TheoryRow]) -> String {
     let mut lines = vec![format!(
         "{:<12} {:<20} {:>6} {:>7} {:>10}",
         "group", "policy", "values", "misses", "worst"
@@ -91,8 +95,8 @@ pub fn summary(rows: &[Row]) -> String {
             continue;
         }
         seen.push(key);
-        let same = |r: &&Row| (r.group.as_str(), r.policy.as_str()) == key;
-        let of_key: Vec<&Row> = rows.iter().filter(same).collect();
+        let same = |r: &&TheoryRow| (r.group.as_str(), r.policy.as_str()) == key;
+        let of_key: Vec<&TheoryRow> = rows.iter().filter(same).collect();
         let worst = of_key.iter().map(|r| r.error().abs()).fold(0.0, f64::max);
         lines.push(format!(
             "{:<12} {:<20} {:>6} {:>7} {:>8.2} %",

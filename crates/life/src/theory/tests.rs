@@ -123,7 +123,7 @@ fn greedys_victims_balance_its_write_amplification() {
 
 #[test]
 fn one_class_is_the_uniform_law() {
-    let one = [Class {
+    let one = [PageClass {
         writes: 1.0,
         pages: 1.0,
     }];
@@ -167,11 +167,11 @@ fn zipf_in_groups_is_zipf_page_by_page() {
         let pages = 60_000_u32;
         let weight = |i: u32| f64::from(i).powf(-theta);
         let total: f64 = (1..=pages).map(weight).sum();
-        let class = |i| Class {
+        let class = |i| PageClass {
             writes: weight(i) / total,
             pages: 1.0 / f64::from(pages),
         };
-        let all: Vec<Class> = (1..=pages).map(class).collect();
+        let all: Vec<PageClass> = (1..=pages).map(class).collect();
         let grouped = zipf(u64::from(pages), theta);
         assert!(grouped.len() < 7000);
         close(grouped.iter().map(|c| c.writes).sum(), 1.0, 1e-12);
@@ -184,7 +184,7 @@ fn zipf_in_groups_is_zipf_page_by_page() {
 
 #[test]
 fn a_finite_drive_meets_its_own_alpha() {
-    let drive = Finite {
+    let drive = FiniteDrive {
         blocks: 1000,
         np: 64,
         logical_pages: 57_142,
@@ -196,18 +196,18 @@ fn a_finite_drive_meets_its_own_alpha() {
     close(fifo(prediction.alpha_eff), prediction.wa, 1e-10);
     let blocks = 1000.0 - 10.0 - 2.0 - 2.0 / prediction.wa;
     close(prediction.alpha_eff, blocks * 64.0 / 57_142.0, 1e-10);
-    let shared = Finite {
+    let shared = FiniteDrive {
         separate: false,
         ..drive
     };
     assert!(shared.predict(fifo).wa < prediction.wa);
-    let endless = Finite {
+    let endless = FiniteDrive {
         blocks: 100_000_000,
         logical_pages: 5_000_000_000,
         ..drive
     };
     close(endless.predict(fifo).wa, fifo(1.28), 1e-5);
-    let full = Finite {
+    let full = FiniteDrive {
         logical_pages: 64_000,
         ..drive
     };

@@ -1,8 +1,11 @@
 //! Measures a drive's documented figures on its model.
 
-use super::{Documented, Figure, RANGE_MAX, Row, Validation, WAF_CHANGE_MAX, WINDOW, documented};
+use super::{
+    DatasheetFigure, DocumentedFigure, RANGE_MAX, Validation, ValidationRow, WAF_CHANGE_MAX,
+    WINDOW, documented,
+};
 use ssdlab_base::LabError;
-use ssdlab_base::check::Check;
+use ssdlab_base::check::SelfCheck;
 use ssdlab_base::quantity::parse_size;
 use ssdlab_bench::engine::devices::{Devices, new_drive};
 use ssdlab_drives::catalogue::CatalogueDrive;
@@ -53,7 +56,7 @@ pub fn validate(
         None => None,
     };
     let depth = sheet.random_depth.as_ref();
-    let mut bench = Bench {
+    let mut bench = ValidationBench {
         new: Devices::one(new_drive(&small.config)?),
         user: small.config.user_bytes / u64::from(SEQUENTIAL) * u64::from(SEQUENTIAL),
         depth: depth.map_or(DEPTH, |depth| depth.value.max(1)),
@@ -63,12 +66,12 @@ pub fn validate(
         stop,
     };
     let wanted = documented(drive)?;
-    let figures: Vec<Figure> = wanted.iter().map(|sheet| sheet.figure).collect();
+    let figures: Vec<DatasheetFigure> = wanted.iter().map(|sheet| sheet.figure).collect();
     let (found, checks) = bench.measure(&figures);
     if stop.load(Ordering::Relaxed) {
         return Err(LabError::refused("stopped", ""));
     }
-    let row = |(documented, found): (Documented, Found)| Row {
+    let row = |(documented, found): (DocumentedFigure, ModelFigure)| ValidationRow {
         ours: found.value,
         null: null(documented.figure, &drive.config.host),
         steady: found.steady,
@@ -83,38 +86,42 @@ pub fn validate(
 }
 
 /// What controller, link and added latency alone give.
-fn null(figure: Figure, host: &HostConfig) -> f64 {
+fn null(figure: DatasheetFigure, host: &HostConfig) -> f64 {
     let link = host.link_bytes_per_second as f64;
     let moved = f64::from(RANDOM) * 1e9 / link;
     let (read, write) = (host.command_overhead.0 as f64, host.write_overhead.0 as f64);
     let per_second = |overhead: f64| 1e9 / overhead.max(moved);
     match figure {
-        Figure::RandomRead => per_second(read),
-        Figure::RandomWrite => per_second(write),
-        Figure::Mixed => per_second(0.7 * read + 0.3 * write),
-        Figure::SequentialRead | Figure::SequentialWrite => link,
-        Figure::ReadLatency | Figure::Read999 => read + moved + host.latency.0 as f64,
-        Figure::WriteLatency | Figure::Write999 => write + moved + host.latency.0 as f64,
+        DatasheetFigure::RandomRead => per_second(read),
+        DatasheetFigure::RandomWrite => per_second(write),
+        DatasheetFigure::Mixed => per_second(0.7 * read + 0.3 * write),
+        DatasheetFigure::SequentialRead | DatasheetFigure::SequentialWrite => link,
+        DatasheetFigure::ReadLatency | DatasheetFigure::Read999 => {
+            read + moved + host.latency.0 as f64
+        }
+        DatasheetFigure::WriteLatency | DatasheetFigure::Write999 => {
+            write + moved + host.latency.0 as f64
+        }
     }
 }
 
 /// A figure of the model.
 #[derive(Clone, Copy)]
-struct Found {
+struct ModelFigure {
     value: f64,
     steady: Option<bool>,
 }
 
-impl From<f64> for Found {
-    fn from(value: f64) -> Found {
-        Found {
+impl From<f64> for ModelFigure {
+    fn from(value: f64) -> ModelFigure {
+        ModelFigure {
             value,
             steady: None,
         }
     }
 }
 
-struct Bench<'a> {
+struct ValidationBench<'a> {
     /// The drive from the factory.
     new: Devices,
     /// Bytes of a pass.
@@ -128,9 +135,9 @@ struct Bench<'a> {
     stop: &'a AtomicBool,
 }
 
-impl Bench<'_> {
+impl ValidationBench<'_> {
     /// The figures, and the self-checks of the drive that was written to most.
-    fn measure(&mut self, figures: &[Figure]) -> (Vec<Found>, Vec<Check>) {
+    fn measure(&mut self, figures: &[DatasheetFigure]) -> (Vec<ModelFigure>, Vec<SelfCheck>) {
         let mut full = self.new.clone();
         self.pass(&mut full, false);
         let sequential_write = self.pass(&mut full, false);
@@ -141,26 +148,28 @@ impl Bench<'_> {
             None => full.clone(),
         };
         let worn = [
-            Figure::RandomWrite,
-            Figure::Mixed,
-            Figure::Read999,
-            Figure::Write999,
+            DatasheetFigure::RandomWrite,
+            DatasheetFigure::Mixed,
+            DatasheetFigure::Read999,
+            DatasheetFigure::Write999,
         ];
         let random_write = match (figures.iter().any(|f| worn.contains(f)), self.span) {
-            (false, _) => Found::from(0.0),
-            (true, Some(slots)) => Found::from(self.short_run(&mut used, slots)),
+            (false, _) => ModelFigure::from(0.0),
+            (true, Some(slots)) => ModelFigure::from(self.short_run(&mut used, slots)),
             (true, None) => self.steady_run(&mut used),
         };
-        let of = |figure: &Figure| match figure {
-            Figure::RandomRead => random_read.into(),
-            Figure::RandomWrite => random_write,
-            Figure::SequentialRead => sequential_read.into(),
-            Figure::SequentialWrite => sequential_write.into(),
-            Figure::Mixed => self.mixed(&mut used.clone()).into(),
-            Figure::ReadLatency => self.alone(&mut full.clone(), false, true, MEAN).into(),
-            Figure::WriteLatency => self.alone(&mut full.clone(), false, false, MEAN).into(),
-            Figure::Read999 => self.alone(&mut used.clone(), true, true, NINES).into(),
-            Figure::Write999 => self.alone(&mut used.clone(), true, false, NINES).into(),
+        let of = |figure: &DatasheetFigure| match figure {
+            DatasheetFigure::RandomRead => random_read.into(),
+            DatasheetFigure::RandomWrite => random_write,
+            DatasheetFigure::SequentialRead => sequential_read.into(),
+            DatasheetFigure::SequentialWrite => sequential_write.into(),
+            DatasheetFigure::Mixed => self.mixed(&mut used.clone()).into(),
+            DatasheetFigure::ReadLatency => self.alone(&mut full.clone(), false, true, MEAN).into(),
+            DatasheetFigure::WriteLatency => {
+                self.alone(&mut full.clone(), false, false, MEAN).into()
+            }
+            DatasheetFigure::Read999 => self.alone(&mut used.clone(), true, true, NINES).into(),
+            DatasheetFigure::Write999 => self.alone(&mut used.clone(), true, false, NINES).into(),
         };
         let found = figures.iter().map(of).collect();
         used.settle();
@@ -288,7 +297,7 @@ impl Bench<'_> {
     }
 
     /// Rounds until the state is steady; mean rate of the last [`WINDOW`], and whether it was.
-    fn steady_run(&mut self, host: &mut Devices) -> Found {
+    fn steady_run(&mut self, host: &mut Devices) -> ModelFigure {
         let slots = self.user / u64::from(RANDOM);
         let geometry = host.drive(0).config().geometry();
         let units = geometry.raw_bytes() / geometry.unit_bytes();
@@ -307,7 +316,7 @@ impl Bench<'_> {
         }
         let last = &rates[rates.len().saturating_sub(WINDOW)..];
         let mean = last.iter().sum::<f64>() / last.len() as f64;
-        Found {
+        ModelFigure {
             value: mean,
             steady: Some(is_steady(&rates, &wafs)),
         }

@@ -1,31 +1,31 @@
 //! Drives against their data sheets, as a page: the table, and each family's rates by capacity.
 
-use super::{Figure, Row, Validation};
+use super::{DatasheetFigure, Validation, ValidationRow};
 use crate::validate::show;
 use maud::{Markup, html};
 use ssdlab_base::LabError;
 use ssdlab_drives::catalogue;
-use ssdlab_view::chart::{Axis, Chart, ChartLine, Charts, Unit};
-use ssdlab_view::line::Line;
+use ssdlab_view::chart::{Chart, ChartAxis, ChartLine, ChartUnit, Charts};
+use ssdlab_view::line::ChartPoints;
 use ssdlab_view::page as whole;
 use std::collections::BTreeMap;
 
 /// Figures that are drawn over capacity.
-const DRAWN: [Figure; 3] = [
-    Figure::RandomWrite,
-    Figure::RandomRead,
-    Figure::SequentialWrite,
+const DRAWN: [DatasheetFigure; 3] = [
+    DatasheetFigure::RandomWrite,
+    DatasheetFigure::RandomRead,
+    DatasheetFigure::SequentialWrite,
 ];
 
 /// A point: user capacity in bytes, the sheet's figure, the model's.
-type Point = (f64, f64, f64);
+type SheetPoint = (f64, f64, f64);
 
 /// The page of `all`.
 ///
 /// # Errors
 /// When a drive is not in the catalogue any more.
 pub fn page(all: &[Validation]) -> Result<String, LabError> {
-    let mut families: BTreeMap<(String, &str), Vec<Point>> = BTreeMap::new();
+    let mut families: BTreeMap<(String, &str), Vec<SheetPoint>> = BTreeMap::new();
     for validation in all {
         let drive = catalogue::open(&validation.drive)?;
         let bytes = drive.config.user_bytes as f64;
@@ -64,27 +64,27 @@ pub fn page(all: &[Validation]) -> Result<String, LabError> {
     Ok(whole::page(title, body, &charts))
 }
 
-fn chart(family: &str, figure: &str, mut points: Vec<Point>) -> Chart {
+fn chart(family: &str, figure: &str, mut points: Vec<SheetPoint>) -> Chart {
     points.sort_by(|one, other| one.0.total_cmp(&other.0));
-    let line = |label: &str, colour: usize, of: fn(&Point) -> f64| ChartLine {
+    let line = |label: &str, colour: usize, of: fn(&SheetPoint) -> f64| ChartLine {
         label: label.into(),
         colour,
         dash: colour,
         hidden: false,
-        line: Line {
+        line: ChartPoints {
             x: points.iter().map(|point| point.0).collect(),
             y: points.iter().map(|point| Some(of(point))).collect(),
         },
     };
-    let is_bytes = figure == Figure::SequentialWrite.name();
+    let is_bytes = figure == DatasheetFigure::SequentialWrite.name();
     Chart {
         title: format!("{family}: {figure} over user capacity"),
         unit: if is_bytes {
-            Unit::Throughput
+            ChartUnit::Throughput
         } else {
-            Unit::Rate
+            ChartUnit::Rate
         },
-        axis: Axis::Size,
+        axis: ChartAxis::Size,
         lines: vec![
             line("sheet", 1, |point| point.1),
             line("model", 0, |point| point.2),
@@ -96,7 +96,7 @@ fn chart(family: &str, figure: &str, mut points: Vec<Point>) -> Chart {
 }
 
 fn table(drive: &Validation) -> Markup {
-    let row = |row: &Row| {
+    let row = |row: &ValidationRow| {
         html! {
             tr {
                 td { (row.documented.figure.name()) }

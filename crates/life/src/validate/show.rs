@@ -1,8 +1,8 @@
 //! Drives against their data sheets, for the terminal.
 
-use super::{ERROR_MAX, Figure, Row, Validation};
+use super::{DatasheetFigure, ERROR_MAX, Validation, ValidationRow};
 use ssdlab_base::check::failures;
-use ssdlab_drives::catalogue::{Kind, VALIDATED_HEADER};
+use ssdlab_drives::catalogue::{Provenance, VALIDATED_HEADER};
 use ssdlab_ssd::Nanos;
 use ssdlab_view::text::{PLAIN, finish, new_table, paragraph};
 use ssdlab_view::units;
@@ -42,15 +42,17 @@ pub fn text(all: &[Validation]) -> String {
 
 /// How many figures hold, in sentences.
 pub(super) fn totals(all: &[Validation]) -> String {
-    let rows: Vec<&Row> = all.iter().flat_map(|drive| &drive.rows).collect();
-    let hold = |of: &dyn Fn(&Row) -> bool| rows.iter().filter(|row| row.holds() && of(row)).count();
+    let rows: Vec<&ValidationRow> = all.iter().flat_map(|drive| &drive.rows).collect();
+    let hold = |of: &dyn Fn(&ValidationRow) -> bool| {
+        rows.iter().filter(|row| row.holds() && of(row)).count()
+    };
     let fitted = rows.iter().filter(|row| row.documented.fitted).count();
     let null = rows.iter().filter(|row| row.null_holds()).count();
     let validated = all.iter().filter(|drive| drive.is_validated()).count();
     let silent = all.iter().filter(|drive| drive.rows.is_empty());
     let remembered = rows
         .iter()
-        .filter(|row| row.documented.kind == Kind::Assumed);
+        .filter(|row| row.documented.kind == Provenance::Assumed);
     format!(
         "{} of {} figures are within {:.0} % of the sheet: {} of {fitted} that a constant was \
          fitted to or follows from,\n{} of the {} others, of which the null model (controller, \
@@ -68,7 +70,7 @@ pub(super) fn totals(all: &[Validation]) -> String {
     )
 }
 
-pub(super) fn verdict(row: &Row) -> &'static str {
+pub(super) fn verdict(row: &ValidationRow) -> &'static str {
     match (row.holds(), row.steady) {
         (true, _) => "holds",
         (false, Some(false)) => "NOT STEADY",
@@ -76,7 +78,7 @@ pub(super) fn verdict(row: &Row) -> &'static str {
     }
 }
 
-pub(super) fn known_by(row: &Row) -> &'static str {
+pub(super) fn known_by(row: &ValidationRow) -> &'static str {
     match (row.documented.fitted, row.null_holds()) {
         (true, _) => "fitted",
         (false, true) => "null too",
@@ -84,10 +86,14 @@ pub(super) fn known_by(row: &Row) -> &'static str {
     }
 }
 
-pub(super) fn shown(figure: Figure, value: f64) -> String {
+pub(super) fn shown(figure: DatasheetFigure, value: f64) -> String {
     match figure {
-        Figure::RandomRead | Figure::RandomWrite | Figure::Mixed => units::rate(value),
-        Figure::SequentialRead | Figure::SequentialWrite => units::throughput(value),
+        DatasheetFigure::RandomRead | DatasheetFigure::RandomWrite | DatasheetFigure::Mixed => {
+            units::rate(value)
+        }
+        DatasheetFigure::SequentialRead | DatasheetFigure::SequentialWrite => {
+            units::throughput(value)
+        }
         _ => Nanos(value as u64).to_string(),
     }
 }

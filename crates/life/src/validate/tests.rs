@@ -20,7 +20,7 @@ fn a_member_of_a_family_inherits_no_rate() {
     let drive = catalogue::drive("intel-dc-s3700-100gb").unwrap();
     let own = documented(&drive).unwrap();
     assert_eq!(own.len(), 1, "{own:?}");
-    assert_eq!(own[0].figure, Figure::RandomWrite);
+    assert_eq!(own[0].figure, DatasheetFigure::RandomWrite);
 }
 
 /// The X25-E has ten channels of SLC behind a link of 3 Gb/s: what the model does by arithmetic.
@@ -34,7 +34,7 @@ fn a_rate_is_the_models_and_twice_the_sheet_does_not_hold() {
         found
             .rows
             .iter()
-            .find(|r| r.documented.figure == Figure::SequentialRead)
+            .find(|r| r.documented.figure == DatasheetFigure::SequentialRead)
             .unwrap()
             .clone()
     };
@@ -64,7 +64,7 @@ fn the_checked_in_table_is_current() {
     };
     for name in catalogue::names().unwrap() {
         let drive = catalogue::drive(&name).unwrap();
-        let of = |d: Documented| {
+        let of = |d: DocumentedFigure| {
             let fitted = if d.fitted { "yes" } else { "no" };
             format!("{name},{},{:.0},{fitted}", d.figure.key(), d.value)
         };
@@ -90,11 +90,11 @@ fn the_page_draws_a_family_over_its_capacities_and_no_drive_alone() {
     let of = |drive: &str, value: f64| Validation {
         drive: drive.into(),
         scaled: String::new(),
-        rows: vec![Row {
-            documented: Documented {
-                figure: Figure::RandomWrite,
+        rows: vec![ValidationRow {
+            documented: DocumentedFigure {
+                figure: DatasheetFigure::RandomWrite,
                 value,
-                kind: Kind::Datasheet,
+                kind: Provenance::Datasheet,
                 source: String::new(),
                 fitted: false,
             },

@@ -1,7 +1,8 @@
 //! A command line half read, and the jobs made of it.
 
 use crate::plan::{
-    BlockSize, Data, DiskspdOutput, Distribution, Durability, JobSpec, Mix, Order, Pace, Ties, Time,
+    BlockSize, DiskspdOutput, Distribution, JobDependencies, JobRateLimits, JobSpec, JobTiming,
+    Mix, Order, WriteDurability, WritePayload,
 };
 use ssdlab_base::LabError;
 use ssdlab_ssd::Nanos;
@@ -9,7 +10,7 @@ use ssdlab_ssd::rng::Rng;
 
 /// Contents of writes.
 #[derive(Clone, Copy)]
-pub(super) enum Contents {
+pub(super) enum DiskspdContents {
     Pattern,
     Zeroes,
     Random {
@@ -23,7 +24,7 @@ pub(super) enum Contents {
 
 /// A command line half read, with DISKSPD's defaults.
 #[derive(Clone)]
-pub(super) struct Draft {
+pub(super) struct DiskspdDraft {
     pub block: u32,
     pub threads: u32,
     pub depth: u32,
@@ -62,20 +63,20 @@ pub(super) struct Draft {
     pub interlocked: bool,
     pub thread_step: u64,
     pub region: Option<u64>,
-    pub time: Time,
+    pub time: JobTiming,
     /// `-S`: whether the page cache is bypassed, once it has been said.
     pub uncached: Option<bool>,
     pub write_through: bool,
-    pub contents: Contents,
+    pub contents: DiskspdContents,
     pub bytes_per_second: u64,
     pub iops: u64,
     pub seed: u64,
     pub output: DiskspdOutput,
 }
 
-impl Default for Draft {
-    fn default() -> Draft {
-        Draft {
+impl Default for DiskspdDraft {
+    fn default() -> DiskspdDraft {
+        DiskspdDraft {
             block: 64 << 10,
             threads: 1,
             depth: 2,
@@ -101,7 +102,7 @@ impl Default for Draft {
             interlocked: false,
             thread_step: 0,
             region: None,
-            time: Time {
+            time: JobTiming {
                 ramp: Nanos::from_secs(5),
                 run: Some(Nanos::from_secs(10)),
                 time_based: true,
@@ -110,7 +111,7 @@ impl Default for Draft {
             },
             uncached: None,
             write_through: false,
-            contents: Contents::Pattern,
+            contents: DiskspdContents::Pattern,
             bytes_per_second: 0,
             iops: 0,
             seed: 0,
@@ -127,7 +128,7 @@ pub fn pattern_compress_pct(block: u32) -> u8 {
     (block.saturating_sub(KEPT) * 100 / block) as u8
 }
 
-impl Draft {
+impl DiskspdDraft {
     /// Refuses options that contradict each other.
     pub fn check(&self) -> Result<(), LabError> {
         let conflict = |what: &str, hint: &str| {
@@ -241,7 +242,7 @@ impl Draft {
             depth: depth.saturating_mul(merged),
             copies: threads / merged,
             time: self.time,
-            durability: Durability {
+            durability: WriteDurability {
                 fua: self.write_through,
                 flush_every: u32::from(self.flushes),
                 data_only: self.flushes,
@@ -249,30 +250,30 @@ impl Draft {
             pace: self.pace(u64::from(merged), parallel),
             data: self.data(),
             direct: self.uncached.unwrap_or(false),
-            ties: Ties {
+            ties: JobDependencies {
                 shares_depth: self.shares_depth,
-                ..Ties::default()
+                ..JobDependencies::default()
             },
             seed: Rng::named(self.seed, &format!("DISKSPD target {index}")).next_u64(),
             ..JobSpec::default()
         }
     }
 
-    fn data(&self) -> Data {
+    fn data(&self) -> WritePayload {
         match self.contents {
-            Contents::Pattern => Data {
+            DiskspdContents::Pattern => WritePayload {
                 compress_pct: pattern_compress_pct(self.block),
                 refill: false,
             },
-            Contents::Zeroes => Data {
+            DiskspdContents::Zeroes => WritePayload {
                 compress_pct: 100,
                 refill: false,
             },
-            Contents::Random { refill } => Data {
+            DiskspdContents::Random { refill } => WritePayload {
                 compress_pct: 0,
                 refill,
             },
-            Contents::File { compress_pct } => Data {
+            DiskspdContents::File { compress_pct } => WritePayload {
                 compress_pct,
                 refill: false,
             },
@@ -281,7 +282,7 @@ impl Draft {
 
     /// The limit of one copy that stands for `merged` threads, or of one of the commands of a
     /// thread, shared out by the mix.
-    fn pace(&self, merged: u64, parallel: bool) -> Pace {
+    fn pace(&self, merged: u64, parallel: bool) -> JobRateLimits {
         let parts = if parallel { u64::from(self.depth) } else { 1 };
         let write = u64::from(self.write_pct);
         let share = |total: u64| {
@@ -294,12 +295,12 @@ impl Draft {
             };
             [part(100 - write), part(write), 0]
         };
-        Pace {
+        JobRateLimits {
             rate_bytes: share(self.bytes_per_second),
             rate_iops: share(self.iops),
             think: self.pause.unwrap_or_default(),
             think_blocks: self.burst.unwrap_or(1),
-            ..Pace::default()
+            ..JobRateLimits::default()
         }
     }
 }

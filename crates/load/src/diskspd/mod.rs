@@ -29,17 +29,17 @@ mod xml;
 pub use draft::pattern_compress_pct;
 pub use switches::{SwitchHelp, supported_options};
 
-use crate::plan::{Language, Phase, Plan};
-use draft::Draft;
+use crate::plan::{Language, PlanPhase, WorkloadPlan};
+use draft::DiskspdDraft;
 use ssdlab_base::LabError;
-use words::Word;
+use words::CommandLineWord;
 
 /// The plan of a command line; a leading `diskspd` is dropped.
 ///
 /// # Errors
 /// When an option or value is not supported, options contradict each other, or no target is
 /// named. The place is the word's number in `args`.
-pub fn parse(args: &[String]) -> Result<Plan, LabError> {
+pub fn parse(args: &[String]) -> Result<WorkloadPlan, LabError> {
     let skip = usize::from(args.first().is_some_and(|word| is_program(word)));
     let words = || {
         args.iter()
@@ -47,7 +47,7 @@ pub fn parse(args: &[String]) -> Result<Plan, LabError> {
             .skip(skip)
             .map(|(at, text)| word(text, at + 1))
     };
-    let mut draft = Draft::default();
+    let mut draft = DiskspdDraft::default();
     // The block size first: other sizes may be counted in blocks.
     for word in words()
         .take_while(|w| option(w).is_some())
@@ -71,7 +71,7 @@ pub fn parse(args: &[String]) -> Result<Plan, LabError> {
     draft.check()?;
     if let Some(path) = draft.profile.clone() {
         let phases = xml::read(&path, &draft, &targets, &mut options)?;
-        return Ok(Plan {
+        return Ok(WorkloadPlan {
             language: Language::Diskspd {
                 args: args[skip..].to_vec(),
                 output: draft.output,
@@ -88,12 +88,12 @@ pub fn parse(args: &[String]) -> Result<Plan, LabError> {
     draft.share_depth(targets.len());
     let job = |(index, target)| draft.job(target, index, &options);
     let jobs = targets.into_iter().enumerate().map(job).collect();
-    Ok(Plan {
+    Ok(WorkloadPlan {
         language: Language::Diskspd {
             args: args[skip..].to_vec(),
             output: draft.output,
         },
-        phases: vec![Phase { jobs }],
+        phases: vec![PlanPhase { jobs }],
     })
 }
 
@@ -106,24 +106,24 @@ fn is_program(word: &str) -> bool {
     matches!(name.as_str(), "diskspd" | "diskspd.exe")
 }
 
-fn word(text: &str, number: usize) -> Word<'_> {
+fn word(text: &str, number: usize) -> CommandLineWord<'_> {
     let mut rest = text.chars();
     rest.next();
     rest.next();
-    Word {
+    CommandLineWord {
         text,
         rest: rest.as_str(),
         number,
     }
 }
 
-fn letter(word: &Word) -> Option<char> {
+fn letter(word: &CommandLineWord) -> Option<char> {
     word.text.chars().nth(1)
 }
 
 /// The option a word is, or `None` for a target. An unknown letter after a dash is an option,
 /// one that refuses itself; after a slash a word is an option only if it is a correct one.
-fn option(word: &Word) -> Option<&'static SwitchHelp> {
+fn option(word: &CommandLineWord) -> Option<&'static SwitchHelp> {
     static UNKNOWN: SwitchHelp =
         switches::switch('?', "", "", "", |_, word| Err(word.unsupported()));
     let found = supported_options()
@@ -131,12 +131,12 @@ fn option(word: &Word) -> Option<&'static SwitchHelp> {
         .find(|s| Some(s.letter) == letter(word));
     match word.text.chars().next() {
         Some('-') => Some(found.unwrap_or(&UNKNOWN)),
-        Some('/') => found.filter(|s| (s.set)(&mut Draft::default(), word).is_ok()),
+        Some('/') => found.filter(|s| (s.set)(&mut DiskspdDraft::default(), word).is_ok()),
         _ => None,
     }
 }
 
-fn target(word: &Word) -> Result<String, LabError> {
+fn target(word: &CommandLineWord) -> Result<String, LabError> {
     let drive_letter = word.text.len() == 2 && word.text.ends_with(':');
     if word.text.is_empty() || word.text.starts_with('#') || drive_letter {
         return Err(LabError::BadValue {

@@ -1,12 +1,12 @@
 //! The table of DISKSPD options, and the setters it calls.
 
-use super::draft::{Contents, Draft};
-use super::words::Word;
+use super::draft::{DiskspdContents, DiskspdDraft};
+use super::words::CommandLineWord;
 use crate::plan::Distribution;
 use ssdlab_base::LabError;
 use ssdlab_ssd::Nanos;
 
-type Outcome = Result<(), LabError>;
+type SwitchResult = Result<(), LabError>;
 
 /// One supported option.
 #[derive(Clone, Copy)]
@@ -19,7 +19,7 @@ pub struct SwitchHelp {
     pub default: &'static str,
     /// What it does.
     pub what: &'static str,
-    pub(super) set: fn(&mut Draft, &Word) -> Outcome,
+    pub(super) set: fn(&mut DiskspdDraft, &CommandLineWord) -> SwitchResult,
 }
 
 /// Every option a command line may use, in the order of the reference.
@@ -32,7 +32,7 @@ pub(super) const fn switch(
     unit: &'static str,
     default: &'static str,
     what: &'static str,
-    set: fn(&mut Draft, &Word) -> Outcome,
+    set: fn(&mut DiskspdDraft, &CommandLineWord) -> SwitchResult,
 ) -> SwitchHelp {
     SwitchHelp {
         letter,
@@ -103,7 +103,7 @@ pub(super) static SWITCHES: &[SwitchHelp] = switches! {
 
 // Setters, in the order of the option table.
 
-pub(super) fn block(draft: &mut Draft, word: &Word) -> Outcome {
+pub(super) fn block(draft: &mut DiskspdDraft, word: &CommandLineWord) -> SwitchResult {
     if let Some(strategy) = word.rest.strip_prefix('s') {
         return match strategy {
             "n" | "p" => Ok(()),
@@ -115,15 +115,15 @@ pub(super) fn block(draft: &mut Draft, word: &Word) -> Outcome {
     Ok(())
 }
 
-fn threads(draft: &mut Draft, word: &Word) -> Outcome {
+fn threads(draft: &mut DiskspdDraft, word: &CommandLineWord) -> SwitchResult {
     draft.threads = word.count(1, 4096)?;
     draft.threads_given = true;
     Ok(())
 }
 
-fn depth(draft: &mut Draft, word: &Word) -> Outcome {
+fn depth(draft: &mut DiskspdDraft, word: &CommandLineWord) -> SwitchResult {
     if let Some(batch) = word.rest.strip_prefix('c') {
-        let word = Word {
+        let word = CommandLineWord {
             rest: batch,
             ..*word
         };
@@ -133,7 +133,7 @@ fn depth(draft: &mut Draft, word: &Word) -> Outcome {
     Ok(())
 }
 
-fn writes(draft: &mut Draft, word: &Word) -> Outcome {
+fn writes(draft: &mut DiskspdDraft, word: &CommandLineWord) -> SwitchResult {
     // DISKSPD: -w alone is -w0.
     draft.write_pct = if word.rest.is_empty() {
         0
@@ -143,9 +143,9 @@ fn writes(draft: &mut Draft, word: &Word) -> Outcome {
     Ok(())
 }
 
-fn random(draft: &mut Draft, word: &Word) -> Outcome {
+fn random(draft: &mut DiskspdDraft, word: &CommandLineWord) -> SwitchResult {
     if let Some(percent) = word.rest.strip_prefix('s') {
-        let word = Word {
+        let word = CommandLineWord {
             rest: percent,
             ..*word
         };
@@ -163,7 +163,7 @@ fn random(draft: &mut Draft, word: &Word) -> Outcome {
     Ok(())
 }
 
-fn stride(draft: &mut Draft, word: &Word) -> Outcome {
+fn stride(draft: &mut DiskspdDraft, word: &CommandLineWord) -> SwitchResult {
     let size = word.rest.strip_prefix('i');
     draft.interlocked = size.is_some();
     draft.stride = Some(match size.unwrap_or(word.rest) {
@@ -173,13 +173,13 @@ fn stride(draft: &mut Draft, word: &Word) -> Outcome {
     Ok(())
 }
 
-fn thread_step(draft: &mut Draft, word: &Word) -> Outcome {
+fn thread_step(draft: &mut DiskspdDraft, word: &CommandLineWord) -> SwitchResult {
     draft.thread_step = word.size(word.rest, Some(draft.block))?;
     Ok(())
 }
 
 /// `pct90/10:0/10:5/20` or `abs90/10G:0/10G:5/20G`; the rest goes to the rest of the target.
-fn parts(word: &Word, text: &str, block: u32) -> Result<Distribution, LabError> {
+fn parts(word: &CommandLineWord, text: &str, block: u32) -> Result<Distribution, LabError> {
     let bad = || {
         word.bad(
             "parts are dpct<%>/<% of the target>:... or dabs<%>/<size>:..., at most 100 % in sum",
@@ -225,7 +225,7 @@ fn parts(word: &Word, text: &str, block: u32) -> Result<Distribution, LabError> 
 
 /// The distribution that the text after `-rd` says.
 pub(super) fn distribution(text: &str) -> Result<Distribution, LabError> {
-    let word = Word {
+    let word = CommandLineWord {
         text,
         rest: text,
         number: 0,
@@ -233,7 +233,7 @@ pub(super) fn distribution(text: &str) -> Result<Distribution, LabError> {
     parts(&word, text, 512)
 }
 
-fn base(draft: &mut Draft, word: &Word) -> Outcome {
+fn base(draft: &mut DiskspdDraft, word: &CommandLineWord) -> SwitchResult {
     let (base, length) = match word.rest.split_once(':') {
         Some((base, length)) => (base, Some(length)),
         None => (word.rest, None),
@@ -253,7 +253,7 @@ fn base(draft: &mut Draft, word: &Word) -> Outcome {
 }
 
 /// Sets the end of the region, which `-f` and `-B` with a length both do.
-fn end_once(draft: &mut Draft, word: &Word, end: u64) -> Outcome {
+fn end_once(draft: &mut DiskspdDraft, word: &CommandLineWord, end: u64) -> SwitchResult {
     if draft.region.is_some() {
         let hint = "use either -f or -B with a length";
         return Err(word.bad("the end of the region has been given before", hint));
@@ -262,38 +262,38 @@ fn end_once(draft: &mut Draft, word: &Word, end: u64) -> Outcome {
     Ok(())
 }
 
-fn file(draft: &mut Draft, word: &Word) -> Outcome {
+fn file(draft: &mut DiskspdDraft, word: &CommandLineWord) -> SwitchResult {
     draft.file = Some(word.size(word.rest, Some(draft.block))?);
     Ok(())
 }
 
-fn threads_total(draft: &mut Draft, word: &Word) -> Outcome {
+fn threads_total(draft: &mut DiskspdDraft, word: &CommandLineWord) -> SwitchResult {
     draft.threads_total = Some(word.count(1, 4096)?);
     Ok(())
 }
 
-fn depth_total(draft: &mut Draft, word: &Word) -> Outcome {
+fn depth_total(draft: &mut DiskspdDraft, word: &CommandLineWord) -> SwitchResult {
     draft.depth_total = Some(word.count(1, 65_536)?);
     Ok(())
 }
 
-fn parallel(draft: &mut Draft, word: &Word) -> Outcome {
+fn parallel(draft: &mut DiskspdDraft, word: &CommandLineWord) -> SwitchResult {
     plain(word)?;
     draft.parallel = true;
     Ok(())
 }
 
-fn burst(draft: &mut Draft, word: &Word) -> Outcome {
+fn burst(draft: &mut DiskspdDraft, word: &CommandLineWord) -> SwitchResult {
     draft.burst = Some(word.count(1, u32::MAX)?);
     Ok(())
 }
 
-fn pause(draft: &mut Draft, word: &Word) -> Outcome {
+fn pause(draft: &mut DiskspdDraft, word: &CommandLineWord) -> SwitchResult {
     draft.pause = Some(Nanos::from_millis(word.count(1, u32::MAX)?.into()));
     Ok(())
 }
 
-fn mapped_flush(draft: &mut Draft, word: &Word) -> Outcome {
+fn mapped_flush(draft: &mut DiskspdDraft, word: &CommandLineWord) -> SwitchResult {
     match word.rest {
         "v" | "n" | "i" => draft.flushes = true,
         _ => return Err(word.bad("it is v, n or i", "")),
@@ -301,7 +301,7 @@ fn mapped_flush(draft: &mut Draft, word: &Word) -> Outcome {
     Ok(())
 }
 
-fn profile(draft: &mut Draft, word: &Word) -> Outcome {
+fn profile(draft: &mut DiskspdDraft, word: &CommandLineWord) -> SwitchResult {
     if word.rest.is_empty() {
         return Err(word.bad("it is the path of an XML file", word.spaced()));
     }
@@ -310,11 +310,11 @@ fn profile(draft: &mut Draft, word: &Word) -> Outcome {
 }
 
 /// An option that changes no command.
-fn moot(_: &mut Draft, _: &Word) -> Outcome {
+fn moot(_: &mut DiskspdDraft, _: &CommandLineWord) -> SwitchResult {
     Ok(())
 }
 
-fn region(draft: &mut Draft, word: &Word) -> Outcome {
+fn region(draft: &mut DiskspdDraft, word: &CommandLineWord) -> SwitchResult {
     let hints = word.rest.chars().all(|c| "rst".contains(c));
     if hints && !word.rest.is_empty() {
         return Ok(());
@@ -323,25 +323,25 @@ fn region(draft: &mut Draft, word: &Word) -> Outcome {
     end_once(draft, word, end)
 }
 
-fn duration(draft: &mut Draft, word: &Word) -> Outcome {
+fn duration(draft: &mut DiskspdDraft, word: &CommandLineWord) -> SwitchResult {
     draft.time.run = Some(Nanos::from_secs(word.count(1, u32::MAX)?.into()));
     draft.times_given[0] = true;
     Ok(())
 }
 
-fn warm_up(draft: &mut Draft, word: &Word) -> Outcome {
+fn warm_up(draft: &mut DiskspdDraft, word: &CommandLineWord) -> SwitchResult {
     draft.time.ramp = Nanos::from_secs(word.count(0, u32::MAX)?.into());
     draft.times_given[1] = true;
     Ok(())
 }
 
-fn cool_down(draft: &mut Draft, word: &Word) -> Outcome {
+fn cool_down(draft: &mut DiskspdDraft, word: &CommandLineWord) -> SwitchResult {
     draft.time.cool_down = Nanos::from_secs(word.count(0, u32::MAX)?.into());
     draft.times_given[2] = true;
     Ok(())
 }
 
-fn caching(draft: &mut Draft, word: &Word) -> Outcome {
+fn caching(draft: &mut DiskspdDraft, word: &CommandLineWord) -> SwitchResult {
     let letters = if word.rest.is_empty() { "u" } else { word.rest };
     for letter in letters.chars() {
         let (uncached, through) = match letter {
@@ -368,15 +368,15 @@ fn caching(draft: &mut Draft, word: &Word) -> Outcome {
     Ok(())
 }
 
-fn old_caching(draft: &mut Draft, word: &Word) -> Outcome {
+fn old_caching(draft: &mut DiskspdDraft, word: &CommandLineWord) -> SwitchResult {
     plain(word)?;
-    caching(draft, &Word { rest: "h", ..*word })
+    caching(draft, &CommandLineWord { rest: "h", ..*word })
 }
 
-fn contents(draft: &mut Draft, word: &Word) -> Outcome {
+fn contents(draft: &mut DiskspdDraft, word: &CommandLineWord) -> SwitchResult {
     draft.contents = match word.rest {
-        "" => Contents::Zeroes,
-        "r" => Contents::Random { refill: true },
+        "" => DiskspdContents::Zeroes,
+        "r" => DiskspdContents::Random { refill: true },
         size if size.contains(',') => {
             let (size, path) = size.split_once(',').unwrap_or((size, ""));
             let bytes = word.size(size, Some(draft.block))?;
@@ -385,17 +385,17 @@ fn contents(draft: &mut Draft, word: &Word) -> Outcome {
         }
         size => {
             word.size(size, Some(draft.block))?;
-            Contents::Random { refill: false }
+            DiskspdContents::Random { refill: false }
         }
     };
     Ok(())
 }
 
 /// Contents as compressible as the first `bytes` of the file at `path`.
-pub(super) fn contents_of(path: &str, bytes: u64) -> Result<Contents, String> {
+pub(super) fn contents_of(path: &str, bytes: u64) -> Result<DiskspdContents, String> {
     let compress_pct = compressible(path, bytes)
         .map_err(|why| format!("its file {path} cannot be read: {why}"))?;
-    Ok(Contents::File { compress_pct })
+    Ok(DiskspdContents::File { compress_pct })
 }
 
 /// How much of the first `bytes` of a file a compressor removes, in per cent.
@@ -416,10 +416,10 @@ fn compressible(path: &str, bytes: u64) -> std::io::Result<u8> {
     Ok((all.saturating_sub(left) * 100 / all) as u8)
 }
 
-fn limit(draft: &mut Draft, word: &Word) -> Outcome {
+fn limit(draft: &mut DiskspdDraft, word: &CommandLineWord) -> SwitchResult {
     match word.rest.strip_suffix('i') {
         Some(iops) => {
-            draft.iops = Word {
+            draft.iops = CommandLineWord {
                 rest: iops,
                 ..*word
             }
@@ -431,7 +431,7 @@ fn limit(draft: &mut Draft, word: &Word) -> Outcome {
     Ok(())
 }
 
-fn seed(draft: &mut Draft, word: &Word) -> Outcome {
+fn seed(draft: &mut DiskspdDraft, word: &CommandLineWord) -> SwitchResult {
     draft.seed_given = true;
     if word.rest.is_empty() {
         return Ok(());
@@ -440,7 +440,7 @@ fn seed(draft: &mut Draft, word: &Word) -> Outcome {
     Ok(())
 }
 
-fn buckets(draft: &mut Draft, word: &Word) -> Outcome {
+fn buckets(draft: &mut DiskspdDraft, word: &CommandLineWord) -> SwitchResult {
     draft.output.bucket_ms = Some(match word.rest {
         "" => 1000,
         _ => word.count(1, u32::MAX)?,
@@ -448,13 +448,13 @@ fn buckets(draft: &mut Draft, word: &Word) -> Outcome {
     Ok(())
 }
 
-fn latency(draft: &mut Draft, word: &Word) -> Outcome {
+fn latency(draft: &mut DiskspdDraft, word: &CommandLineWord) -> SwitchResult {
     plain(word)?;
     draft.output.latency = true;
     Ok(())
 }
 
-fn report(draft: &mut Draft, word: &Word) -> Outcome {
+fn report(draft: &mut DiskspdDraft, word: &CommandLineWord) -> SwitchResult {
     if word.rest.starts_with('s') {
         return Err(word.unsupported());
     }
@@ -470,7 +470,7 @@ fn report(draft: &mut Draft, word: &Word) -> Outcome {
 }
 
 /// Refuses anything after the letter.
-fn plain(word: &Word) -> Outcome {
+fn plain(word: &CommandLineWord) -> SwitchResult {
     if word.rest.is_empty() {
         Ok(())
     } else {

@@ -1,9 +1,9 @@
 use super::*;
-use crate::plan::{BlockSize, Data, DiskspdOutput, JobSpec, Mix, Order};
+use crate::plan::{BlockSize, DiskspdOutput, JobSpec, Mix, Order, WritePayload};
 use proptest::prelude::{prop, proptest};
 use ssdlab_ssd::Nanos;
 
-fn plan(line: &str) -> Result<Plan, LabError> {
+fn plan(line: &str) -> Result<WorkloadPlan, LabError> {
     let args: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
     parse(&args)
 }
@@ -47,7 +47,7 @@ fn a_bare_target_has_the_defaults() {
     );
     assert_eq!(
         job.data,
-        Data {
+        WritePayload {
             compress_pct: 99,
             refill: false
         }
@@ -130,21 +130,21 @@ fn caching_forms() {
 fn contents_forms() {
     assert_eq!(
         job("-Z x").data,
-        Data {
+        WritePayload {
             compress_pct: 100,
             refill: false
         }
     );
     assert_eq!(
         job("-Zr x").data,
-        Data {
+        WritePayload {
             compress_pct: 0,
             refill: true
         }
     );
     assert_eq!(
         job("-Z1M x").data,
-        Data {
+        WritePayload {
             compress_pct: 0,
             refill: false
         }
@@ -171,7 +171,7 @@ fn interlocked_threads_are_one_stream() {
 #[test]
 fn threads_start_apart_with_capital_t() {
     let job = job("-T1M -t2 -b64K x");
-    let mut stream = super::super::stream::Stream::new(&job, 1, 4 << 20).unwrap();
+    let mut stream = super::super::stream::JobStream::new(&job, 1, 4 << 20).unwrap();
     assert_eq!(stream.next_command().unwrap().offset, 1 << 20);
 }
 

@@ -3,9 +3,9 @@
 
 use super::*;
 use crate::plan::{Distribution, JobSpec, Mix, Order};
-use crate::stream::Stream;
+use crate::stream::JobStream;
 
-fn plan(line: &str) -> Result<Plan, LabError> {
+fn plan(line: &str) -> Result<WorkloadPlan, LabError> {
     let args: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
     parse(&args)
 }
@@ -315,7 +315,7 @@ fn a_distribution_goes_where_it_says() {
         "-b4K -r -rdpct90/10:0/10:5/20 x",
         "-b4K -r -rdabs90/10M:0/10M:5/20M x",
     ] {
-        let mut stream = Stream::new(&jobs(line)[0], 0, 100 << 20).unwrap();
+        let mut stream = JobStream::new(&jobs(line)[0], 0, 100 << 20).unwrap();
         let mut counts = [0u32; 4];
         for _ in 0..100_000 {
             let at = stream.next_command().unwrap().offset >> 20;
@@ -340,7 +340,7 @@ fn a_distribution_goes_where_it_says() {
 #[test]
 fn a_distribution_is_cut_off_at_the_end_of_the_target() {
     let job = &jobs("-b4K -r -rdabs90/10M:0/10M:5/20M x")[0];
-    let mut stream = Stream::new(job, 0, 20 << 20).unwrap();
+    let mut stream = JobStream::new(job, 0, 20 << 20).unwrap();
     assert!((0..10_000).all(|_| stream.next_command().unwrap().offset < 10 << 20));
 }
 
@@ -350,7 +350,7 @@ fn parallel_commands_each_go_through_the_target() {
     let job = &jobs("-p -o2 -b4K -g100 x")[0];
     assert_eq!((job.copies, job.depth), (2, 1));
     for copy in 0..2 {
-        let mut stream = Stream::new(job, copy, 1 << 20).unwrap();
+        let mut stream = JobStream::new(job, copy, 1 << 20).unwrap();
         let offsets: Vec<u64> = (0..3)
             .map(|_| stream.next_command().unwrap().offset)
             .collect();
@@ -518,7 +518,7 @@ fn crystaldiskmark_profiles_have_its_settings() {
     let nvme = [(1024, 8, 1), (128, 32, 1), (4, 32, 16), (4, 1, 1)];
     let named = [("crystaldiskmark", default), ("crystaldiskmark-nvme", nvme)];
     for (name, settings) in named {
-        let plan = crate::profiles::Profile::named(name).unwrap();
+        let plan = crate::profiles::WorkloadProfile::named(name).unwrap();
         let plan = plan.plan(None, None).unwrap();
         let mut found = Vec::new();
         // The first job writes the file.

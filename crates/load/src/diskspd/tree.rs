@@ -5,16 +5,16 @@ use quick_xml::events::{BytesStart, Event};
 
 /// An element.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Element {
+pub(super) struct XmlElement {
     pub name: String,
     /// In order.
     pub attributes: Vec<(String, String)>,
     /// Its text, without white space around it.
     pub text: String,
-    pub children: Vec<Element>,
+    pub children: Vec<XmlElement>,
 }
 
-impl Element {
+impl XmlElement {
     /// The text of its child called `name`; `None` when there is none, or it is empty.
     pub fn value(&self, name: &str) -> Option<&str> {
         let child = self.children.iter().find(|child| child.name == name)?;
@@ -22,16 +22,16 @@ impl Element {
     }
 
     /// Its children called `name`.
-    pub fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a Element> {
+    pub fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a XmlElement> {
         self.children.iter().filter(move |child| child.name == name)
     }
 
     /// Its first child called `name`.
-    pub fn child(&self, name: &str) -> Option<&Element> {
+    pub fn child(&self, name: &str) -> Option<&XmlElement> {
         self.children.iter().find(|child| child.name == name)
     }
 
-    fn of(start: &BytesStart) -> Result<Element, String> {
+    fn of(start: &BytesStart) -> Result<XmlElement, String> {
         let name = start.name().as_ref().to_owned();
         let mut attributes = Vec::new();
         for attribute in start.attributes() {
@@ -40,10 +40,10 @@ impl Element {
             let value = attribute.value.into_owned();
             attributes.push((key, value));
         }
-        Ok(Element {
+        Ok(XmlElement {
             name,
             attributes,
-            ..Element::default()
+            ..XmlElement::default()
         })
     }
 }
@@ -52,10 +52,10 @@ impl Element {
 const DEPTH_MAX: usize = 32;
 
 /// The root element of `text`.
-pub(super) fn parse(text: &str) -> Result<Element, String> {
+pub(super) fn parse(text: &str) -> Result<XmlElement, String> {
     let mut reader = Reader::from_str(text);
     // Whole texts, white space included, for that is what is trimmed off below.
-    let mut open: Vec<Element> = vec![Element::default()];
+    let mut open: Vec<XmlElement> = vec![XmlElement::default()];
     loop {
         let event = reader.read_event().map_err(|e| e.to_string())?;
         match event {
@@ -63,10 +63,10 @@ pub(super) fn parse(text: &str) -> Result<Element, String> {
                 if open.len() > DEPTH_MAX {
                     return Err("elements are nested too deeply".to_owned());
                 }
-                open.push(Element::of(&start)?);
+                open.push(XmlElement::of(&start)?);
             }
             Event::Empty(start) => {
-                let element = Element::of(&start)?;
+                let element = XmlElement::of(&start)?;
                 if let Some(outer) = open.last_mut() {
                     outer.children.push(element);
                 }

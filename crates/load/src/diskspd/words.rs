@@ -1,7 +1,7 @@
 //! The words of a command line.
 
 use ssdlab_base::LabError;
-use ssdlab_base::error::Place;
+use ssdlab_base::error::InputLocation;
 
 /// Options people do use, with what to do about each.
 static REFUSED: &[(&str, &str)] = &[
@@ -18,7 +18,7 @@ static REFUSED: &[(&str, &str)] = &[
 ];
 
 /// A word of the command line.
-pub(super) struct Word<'a> {
+pub(super) struct CommandLineWord<'a> {
     /// As written.
     pub text: &'a str,
     /// After dash and letter.
@@ -27,9 +27,9 @@ pub(super) struct Word<'a> {
     pub number: usize,
 }
 
-impl Word<'_> {
-    pub fn place(&self) -> Place {
-        Place {
+impl CommandLineWord<'_> {
+    pub fn place(&self) -> InputLocation {
+        InputLocation {
             source: format!("DISKSPD command line, word {}", self.number),
             line: None,
         }

@@ -6,9 +6,9 @@
 //!
 //! Source: DISKSPD, XmlProfileParser.cpp and diskspd.xsd; VMFleet, VMFleet.psm1.
 
-use super::draft::{Contents, Draft};
-use super::tree::{self, Element};
-use crate::plan::{Distribution, Phase};
+use super::draft::{DiskspdContents, DiskspdDraft};
+use super::tree::{self, XmlElement};
+use crate::plan::{Distribution, PlanPhase};
 use ssdlab_base::LabError;
 use ssdlab_ssd::Nanos;
 
@@ -16,21 +16,21 @@ use ssdlab_ssd::Nanos;
 /// are in `line`.
 pub(super) fn read(
     path: &str,
-    line: &Draft,
+    line: &DiskspdDraft,
     targets: &[String],
     options: &mut [(String, String)],
-) -> Result<Vec<Phase>, LabError> {
+) -> Result<Vec<PlanPhase>, LabError> {
     let text = std::fs::read_to_string(path)
         .map_err(|e| LabError::file("reading DISKSPD profile", std::path::Path::new(path), e))?;
     parse(&text, path, line, targets, options)
 }
 
 /// A value that is not as it should be.
-struct Source<'a> {
+struct XmlProfileSource<'a> {
     path: &'a str,
 }
 
-impl Source<'_> {
+impl XmlProfileSource<'_> {
     fn bad(&self, element: &str, what: &str) -> LabError {
         LabError::refused(
             format!("DISKSPD profile {}: {element}: {what}", self.path),
@@ -38,7 +38,7 @@ impl Source<'_> {
         )
     }
 
-    fn number(&self, element: &Element, name: &str) -> Result<Option<u64>, LabError> {
+    fn number(&self, element: &XmlElement, name: &str) -> Result<Option<u64>, LabError> {
         let Some(text) = element.value(name) else {
             return Ok(None);
         };
@@ -46,7 +46,7 @@ impl Source<'_> {
         number.map_err(|_| self.bad(name, &format!("`{text}` is not a whole number")))
     }
 
-    fn flag(&self, element: &Element, name: &str) -> Result<bool, LabError> {
+    fn flag(&self, element: &XmlElement, name: &str) -> Result<bool, LabError> {
         match element.value(name) {
             None | Some("false" | "0") => Ok(false),
             Some("true" | "1") => Ok(true),
@@ -55,7 +55,7 @@ impl Source<'_> {
     }
 
     /// A number of whole blocks.
-    fn bytes(&self, element: &Element, name: &str) -> Result<Option<u64>, LabError> {
+    fn bytes(&self, element: &XmlElement, name: &str) -> Result<Option<u64>, LabError> {
         match self.number(element, name)? {
             Some(bytes) if !bytes.is_multiple_of(512) => {
                 Err(self.bad(name, "it is a multiple of 512 bytes"))
@@ -64,7 +64,7 @@ impl Source<'_> {
         }
     }
 
-    fn count(&self, element: &Element, name: &str) -> Result<Option<u32>, LabError> {
+    fn count(&self, element: &XmlElement, name: &str) -> Result<Option<u32>, LabError> {
         match self.number(element, name)? {
             None | Some(0) => Ok(None),
             Some(count @ 1..=65_536) => Ok(Some(count as u32)),
@@ -73,7 +73,7 @@ impl Source<'_> {
     }
 
     /// Refuses children that are not `known`.
-    fn known(&self, element: &Element, known: &[&str]) -> Result<(), LabError> {
+    fn known(&self, element: &XmlElement, known: &[&str]) -> Result<(), LabError> {
         match element
             .children
             .iter()
@@ -92,11 +92,11 @@ impl Source<'_> {
 pub(super) fn parse(
     text: &str,
     path: &str,
-    line: &Draft,
+    line: &DiskspdDraft,
     targets: &[String],
     options: &mut [(String, String)],
-) -> Result<Vec<Phase>, LabError> {
-    let source = Source { path };
+) -> Result<Vec<PlanPhase>, LabError> {
+    let source = XmlProfileSource { path };
     let root = tree::parse(text).map_err(|why| source.bad("XML", &why))?;
     if root.name != "Profile" {
         return Err(source.bad(&root.name, "the root element is Profile"));
@@ -112,7 +112,7 @@ pub(super) fn parse(
     source.known(&root, &known)?;
     let spans = root.child("TimeSpans").into_iter();
     let spans = spans.flat_map(|spans| spans.all("TimeSpan"));
-    let phases: Result<Vec<Phase>, LabError> = spans
+    let phases: Result<Vec<PlanPhase>, LabError> = spans
         .map(|span| phase(&source, span, line, targets, options))
         .collect();
     let phases = phases?;
@@ -142,16 +142,16 @@ const SPAN: [&str; 16] = [
 ];
 
 fn phase(
-    source: &Source,
-    span: &Element,
-    line: &Draft,
+    source: &XmlProfileSource,
+    span: &XmlElement,
+    line: &DiskspdDraft,
     targets: &[String],
     options: &[(String, String)],
-) -> Result<Phase, LabError> {
+) -> Result<PlanPhase, LabError> {
     source.known(span, &SPAN)?;
-    let mut common = Draft {
+    let mut common = DiskspdDraft {
         output: line.output,
-        ..Draft::default()
+        ..DiskspdDraft::default()
     };
     let time = |name, given: bool, own: Nanos, default: Nanos| -> Result<Nanos, LabError> {
         let read = source.number(span, name)?.map(Nanos::from_secs);
@@ -175,7 +175,7 @@ fn phase(
     common.threads_total = source.count(span, "ThreadCount")?;
     common.depth_total = source.count(span, "RequestCount")?;
     let list = span.child("Targets").into_iter();
-    let elements: Vec<&Element> = list.flat_map(|list| list.all("Target")).collect();
+    let elements: Vec<&XmlElement> = list.flat_map(|list| list.all("Target")).collect();
     if elements.is_empty() {
         return Err(source.bad("TimeSpan", "there is no Target in it"));
     }
@@ -193,11 +193,15 @@ fn phase(
         draft.share_depth(elements.len());
         jobs.push(draft.job(substituted(source, path, targets)?, index, options));
     }
-    Ok(Phase { jobs })
+    Ok(PlanPhase { jobs })
 }
 
 /// `*1` is the first target of the command line.
-fn substituted(source: &Source, path: &str, targets: &[String]) -> Result<String, LabError> {
+fn substituted(
+    source: &XmlProfileSource,
+    path: &str,
+    targets: &[String],
+) -> Result<String, LabError> {
     let Some(number) = path.strip_prefix('*') else {
         return Ok(path.to_owned());
     };
@@ -248,9 +252,9 @@ const TARGET: [&str; 32] = [
 
 /// Reads a target into `draft`; its path.
 fn target<'a>(
-    source: &Source,
-    element: &'a Element,
-    draft: &mut Draft,
+    source: &XmlProfileSource,
+    element: &'a XmlElement,
+    draft: &mut DiskspdDraft,
 ) -> Result<&'a str, LabError> {
     source.known(element, &TARGET)?;
     if let Some(block) = source.bytes(element, "BlockSize")? {
@@ -299,18 +303,18 @@ fn target<'a>(
         .ok_or_else(|| source.bad("Target", "it has no Path"))
 }
 
-fn written(source: &Source, contents: &Element) -> Result<Contents, LabError> {
+fn written(source: &XmlProfileSource, contents: &XmlElement) -> Result<DiskspdContents, LabError> {
     let data = contents.child("RandomDataSource");
     match contents.value("Pattern") {
-        Some("sequential") | None => Ok(Contents::Pattern),
-        Some("zero") => Ok(Contents::Zeroes),
+        Some("sequential") | None => Ok(DiskspdContents::Pattern),
+        Some("zero") => Ok(DiskspdContents::Zeroes),
         Some("random") => match data.and_then(|data| Some((data, data.value("FilePath")?))) {
             Some((data, path)) => {
                 let bytes = source.number(data, "SizeInBytes")?.unwrap_or(u64::MAX);
                 let read = super::switches::contents_of(path, bytes);
                 read.map_err(|why| source.bad("RandomDataSource", &why))
             }
-            None => Ok(Contents::Random {
+            None => Ok(DiskspdContents::Random {
                 refill: data.is_none(),
             }),
         },
@@ -318,7 +322,11 @@ fn written(source: &Source, contents: &Element) -> Result<Contents, LabError> {
     }
 }
 
-fn percent(source: &Source, element: &Element, name: &str) -> Result<Option<u8>, LabError> {
+fn percent(
+    source: &XmlProfileSource,
+    element: &XmlElement,
+    name: &str,
+) -> Result<Option<u8>, LabError> {
     match source.number(element, name)? {
         None => Ok(None),
         Some(percent @ 0..=100) => Ok(Some(percent as u8)),
@@ -326,7 +334,11 @@ fn percent(source: &Source, element: &Element, name: &str) -> Result<Option<u8>,
     }
 }
 
-fn limits(source: &Source, element: &Element, draft: &mut Draft) -> Result<(), LabError> {
+fn limits(
+    source: &XmlProfileSource,
+    element: &XmlElement,
+    draft: &mut DiskspdDraft,
+) -> Result<(), LabError> {
     let Some(throughput) = element.child("Throughput") else {
         return Ok(());
     };
@@ -341,7 +353,7 @@ fn limits(source: &Source, element: &Element, draft: &mut Draft) -> Result<(), L
 }
 
 /// `<Percent>` or `<Absolute>`, with ranges: `<Range IO="95">5</Range>`.
-fn ranges(source: &Source, element: &Element) -> Result<Distribution, LabError> {
+fn ranges(source: &XmlProfileSource, element: &XmlElement) -> Result<Distribution, LabError> {
     let bad = || {
         source.bad(
             "Distribution",

@@ -4,16 +4,16 @@ use crate::plan::Dedupe;
 
 /// What a job asks for, with fio's defaults.
 #[derive(Clone, Debug)]
-pub(super) struct Asked {
+pub(super) struct DedupeOptions {
     pub percent: u8,
     /// From a working set rather than the last contents.
     pub from_set: bool,
     pub set_pct: u8,
 }
 
-impl Default for Asked {
-    fn default() -> Asked {
-        Asked {
+impl Default for DedupeOptions {
+    fn default() -> DedupeOptions {
+        DedupeOptions {
             percent: 0,
             from_set: false,
             set_pct: 5,
@@ -21,7 +21,7 @@ impl Default for Asked {
     }
 }
 
-impl Asked {
+impl DedupeOptions {
     /// In writes of which the smallest has `unit` bytes.
     pub fn plan(&self, unit: u64) -> Option<Dedupe> {
         (self.percent > 0).then(|| Dedupe {

@@ -1,12 +1,13 @@
 //! A job while its options are being read, with fio's defaults.
 
 use crate::plan::{
-    BlockSize, Data, Distribution, Durability, Exit, Flow, JobSpec, LatencyTarget, Mix, Order,
-    Pace, Shares, Steady, Steps, Ties, Time, Verify, WriteAs, Zones,
+    AddressSteps, BlockSize, CapacityShares, Distribution, ExitScope, FlowShare, JobDependencies,
+    JobRateLimits, JobSpec, JobTiming, LatencyTarget, Mix, Order, SteadyRateCriterion, Verify,
+    WriteAs, WriteDurability, WritePayload, Zones,
 };
 use ssdlab_fio::Error;
-use ssdlab_fio::Size;
-use ssdlab_fio::{Section, Setting};
+use ssdlab_fio::SizeOrPercent;
+use ssdlab_fio::{JobFileSection, JobOption};
 use ssdlab_ssd::Nanos;
 use ssdlab_ssd::rng::Rng;
 
@@ -24,7 +25,7 @@ const SEQUENTIAL: Order = Order::Sequential {
 };
 
 /// A criterion of steady state before its options are read.
-const STEADY: Steady = Steady {
+const STEADY: SteadyRateCriterion = SteadyRateCriterion {
     bandwidth: false,
     slope: false,
     percent: false,
@@ -42,11 +43,11 @@ const LATENCY: LatencyTarget = LatencyTarget {
 };
 
 /// Bytes, or per cent of the region.
-type Limit = (Option<u64>, Option<u64>);
+type IoLimit = (Option<u64>, Option<u64>);
 
 /// `rw` without its order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Direction {
+pub(super) enum RwDirection {
     Read,
     Write,
     Trim,
@@ -55,22 +56,22 @@ pub(super) enum Direction {
 
 /// A job half read, with fio's defaults.
 #[derive(Clone, Debug)]
-pub(super) struct Draft {
+pub(super) struct FioJobDraft {
     pub stonewall: bool,
     /// Options as written, for the exporters.
     pub written: Vec<(String, String)>,
     pub kb_base: u64,
     pub name: Option<String>,
-    pub direction: Direction,
+    pub direction: RwDirection,
     pub random: bool,
     pub read_pct: u8,
     pub block: [u32; 3],
     pub split: Option<[Vec<BlockSize>; 3]>,
     pub align: Option<u64>,
-    pub size: Option<Size>,
+    pub size: Option<SizeOrPercent>,
     pub file_size: Option<u64>,
-    pub offset: Size,
-    pub io_size: Option<Size>,
+    pub offset: SizeOrPercent,
+    pub io_size: Option<SizeOrPercent>,
     /// The engine waits for each command.
     pub synchronous: bool,
     /// A value is wrong; the error is reported.
@@ -83,13 +84,13 @@ pub(super) struct Draft {
     pub loops: u64,
     /// `number_ios`.
     pub commands: Option<u64>,
-    pub wait_for: Option<Setting>,
-    pub files: super::files::Asked,
+    pub wait_for: Option<JobOption>,
+    pub files: super::files::FilenameOptions,
     /// `random_generator=lfsr`: no address twice, with or without the map.
     pub lfsr: bool,
     pub depth: u32,
     pub copies: u32,
-    pub time: Time,
+    pub time: JobTiming,
     pub direct: bool,
     pub sync: bool,
     pub fsync: u32,
@@ -98,13 +99,13 @@ pub(super) struct Draft {
     pub random_map: bool,
     pub random_pct: u8,
     pub seed: u64,
-    pub pace: Pace,
+    pub pace: JobRateLimits,
     pub compress_pct: u8,
     pub zero: bool,
     pub refill: bool,
     /// `bsrange`, smallest and largest of each kind.
     pub range: Option<[(u32, u32); 3]>,
-    pub dedupe: super::dedupe::Asked,
+    pub dedupe: super::dedupe::DedupeOptions,
     /// What writes hold, repeated; empty: what `compress_pct` says.
     pub pattern: Vec<u8>,
     /// One of fio's logs is asked for.
@@ -113,7 +114,7 @@ pub(super) struct Draft {
     pub log_avg_ms: u64,
     /// `io_uring_cmd`.
     pub passthrough: bool,
-    pub replayed: super::replayed::Asked,
+    pub replayed: super::replayed::IologOptions,
     pub write_as: WriteAs,
     pub verifies: bool,
     pub verify_after: bool,
@@ -122,7 +123,7 @@ pub(super) struct Draft {
     pub verify_goes_on: bool,
     pub strided: bool,
     /// `zonemode=zbd`.
-    pub zbd: Option<Setting>,
+    pub zbd: Option<JobOption>,
     pub zone_bytes: u64,
     pub zone_range: u64,
     pub zone_skip: u64,
@@ -131,21 +132,21 @@ pub(super) struct Draft {
     pub flow: u32,
     pub flow_id: u32,
     pub exits: bool,
-    pub exit_what: Exit,
+    pub exit_what: ExitScope,
     pub ends_steady: bool,
-    pub steady: Steady,
+    pub steady: SteadyRateCriterion,
     /// Without a limit, no depth is searched.
     pub latency: LatencyTarget,
 }
 
-impl Default for Draft {
-    fn default() -> Draft {
-        Draft {
+impl Default for FioJobDraft {
+    fn default() -> FioJobDraft {
+        FioJobDraft {
             stonewall: false,
             written: Vec::new(),
             kb_base: 1024,
             name: None,
-            direction: Direction::Read,
+            direction: RwDirection::Read,
             random: false,
             read_pct: 50,
             block: [4096; 3],
@@ -153,7 +154,7 @@ impl Default for Draft {
             align: None,
             size: None,
             file_size: None,
-            offset: Size::Bytes(0),
+            offset: SizeOrPercent::Bytes(0),
             io_size: None,
             synchronous: false,
             crooked: false,
@@ -163,11 +164,11 @@ impl Default for Draft {
             loops: 1,
             commands: None,
             wait_for: None,
-            files: super::files::Asked::default(),
+            files: super::files::FilenameOptions::default(),
             lfsr: false,
             depth: 1,
             copies: 1,
-            time: Time::default(),
+            time: JobTiming::default(),
             direct: false,
             sync: false,
             fsync: 0,
@@ -176,17 +177,17 @@ impl Default for Draft {
             random_map: true,
             random_pct: 100,
             seed: SEED,
-            pace: Pace::default(),
+            pace: JobRateLimits::default(),
             compress_pct: 0,
             zero: false,
             refill: false,
             range: None,
-            dedupe: super::dedupe::Asked::default(),
+            dedupe: super::dedupe::DedupeOptions::default(),
             pattern: Vec::new(),
             logs: false,
             log_avg_ms: 0,
             passthrough: false,
-            replayed: super::replayed::Asked::default(),
+            replayed: super::replayed::IologOptions::default(),
             write_as: WriteAs::Write,
             verifies: false,
             verify_after: true,
@@ -202,7 +203,7 @@ impl Default for Draft {
             flow: 0,
             flow_id: 0,
             exits: false,
-            exit_what: Exit::Group,
+            exit_what: ExitScope::Group,
             ends_steady: false,
             steady: STEADY,
             latency: LATENCY,
@@ -210,9 +211,14 @@ impl Default for Draft {
     }
 }
 
-impl Draft {
+impl FioJobDraft {
     /// The job of `section`, the `index`th of the file, as far as it can be made.
-    pub fn finish(mut self, section: &Section, index: u32, errors: &mut Vec<Error>) -> JobSpec {
+    pub fn finish(
+        mut self,
+        section: &JobFileSection,
+        index: u32,
+        errors: &mut Vec<Error>,
+    ) -> JobSpec {
         self.time.time_based &= self.time.run.is_some();
         let (mix, data) = (self.mix(), self.data());
         let mut kept = |what: Option<Error>| errors.extend(what);
@@ -225,8 +231,8 @@ impl Draft {
             (None, None)
         });
         let (offset, offset_share) = match self.offset {
-            Size::Bytes(bytes) => (bytes, None),
-            Size::Percent(percent) => (0, Some(percent)),
+            SizeOrPercent::Bytes(bytes) => (bytes, None),
+            SizeOrPercent::Percent(percent) => (0, Some(percent)),
         };
         kept(self.contradiction(section));
         let order = self.order(section).unwrap_or_else(|error| {
@@ -249,7 +255,7 @@ impl Draft {
             block_sizes,
             offset,
             region,
-            shares: Shares {
+            shares: CapacityShares {
                 offset: offset_share,
                 region: region_share,
                 io_limit: io_share,
@@ -258,7 +264,7 @@ impl Draft {
             depth: if self.synchronous { 1 } else { self.depth },
             copies: self.copies,
             time: self.time,
-            durability: Durability {
+            durability: WriteDurability {
                 fua: self.sync,
                 flush_every: self.fsync.max(self.fdatasync),
                 data_only: self.fdatasync > 0,
@@ -277,17 +283,17 @@ impl Draft {
 
     fn mix(&self) -> Mix {
         match self.direction {
-            Direction::Read => Mix::Read,
-            Direction::Write => Mix::Write,
-            Direction::Trim => Mix::Trim,
-            Direction::Both => Mix::ReadWrite {
+            RwDirection::Read => Mix::Read,
+            RwDirection::Write => Mix::Write,
+            RwDirection::Trim => Mix::Trim,
+            RwDirection::Both => Mix::ReadWrite {
                 read_pct: self.read_pct,
             },
         }
     }
 
     /// How buffers are filled; of several ways, fio takes one.
-    fn data(&mut self) -> Data {
+    fn data(&mut self) -> WritePayload {
         if self.verifies {
             self.dedupe.percent = 0;
         }
@@ -295,7 +301,7 @@ impl Draft {
         if self.zero || self.verifies || repeats {
             self.pattern.clear();
         }
-        Data {
+        WritePayload {
             compress_pct: match (self.zero, self.pattern.len()) {
                 (true, _) if !repeats => 100,
                 (true, _) => self.compress_pct,
@@ -307,7 +313,7 @@ impl Draft {
     }
 
     /// What cannot be meant together.
-    fn contradiction(&self, section: &Section) -> Option<Error> {
+    fn contradiction(&self, section: &JobFileSection) -> Option<Error> {
         let files = u64::from(self.files.in_turn()) * u64::from(self.copies);
         if let Some(setting) = &self.zbd {
             return Some(super::zbd::refused(setting, self.zone_bytes > 0));
@@ -325,7 +331,7 @@ impl Draft {
             (what, "leave the others out: the log says what is sent when")
         } else if files > FILES_MAX {
             ("more than 65,536 files", "use fewer copies or files")
-        } else if self.after_colon < 0 && !self.random && self.offset != Size::Bytes(0) {
+        } else if self.after_colon < 0 && !self.random && self.offset != SizeOrPercent::Bytes(0) {
             (
                 "backwards from an offset, where fio leaves the region",
                 "write offset=0",
@@ -399,10 +405,10 @@ impl Draft {
         })
     }
 
-    fn ties(&self) -> Ties {
-        Ties {
+    fn ties(&self) -> JobDependencies {
+        JobDependencies {
             group: 0,
-            flow: (self.flow > 0).then_some(Flow {
+            flow: (self.flow > 0).then_some(FlowShare {
                 id: self.flow_id,
                 weight: self.flow,
             }),
@@ -414,14 +420,16 @@ impl Draft {
     }
 
     /// Bytes to transfer, or per cent of the region: `io_size`, `loops` and `number_ios`.
-    fn limit(&self, section: &Section, region: Option<u64>) -> Result<Limit, Error> {
+    fn limit(&self, section: &JobFileSection, region: Option<u64>) -> Result<IoLimit, Error> {
         let (bytes, share) = match self.io_size {
-            Some(Size::Percent(percent)) => (None, Some(u64::from(percent))),
-            Some(Size::Bytes(bytes)) => (Some(bytes), None),
+            Some(SizeOrPercent::Percent(percent)) => (None, Some(u64::from(percent))),
+            Some(SizeOrPercent::Bytes(bytes)) => (Some(bytes), None),
             None => {
                 match (self.size, region) {
                     // A filesize was given beside it, which is the region.
-                    (Some(Size::Bytes(size)), Some(region)) if size < region => (Some(size), None),
+                    (Some(SizeOrPercent::Bytes(size)), Some(region)) if size < region => {
+                        (Some(size), None)
+                    }
                     _ if self.passes() == 1 && self.commands.is_none() => (None, None),
                     _ => (region, region.is_none().then_some(100)),
                 }
@@ -460,10 +468,10 @@ impl Draft {
     /// The kinds of command, as indices into the block sizes.
     fn kinds(&self) -> std::ops::Range<usize> {
         match self.direction {
-            Direction::Read => 0..1,
-            Direction::Write => 1..2,
-            Direction::Trim => 2..3,
-            Direction::Both => 0..2,
+            RwDirection::Read => 0..1,
+            RwDirection::Write => 1..2,
+            RwDirection::Trim => 2..3,
+            RwDirection::Both => 0..2,
         }
     }
 
@@ -483,9 +491,9 @@ impl Draft {
         (self.random && self.align.is_none() && differ).then_some(smallest)
     }
 
-    fn steps(&self) -> Steps {
+    fn steps(&self) -> AddressSteps {
         let colon = self.after_colon;
-        Steps {
+        AddressSteps {
             skip: if self.random { 0 } else { colon },
             followers: match self.random {
                 true => u32::try_from(colon.max(1) - 1).unwrap_or(u32::MAX),
@@ -504,29 +512,29 @@ impl Draft {
             }),
             size_range: self.range.filter(|_| self.split.is_none()),
             write_as: self.write_as,
-            ..Steps::default()
+            ..AddressSteps::default()
         }
     }
 
     /// The region in bytes, or in per cent of the target.
-    fn region(&self, section: &Section) -> Result<(Option<u64>, Option<u8>), Error> {
+    fn region(&self, section: &JobFileSection) -> Result<(Option<u64>, Option<u8>), Error> {
         let files = u64::from(self.files.in_turn());
         let file_size = self.file_size.map(|bytes| bytes.saturating_mul(files));
         match (self.size, file_size) {
             (None, None) => Ok((None, None)),
-            (Some(Size::Bytes(bytes)), None) => Ok((Some(bytes), None)),
+            (Some(SizeOrPercent::Bytes(bytes)), None) => Ok((Some(bytes), None)),
             // All of the target is what no region at all means.
-            (Some(Size::Percent(100)), None) => Ok((None, None)),
-            (Some(Size::Percent(percent)), None) => Ok((None, Some(percent))),
-            (Some(Size::Percent(percent)), Some(file)) => {
+            (Some(SizeOrPercent::Percent(100)), None) => Ok((None, None)),
+            (Some(SizeOrPercent::Percent(percent)), None) => Ok((None, Some(percent))),
+            (Some(SizeOrPercent::Percent(percent)), Some(file)) => {
                 let bytes = u128::from(file) * u128::from(percent) / 100;
                 Ok((u64::try_from(bytes).ok(), None))
             }
             // The file from the offset to its end; `size` limits the bytes only.
-            (None | Some(Size::Bytes(_)), Some(file)) => {
+            (None | Some(SizeOrPercent::Bytes(_)), Some(file)) => {
                 let offset = match self.offset {
-                    Size::Bytes(bytes) => bytes,
-                    Size::Percent(_) => 0,
+                    SizeOrPercent::Bytes(bytes) => bytes,
+                    SizeOrPercent::Percent(_) => 0,
                 };
                 match file.checked_sub(offset).filter(|rest| *rest > 0) {
                     Some(rest) => Ok((Some(rest), None)),
@@ -563,7 +571,7 @@ impl Draft {
         }
     }
 
-    fn order(&self, section: &Section) -> Result<Order, Error> {
+    fn order(&self, section: &JobFileSection) -> Result<Order, Error> {
         if !self.random {
             return Ok(SEQUENTIAL);
         }
@@ -590,7 +598,7 @@ impl Draft {
     }
 }
 
-pub(super) fn refuse(section: &Section, what: &str, hint: &str) -> Error {
+pub(super) fn refuse(section: &JobFileSection, what: &str, hint: &str) -> Error {
     Error::refused(
         format!("{}: job `{}`: {what}", section.place, section.name),
         hint,

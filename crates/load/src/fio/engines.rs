@@ -2,7 +2,7 @@
 
 /// What an engine means for a drive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Meaning {
+pub(super) enum EngineClass {
     /// Several commands outstanding.
     Queued,
     /// One command at a time, whatever `iodepth` says.
@@ -20,7 +20,7 @@ const METADATA: &str = "it measures operations of a file system, not of a drive"
 const FILE_SYSTEM: &str = "it changes how a file system places a file";
 
 /// Engine, and what it means.
-static ENGINES: &[(&[&str], Meaning)] = &[
+static ENGINES: &[(&[&str], EngineClass)] = &[
     (
         &[
             "io_uring",
@@ -34,7 +34,7 @@ static ENGINES: &[(&[&str], Meaning)] = &[
             "null",
             "cpp_null",
         ],
-        Meaning::Queued,
+        EngineClass::Queued,
     ),
     (
         &[
@@ -47,11 +47,11 @@ static ENGINES: &[(&[&str], Meaning)] = &[
             "sg",
             "libcufile",
         ],
-        Meaning::OneByOne,
+        EngineClass::OneByOne,
     ),
     (
         &["libpmem", "dev-dax", "pmemblk"],
-        Meaning::NoBlocks(MEMORY),
+        EngineClass::NoBlocks(MEMORY),
     ),
     (
         &[
@@ -61,24 +61,24 @@ static ENGINES: &[(&[&str], Meaning)] = &[
             "librpma_apm_client",
             "librpma_apm_server",
         ],
-        Meaning::NoBlocks(NETWORK),
+        EngineClass::NoBlocks(NETWORK),
     ),
     (
         &["librpma_gpspm_client", "librpma_gpspm_server"],
-        Meaning::NoBlocks(NETWORK),
+        EngineClass::NoBlocks(NETWORK),
     ),
-    (&["rbd", "rados"], Meaning::NoBlocks(CLUSTER)),
+    (&["rbd", "rados"], EngineClass::NoBlocks(CLUSTER)),
     (
         &["http", "nfs", "dfs", "gfapi", "gfapi_async", "libhdfs"],
-        Meaning::NoBlocks(OBJECTS),
+        EngineClass::NoBlocks(OBJECTS),
     ),
     (
         &["ime_aio", "ime_psync", "ime_psyncv"],
-        Meaning::NoBlocks(OBJECTS),
+        EngineClass::NoBlocks(OBJECTS),
     ),
     (
         &["nbd", "libiscsi"],
-        Meaning::NoBlocks("it is a network client: its target is a server"),
+        EngineClass::NoBlocks("it is a network client: its target is a server"),
     ),
     (
         &[
@@ -90,35 +90,35 @@ static ENGINES: &[(&[&str], Meaning)] = &[
             "dirstat",
             "dirdelete",
         ],
-        Meaning::NoBlocks(METADATA),
+        EngineClass::NoBlocks(METADATA),
     ),
     (
         &["ftruncate", "falloc", "e4defrag"],
-        Meaning::NoBlocks(FILE_SYSTEM),
+        EngineClass::NoBlocks(FILE_SYSTEM),
     ),
-    (&["page_fault"], Meaning::NoBlocks(PAGES)),
-    (&["cpuio"], Meaning::NoBlocks("it burns processor time")),
-    (&["exec"], Meaning::NoBlocks("it runs a program")),
+    (&["page_fault"], EngineClass::NoBlocks(PAGES)),
+    (&["cpuio"], EngineClass::NoBlocks("it burns processor time")),
+    (&["exec"], EngineClass::NoBlocks("it runs a program")),
     (
         &["splice"],
-        Meaning::NoBlocks("it moves data by pipes through the page cache"),
+        EngineClass::NoBlocks("it moves data by pipes through the page cache"),
     ),
     (
         &["mtd"],
-        Meaning::NoBlocks("it drives raw flash, whose commands are not a drive's"),
+        EngineClass::NoBlocks("it drives raw flash, whose commands are not a drive's"),
     ),
     (
         &["libzbc"],
-        Meaning::NoBlocks("it drives zoned devices, and there is no zoned drive here"),
+        EngineClass::NoBlocks("it drives zoned devices, and there is no zoned drive here"),
     ),
     (
         &["external"],
-        Meaning::NoBlocks("it is a program of its own"),
+        EngineClass::NoBlocks("it is a program of its own"),
     ),
 ];
 
 /// What the engine called `name` means; `None` when fio has none of this name.
-pub(super) fn meaning(name: &str) -> Option<Meaning> {
+pub(super) fn meaning(name: &str) -> Option<EngineClass> {
     // fio takes `external:path` as the path of a library.
     let name = name.split(':').next().unwrap_or(name);
     let found = ENGINES.iter().find(|(names, _)| names.contains(&name));
@@ -129,7 +129,7 @@ pub(super) fn meaning(name: &str) -> Option<Meaning> {
 pub(super) fn block_engines() -> String {
     let blocks = ENGINES
         .iter()
-        .filter(|(_, m)| !matches!(m, Meaning::NoBlocks(_)));
+        .filter(|(_, m)| !matches!(m, EngineClass::NoBlocks(_)));
     let names: Vec<&str> = blocks
         .flat_map(|(names, _)| names.iter().copied())
         .collect();

@@ -6,12 +6,12 @@
 
 use crate::plan::JobSpec;
 use ssdlab_fio::Error;
-use ssdlab_fio::Section;
+use ssdlab_fio::JobFileSection;
 use std::collections::BTreeMap;
 
 /// What a job says of its files.
 #[derive(Clone, Debug)]
-pub(super) struct Asked {
+pub(super) struct FilenameOptions {
     /// `filename`, one or several.
     pub names: Vec<String>,
     pub directory: Option<String>,
@@ -21,9 +21,9 @@ pub(super) struct Asked {
     pub count: u32,
 }
 
-impl Default for Asked {
-    fn default() -> Asked {
-        Asked {
+impl Default for FilenameOptions {
+    fn default() -> FilenameOptions {
+        FilenameOptions {
             names: Vec::new(),
             directory: None,
             format: None,
@@ -35,7 +35,7 @@ impl Default for Asked {
 /// fio's name of a file when the job gives none.
 const FORMAT: &str = "$jobname.$jobnum.$filenum";
 
-impl Asked {
+impl FilenameOptions {
     /// Whether the job names files at all, rather than using the target of the command line.
     fn any(&self) -> bool {
         !self.names.is_empty()
@@ -72,13 +72,13 @@ impl Asked {
 }
 
 /// A job with the files that it asks for.
-pub(super) struct Placed<'a> {
+pub(super) struct FileAssignment<'a> {
     pub job: &'a mut JobSpec,
-    pub asked: &'a Asked,
-    pub section: &'a Section,
+    pub asked: &'a FilenameOptions,
+    pub section: &'a JobFileSection,
 }
 
-impl Placed<'_> {
+impl FileAssignment<'_> {
     fn name(&self, copy: u32, number: u32) -> String {
         self.asked.name(&self.job.name, copy, number)
     }
@@ -112,7 +112,7 @@ impl Placed<'_> {
 }
 
 /// Gives every job its target and its place on it.
-pub(super) fn place(jobs: &mut [Placed], errors: &mut Vec<Error>) {
+pub(super) fn place(jobs: &mut [FileAssignment], errors: &mut Vec<Error>) {
     let mut lengths: BTreeMap<String, Option<u64>> = BTreeMap::new();
     let mut order: Vec<String> = Vec::new();
     for placed in jobs.iter_mut().filter(|placed| placed.asked.any()) {
@@ -161,7 +161,7 @@ pub(super) fn place(jobs: &mut [Placed], errors: &mut Vec<Error>) {
 }
 
 /// Moves a job to its files.
-fn lay(placed: &mut Placed, starts: &BTreeMap<&str, u64>) -> Result<(), Error> {
+fn lay(placed: &mut FileAssignment, starts: &BTreeMap<&str, u64>) -> Result<(), Error> {
     let at = |copy, number| starts[placed.name(copy, number).as_str()];
     let (copies, files) = (placed.job.copies, placed.asked.in_turn());
     let first = at(0, 0);

@@ -24,8 +24,8 @@
 //!
 //! # For other programs
 //!
-//! This module stands alone: it turns a text into a [`Plan`] and knows no device, no clock and no
-//! engine. A plan's job becomes commands with [`crate::follow::Followed`]:
+//! This module stands alone: it turns a text into a [`WorkloadPlan`] and knows no device, no clock and no
+//! engine. A plan's job becomes commands with [`crate::follow::FollowUpStream`]:
 //!
 //! ```
 //! use ssdlab_load::{fio, follow::Followed};
@@ -64,19 +64,19 @@ pub use notes::notes;
 pub use options::{OptionHelp, supported_options};
 pub use ssdlab_fio::Surroundings;
 
-use crate::plan::{JobSpec, Language, Phase, Plan};
-use draft::Draft;
-use files::{Asked, Placed};
-use options::Effect;
+use crate::plan::{JobSpec, Language, PlanPhase, WorkloadPlan};
+use draft::FioJobDraft;
+use files::{FileAssignment, FilenameOptions};
+use options::OptionEffect;
 use ssdlab_base::LabError;
-use ssdlab_fio::{Error, JobFile, Section, Setting};
+use ssdlab_fio::{Error, JobFile, JobFileSection, JobOption};
 use std::path::Path;
 
 /// The plan in the job file at `path`, in the surroundings of this process.
 ///
 /// # Errors
 /// When the file cannot be read or is not a job file this program can carry out.
-pub fn read(path: &Path) -> Result<Plan, LabError> {
+pub fn read(path: &Path) -> Result<WorkloadPlan, LabError> {
     let text = std::fs::read_to_string(path).map_err(|e| LabError::file("reading", path, e))?;
     parse_in(&text, &path.display().to_string(), &Surroundings::here())
 }
@@ -85,7 +85,7 @@ pub fn read(path: &Path) -> Result<Plan, LabError> {
 ///
 /// # Errors
 /// When it is not a job file, or holds an option or a value that is not supported.
-pub fn parse(text: &str, source: &str) -> Result<Plan, LabError> {
+pub fn parse(text: &str, source: &str) -> Result<WorkloadPlan, LabError> {
     parse_in(text, source, &Surroundings::none())
 }
 
@@ -93,12 +93,16 @@ pub fn parse(text: &str, source: &str) -> Result<Plan, LabError> {
 ///
 /// # Errors
 /// As [`parse`]: all errors of the file at once.
-pub fn parse_in(text: &str, source: &str, surroundings: &Surroundings) -> Result<Plan, LabError> {
+pub fn parse_in(
+    text: &str,
+    source: &str,
+    surroundings: &Surroundings,
+) -> Result<WorkloadPlan, LabError> {
     let (file, mut errors) = JobFile::parse(text, source, surroundings);
-    let mut jobs: Vec<Found> = Vec::new();
+    let mut jobs: Vec<ParsedJob> = Vec::new();
     let mut all_straight = true;
     let mut group = 0;
-    for ssdlab_fio::Job { section, settings } in file.jobs() {
+    for ssdlab_fio::ResolvedJob { section, settings } in file.jobs() {
         let draft = drafted(&settings, &mut errors);
         group += u32::from((draft.stonewall || draft.new_group) && !jobs.is_empty());
         let (stonewall, wait_for) = (draft.stonewall, draft.wait_for.clone());
@@ -119,7 +123,7 @@ pub fn parse_in(text: &str, source: &str, surroundings: &Surroundings) -> Result
             errors.append(&mut contradictions);
         }
         all_straight &= !crooked;
-        jobs.push(Found {
+        jobs.push(ParsedJob {
             job,
             asked,
             section,
@@ -143,9 +147,9 @@ pub fn parse_in(text: &str, source: &str, surroundings: &Surroundings) -> Result
     let phases = phases(jobs, &mut errors);
     match LabError::all(errors.into_iter().map(of_lab).collect()) {
         Some(error) => Err(error),
-        None => Ok(Plan {
+        None => Ok(WorkloadPlan {
             language: Language::Fio {
-                globals: file.globals().map(Setting::as_written).collect(),
+                globals: file.globals().map(JobOption::as_written).collect(),
             },
             phases,
         }),
@@ -154,7 +158,7 @@ pub fn parse_in(text: &str, source: &str, surroundings: &Surroundings) -> Result
 
 /// The parser's error as one of this program.
 fn of_lab(error: Error) -> LabError {
-    let placed = |place: ssdlab_fio::Place| ssdlab_base::error::Place {
+    let placed = |place: ssdlab_fio::JobFileLocation| ssdlab_base::error::InputLocation {
         source: place.source,
         line: place.line,
     };
@@ -187,24 +191,24 @@ fn of_lab(error: Error) -> LabError {
 }
 
 /// A job with what places it in space and time.
-struct Found<'a> {
+struct ParsedJob<'a> {
     job: JobSpec,
-    asked: Asked,
-    section: &'a Section,
+    asked: FilenameOptions,
+    section: &'a JobFileSection,
     stonewall: bool,
-    wait_for: Option<Setting>,
+    wait_for: Option<JobOption>,
 }
 
 /// What a log's addresses are of.
 const ONE_FILE: &str = "a log is replayed on all of one target: give the jobs the same filename=";
 
-fn place(jobs: &mut [Found], errors: &mut Vec<Error>) {
-    let placed = jobs.iter_mut().map(|found| Placed {
+fn place(jobs: &mut [ParsedJob], errors: &mut Vec<Error>) {
+    let placed = jobs.iter_mut().map(|found| FileAssignment {
         job: &mut found.job,
         asked: &found.asked,
         section: found.section,
     });
-    let mut placed: Vec<Placed> = placed.collect();
+    let mut placed: Vec<FileAssignment> = placed.collect();
     files::place(&mut placed, errors);
     errors.extend(jobs.iter().filter_map(|found| {
         let moved = found.job.offset > 0 || found.job.steps.several_files;
@@ -214,8 +218,8 @@ fn place(jobs: &mut [Found], errors: &mut Vec<Error>) {
 }
 
 /// Jobs that run at the same time, by `stonewall` and `wait_for`.
-fn phases(jobs: Vec<Found>, errors: &mut Vec<Error>) -> Vec<Phase> {
-    let mut phases: Vec<Phase> = Vec::new();
+fn phases(jobs: Vec<ParsedJob>, errors: &mut Vec<Error>) -> Vec<PlanPhase> {
+    let mut phases: Vec<PlanPhase> = Vec::new();
     for found in jobs {
         let waits = match (&found.wait_for, phases.last()) {
             (Some(setting), Some(last)) if !found.stonewall => {
@@ -237,7 +241,7 @@ fn phases(jobs: Vec<Found>, errors: &mut Vec<Error>) -> Vec<Phase> {
         }
         match phases.last_mut() {
             Some(phase) if !found.stonewall && !waits => phase.jobs.push(found.job),
-            _ => phases.push(Phase {
+            _ => phases.push(PlanPhase {
                 jobs: vec![found.job],
             }),
         }
@@ -246,16 +250,16 @@ fn phases(jobs: Vec<Found>, errors: &mut Vec<Error>) -> Vec<Phase> {
 }
 
 /// Applies settings in order: of an option given twice, only the last stands.
-fn drafted(settings: &[&Setting], errors: &mut Vec<Error>) -> Draft {
+fn drafted(settings: &[&JobOption], errors: &mut Vec<Error>) -> FioJobDraft {
     let all = || settings.iter().copied();
-    let mut draft = Draft::default();
+    let mut draft = FioJobDraft::default();
     let mut found: Vec<(bool, Error)> = Vec::new();
     // fio reads kb_base before the rest, wherever it stands.
     for pass in [true, false] {
         for setting in all().filter(|s| (s.name == "kb_base") == pass) {
             let effect = options::find(&setting.name).map(|option| option.effect);
             if let Err(error) = apply(&mut draft, setting) {
-                draft.crooked |= matches!(effect, Some(Effect::Set(_)));
+                draft.crooked |= matches!(effect, Some(OptionEffect::Set(_)));
                 found.push((effect.is_none(), error));
             }
         }
@@ -265,7 +269,7 @@ fn drafted(settings: &[&Setting], errors: &mut Vec<Error>) -> Draft {
         .into_iter()
         .filter(|(unknown, _)| !(*unknown && draft.engine_refused));
     errors.extend(telling.map(|(_, error)| error));
-    draft.written = all().map(Setting::as_written).collect();
+    draft.written = all().map(JobOption::as_written).collect();
     let mut seen = std::collections::BTreeSet::new();
     draft.written.reverse();
     draft
@@ -275,7 +279,7 @@ fn drafted(settings: &[&Setting], errors: &mut Vec<Error>) -> Draft {
     draft
 }
 
-fn apply(draft: &mut Draft, setting: &Setting) -> Result<(), Error> {
+fn apply(draft: &mut FioJobDraft, setting: &JobOption) -> Result<(), Error> {
     let Some(option) = options::find(&setting.name) else {
         return Err(refusals::unknown(setting));
     };
@@ -283,10 +287,10 @@ fn apply(draft: &mut Draft, setting: &Setting) -> Result<(), Error> {
         return Err(setting.bad("it needs a value", format!("write {}=...", setting.name)));
     }
     match option.effect {
-        Effect::Set(set) => set(draft, setting),
-        Effect::OutputOnly | Effect::NoDifference => Ok(()),
-        Effect::Only(values) if values.contains(&setting.text()) => Ok(()),
-        Effect::Only(values) => Err(match refusals::advice(option.name) {
+        OptionEffect::Set(set) => set(draft, setting),
+        OptionEffect::OutputOnly | OptionEffect::NoDifference => Ok(()),
+        OptionEffect::Only(values) if values.contains(&setting.text()) => Ok(()),
+        OptionEffect::Only(values) => Err(match refusals::advice(option.name) {
             Some(advice) => setting.unsupported(advice),
             None => setting.bad(
                 &format!("only {} is supported", values.join(" or ")),

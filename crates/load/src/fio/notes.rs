@@ -1,11 +1,11 @@
 //! Where a job is carried out in another way than fio would.
 
 use super::options;
-use crate::plan::{JobSpec, Plan, WriteAs};
+use crate::plan::{JobSpec, WorkloadPlan, WriteAs};
 
 /// What the reader of a result should know about how this plan was read: where fio would have
 /// done something else with the same file.
-pub fn notes(plan: &Plan) -> Vec<String> {
+pub fn notes(plan: &WorkloadPlan) -> Vec<String> {
     let jobs = plan.phases.iter().flat_map(|phase| &phase.jobs);
     // A trace of the command line is no job of a file.
     let made = jobs.filter(|job| job.replay.is_none() || option(job, "read_iolog").is_some());

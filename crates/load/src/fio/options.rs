@@ -1,17 +1,17 @@
 //! The table of fio options: parser, help and reference are made from it.
 
-use super::draft::Draft;
+use super::draft::FioJobDraft;
 use super::setters;
 use ssdlab_fio::Error;
-use ssdlab_fio::Setting;
+use ssdlab_fio::JobOption;
 
-type Set = fn(&mut Draft, &Setting) -> Result<(), Error>;
+type OptionSetter = fn(&mut FioJobDraft, &JobOption) -> Result<(), Error>;
 
 /// What an option does to a job.
 #[derive(Clone, Copy)]
-pub(super) enum Effect {
+pub(super) enum OptionEffect {
     /// Changes the job.
-    Set(Set),
+    Set(OptionSetter),
     /// Shapes fio's own process or output only; the measured numbers are the same without it.
     OutputOnly,
     /// Changes something in fio that is not there here; the commands are the same without it.
@@ -35,7 +35,7 @@ pub struct OptionHelp {
     pub default: &'static str,
     /// It may stand without a value, which then is 1.
     pub flag: bool,
-    pub(super) effect: Effect,
+    pub(super) effect: OptionEffect,
 }
 
 /// Every option a job file may use, in the order of the reference.
@@ -52,7 +52,7 @@ pub(super) fn find(name: &str) -> Option<&'static OptionHelp> {
 
 /// Whether `name` is an option without effect on the commands that a drive gets.
 pub(super) fn is_moot(name: &str) -> bool {
-    find(name).is_some_and(|option| matches!(option.effect, Effect::NoDifference))
+    find(name).is_some_and(|option| matches!(option.effect, OptionEffect::NoDifference))
 }
 
 /// fio's name of what the user called `name`; unknown names are their own.
@@ -73,22 +73,22 @@ macro_rules! options {
         }),*]
     };
     (@value $set:tt $unit:literal, $default:literal, $what:literal) => {
-        row($what, $unit, $default, false, Effect::Set(options!(@setter $set)))
+        row($what, $unit, $default, false, OptionEffect::Set(options!(@setter $set)))
     };
     (@named $set:tt $what:literal) => {
-        row($what, "name", "the job's name", true, Effect::Set(options!(@setter $set)))
+        row($what, "name", "the job's name", true, OptionEffect::Set(options!(@setter $set)))
     };
     (@flag $set:tt $default:literal, $what:literal) => {
-        row($what, "0 or 1", $default, true, Effect::Set(options!(@setter $set)))
+        row($what, "0 or 1", $default, true, OptionEffect::Set(options!(@setter $set)))
     };
     (@output $set:tt $what:literal) => {
-        row($what, "any", "", true, Effect::OutputOnly)
+        row($what, "any", "", true, OptionEffect::OutputOnly)
     };
     (@moot $set:tt $what:literal) => {
-        row(concat!("without effect here: ", $what), "any", "", true, Effect::NoDifference)
+        row(concat!("without effect here: ", $what), "any", "", true, OptionEffect::NoDifference)
     };
     (@only $set:tt $default:literal $(, $more:literal)*) => {
-        row(AS_IN_FIO, "", $default, true, Effect::Only(&[$default $(, $more)*]))
+        row(AS_IN_FIO, "", $default, true, OptionEffect::Only(&[$default $(, $more)*]))
     };
     (@setter ($name:ident)) => { setters::$name };
     (@setter ($name:ident $set:ident)) => { setters::$set };
@@ -101,7 +101,7 @@ const fn row(
     unit: &'static str,
     default: &'static str,
     flag: bool,
-    effect: Effect,
+    effect: OptionEffect,
 ) -> OptionHelp {
     OptionHelp {
         name: "",

@@ -1,7 +1,7 @@
 //! The bytes of `buffer_pattern`.
 
 use ssdlab_fio::Error;
-use ssdlab_fio::Setting;
+use ssdlab_fio::JobOption;
 
 /// fio's MAX_PATTERN_SIZE.
 const BYTES_MAX: usize = 512;
@@ -13,7 +13,7 @@ const EXAMPLE: &str = "for example 0xdeadface, -12 or \"abcd\"-12";
 
 /// The bytes of a pattern as fio 3.33 writes them: a text as it is; `0x` byte by byte from the
 /// left; a positive number in as few bytes as it needs and a negative one in four, lowest first.
-pub(super) fn bytes(s: &Setting) -> Result<Vec<u8>, Error> {
+pub(super) fn bytes(s: &JobOption) -> Result<Vec<u8>, Error> {
     let mut rest = s.text();
     let mut bytes = Vec::new();
     while !rest.is_empty() {
@@ -36,7 +36,7 @@ pub(super) fn compress_pct(len: usize) -> u8 {
 }
 
 /// Appends the bytes of the first item of `text`; the text after it.
-fn item<'a>(s: &Setting, text: &'a str, bytes: &mut Vec<u8>) -> Result<&'a str, Error> {
+fn item<'a>(s: &JobOption, text: &'a str, bytes: &mut Vec<u8>) -> Result<&'a str, Error> {
     if let Some(inner) = text.strip_prefix('"') {
         let (words, rest) = inner
             .split_once('"')

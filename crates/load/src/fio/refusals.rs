@@ -2,7 +2,7 @@
 
 use super::options;
 use ssdlab_fio::Error;
-use ssdlab_fio::Setting;
+use ssdlab_fio::JobOption;
 
 /// Options people do use, with what to do about each.
 static KNOWN: &[(&[&str], &str)] = &[
@@ -113,7 +113,7 @@ static KNOWN: &[(&[&str], &str)] = &[
 ];
 
 /// The error for an option that is not in the table.
-pub(super) fn unknown(setting: &Setting) -> Error {
+pub(super) fn unknown(setting: &JobOption) -> Error {
     let name = setting.name.as_str();
     let word = name.split(char::is_whitespace).next().unwrap_or(name);
     let hint = match (advice(word), nearest(name)) {

@@ -1,24 +1,24 @@
 //! `read_iolog`: a job whose commands are those of a log.
 
 use crate::plan::JobSpec;
-use crate::trace::replay::{Fit, Replay};
-use crate::trace::{Format, ReadOptions};
+use crate::trace::replay::{AddressFit, Replay};
+use crate::trace::{ReadOptions, TraceFormat};
 use ssdlab_fio::Error;
-use ssdlab_fio::Setting;
+use ssdlab_fio::JobOption;
 use ssdlab_fio::Surroundings;
 
 /// What a job says of the log it reads.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Asked {
+pub(super) struct IologOptions {
     /// `read_iolog`.
-    pub log: Option<Setting>,
+    pub log: Option<JobOption>,
     /// `replay_no_stall`.
     pub no_stall: bool,
     /// `replay_time_scale`, in per cent of the recorded speed; 0: not given.
     pub speed_pct: u64,
 }
 
-impl Asked {
+impl IologOptions {
     /// `None`: as fast as possible.
     fn speed(&self) -> Option<f64> {
         match (self.no_stall, self.speed_pct) {
@@ -32,7 +32,7 @@ impl Asked {
 /// The job, with the commands of the log that it names.
 pub(super) fn replayed(
     job: JobSpec,
-    asked: &Asked,
+    asked: &IologOptions,
     surroundings: &Surroundings,
 ) -> Result<JobSpec, (Box<JobSpec>, Error)> {
     let Some(setting) = &asked.log else {
@@ -44,16 +44,20 @@ pub(super) fn replayed(
     }
 }
 
-fn replay(setting: &Setting, asked: &Asked, surroundings: &Surroundings) -> Result<Replay, Error> {
+fn replay(
+    setting: &JobOption,
+    asked: &IologOptions,
+    surroundings: &Surroundings,
+) -> Result<Replay, Error> {
     let bad = |why: &str| setting.bad(why, "it is a log of fio's, of version 2 or 3");
     let path = (surroundings.log)(setting.text()).map_err(|why| bad(&why))?;
     let read = ReadOptions {
         bad_share: 0.0,
         ..ReadOptions::default()
     };
-    let surveyed = Replay::survey(&path, &read, asked.speed(), Fit::Refuse);
+    let surveyed = Replay::survey(&path, &read, asked.speed(), AddressFit::Refuse);
     let (replay, reading) = surveyed.map_err(|error| bad(&error.to_string()))?;
-    if !matches!(reading.format, Format::IologV2 | Format::IologV3) {
+    if !matches!(reading.format, TraceFormat::IologV2 | TraceFormat::IologV3) {
         let hint = "replay it with: ssdlab run --trace FILE";
         return Err(setting.bad("it is no log of fio's", hint));
     }
@@ -76,11 +80,11 @@ fn of(job: JobSpec, replay: Replay) -> JobSpec {
         replay: made.replay,
         // Those of the order that the log takes the place of.
         random_pct: 100,
-        steps: crate::plan::Steps {
+        steps: crate::plan::AddressSteps {
             several_files: job.steps.several_files,
-            ..crate::plan::Steps::default()
+            ..crate::plan::AddressSteps::default()
         },
-        shares: crate::plan::Shares::default(),
+        shares: crate::plan::CapacityShares::default(),
         ..job
     }
 }

@@ -1,17 +1,17 @@
 //! The setters that the option table calls, in its order.
 
 pub(super) use super::bindings::*;
-use super::draft::{Direction, Draft};
-use super::engines::{self, Meaning};
+use super::draft::{FioJobDraft, RwDirection};
+use super::engines::{self, EngineClass};
 use crate::plan::{BlockSize, Distribution, WriteAs};
 use ssdlab_fio::Error;
-use ssdlab_fio::Setting;
-use ssdlab_fio::{Size, TimeUnit};
+use ssdlab_fio::JobOption;
+use ssdlab_fio::{SizeOrPercent, TimeUnit};
 use ssdlab_ssd::Nanos;
 
-type Outcome = Result<(), Error>;
+type SetterResult = Result<(), Error>;
 
-pub(super) fn rw(draft: &mut Draft, s: &Setting) -> Outcome {
+pub(super) fn rw(draft: &mut FioJobDraft, s: &JobOption) -> SetterResult {
     let (order, number) = match s.text().split_once(':') {
         Some((order, number)) => (order, Some(number)),
         None => (s.text(), None),
@@ -21,16 +21,16 @@ pub(super) fn rw(draft: &mut Draft, s: &Setting) -> Outcome {
         _ => WriteAs::Write,
     };
     (draft.direction, draft.random) = match order {
-        "read" => (Direction::Read, false),
-        "write" => (Direction::Write, false),
-        "trim" => (Direction::Trim, false),
-        "randread" => (Direction::Read, true),
-        "randwrite" => (Direction::Write, true),
-        "randtrim" => (Direction::Trim, true),
-        "trimwrite" => (Direction::Write, false),
-        "randtrimwrite" => (Direction::Write, true),
-        "rw" | "readwrite" => (Direction::Both, false),
-        "randrw" => (Direction::Both, true),
+        "read" => (RwDirection::Read, false),
+        "write" => (RwDirection::Write, false),
+        "trim" => (RwDirection::Trim, false),
+        "randread" => (RwDirection::Read, true),
+        "randwrite" => (RwDirection::Write, true),
+        "randtrim" => (RwDirection::Trim, true),
+        "trimwrite" => (RwDirection::Write, false),
+        "randtrimwrite" => (RwDirection::Write, true),
+        "rw" | "readwrite" => (RwDirection::Both, false),
+        "randrw" => (RwDirection::Both, true),
         _ => {
             return Err(s.bad(
                 "it is read, write, trim, rw, trimwrite, or one of them with rand before it",
@@ -56,7 +56,7 @@ pub(super) fn rw(draft: &mut Draft, s: &Setting) -> Outcome {
 }
 
 /// The bytes between sequential commands, which may be negative.
-fn hole(s: &Setting, text: &str, kb_base: u64) -> Result<i64, Error> {
+fn hole(s: &JobOption, text: &str, kb_base: u64) -> Result<i64, Error> {
     let (sign, digits) = match text.strip_prefix('-') {
         Some(digits) => (-1, digits),
         None => (1, text),
@@ -71,27 +71,27 @@ fn hole(s: &Setting, text: &str, kb_base: u64) -> Result<i64, Error> {
     }
 }
 
-pub(super) fn rwmixread(draft: &mut Draft, s: &Setting) -> Outcome {
+pub(super) fn rwmixread(draft: &mut FioJobDraft, s: &JobOption) -> SetterResult {
     draft.read_pct = s.percent()?;
     Ok(())
 }
 
-pub(super) fn rwmixwrite(draft: &mut Draft, s: &Setting) -> Outcome {
+pub(super) fn rwmixwrite(draft: &mut FioJobDraft, s: &JobOption) -> SetterResult {
     draft.read_pct = 100 - s.percent()?;
     Ok(())
 }
 
-pub(super) fn bs(draft: &mut Draft, s: &Setting) -> Outcome {
+pub(super) fn bs(draft: &mut FioJobDraft, s: &JobOption) -> SetterResult {
     draft.block = s.per_kind(4096, |text| s.block(text, draft.kb_base))?;
     draft.range = None;
     Ok(())
 }
 
-pub(super) fn bssplit(draft: &mut Draft, s: &Setting) -> Outcome {
+pub(super) fn bssplit(draft: &mut FioJobDraft, s: &JobOption) -> SetterResult {
     let lists = s.splits(draft.kb_base)?;
     draft.split = Some(lists.map(|list| {
         let sizes = list.into_iter();
-        let size = |s: ssdlab_fio::Share| BlockSize {
+        let size = |s: ssdlab_fio::BlockSizeShare| BlockSize {
             bytes: s.bytes,
             percent: s.percent,
         };
@@ -100,7 +100,7 @@ pub(super) fn bssplit(draft: &mut Draft, s: &Setting) -> Outcome {
     Ok(())
 }
 
-pub(super) fn blockalign(draft: &mut Draft, s: &Setting) -> Outcome {
+pub(super) fn blockalign(draft: &mut FioJobDraft, s: &JobOption) -> SetterResult {
     let [read, write, trim] = s.per_kind(4096, |text| s.block(text, draft.kb_base))?;
     if read != write || write != trim {
         return Err(s.bad("one alignment for reads, writes and trims is supported", ""));
@@ -109,9 +109,12 @@ pub(super) fn blockalign(draft: &mut Draft, s: &Setting) -> Outcome {
     Ok(())
 }
 
-pub(super) fn size(draft: &mut Draft, s: &Setting) -> Outcome {
+pub(super) fn size(draft: &mut FioJobDraft, s: &JobOption) -> SetterResult {
     draft.size = Some(s.size_or_percent(draft.kb_base)?);
-    if matches!(draft.size, Some(Size::Bytes(0) | Size::Percent(0))) {
+    if matches!(
+        draft.size,
+        Some(SizeOrPercent::Bytes(0) | SizeOrPercent::Percent(0))
+    ) {
         return Err(s.bad(
             "a job needs a region to work on",
             "leave size out for all of it",
@@ -120,31 +123,31 @@ pub(super) fn size(draft: &mut Draft, s: &Setting) -> Outcome {
     Ok(())
 }
 
-pub(super) fn io_size(draft: &mut Draft, s: &Setting) -> Outcome {
+pub(super) fn io_size(draft: &mut FioJobDraft, s: &JobOption) -> SetterResult {
     draft.io_size = Some(s.size_or_percent(draft.kb_base)?);
     Ok(())
 }
 
-pub(super) fn filesize(draft: &mut Draft, s: &Setting) -> Outcome {
+pub(super) fn filesize(draft: &mut FioJobDraft, s: &JobOption) -> SetterResult {
     draft.file_size = Some(s.size(draft.kb_base)?);
     Ok(())
 }
 
-pub(super) fn offset(draft: &mut Draft, s: &Setting) -> Outcome {
+pub(super) fn offset(draft: &mut FioJobDraft, s: &JobOption) -> SetterResult {
     draft.offset = s.size_or_percent(draft.kb_base)?;
     match draft.offset {
-        Size::Bytes(bytes) if !bytes.is_multiple_of(512) => {
+        SizeOrPercent::Bytes(bytes) if !bytes.is_multiple_of(512) => {
             Err(s.bad("it is a multiple of 512 bytes", ""))
         }
         _ => Ok(()),
     }
 }
 
-pub(super) fn offset_increment(draft: &mut Draft, s: &Setting) -> Outcome {
+pub(super) fn offset_increment(draft: &mut FioJobDraft, s: &JobOption) -> SetterResult {
     draft.offset_step = match s.size_or_percent(draft.kb_base)? {
-        Size::Bytes(bytes) if bytes.is_multiple_of(512) => bytes,
-        Size::Bytes(_) => return Err(s.bad("it is a multiple of 512 bytes", "")),
-        Size::Percent(_) => {
+        SizeOrPercent::Bytes(bytes) if bytes.is_multiple_of(512) => bytes,
+        SizeOrPercent::Bytes(_) => return Err(s.bad("it is a multiple of 512 bytes", "")),
+        SizeOrPercent::Percent(_) => {
             return Err(s.bad(
                 "it is a size: shares are not supported",
                 "write it in bytes",
@@ -154,18 +157,18 @@ pub(super) fn offset_increment(draft: &mut Draft, s: &Setting) -> Outcome {
     Ok(())
 }
 
-pub(super) fn number_ios(draft: &mut Draft, s: &Setting) -> Outcome {
+pub(super) fn number_ios(draft: &mut FioJobDraft, s: &JobOption) -> SetterResult {
     let count = s.count(draft.kb_base, 0..=u64::MAX)?;
     draft.commands = Some(count).filter(|count| *count > 0);
     Ok(())
 }
 
-pub(super) fn loops(draft: &mut Draft, s: &Setting) -> Outcome {
+pub(super) fn loops(draft: &mut FioJobDraft, s: &JobOption) -> SetterResult {
     draft.loops = s.count(draft.kb_base, 1..=u64::from(u32::MAX))?;
     Ok(())
 }
 
-pub(super) fn bsrange(draft: &mut Draft, s: &Setting) -> Outcome {
+pub(super) fn bsrange(draft: &mut FioJobDraft, s: &JobOption) -> SetterResult {
     let ranges = s.per_kind((4096, 4096), |text| {
         let (low, high) = text.split_once('-').unwrap_or((text, text));
         let (low, high) = (s.block(low, draft.kb_base)?, s.block(high, draft.kb_base)?);
@@ -180,7 +183,7 @@ pub(super) fn bsrange(draft: &mut Draft, s: &Setting) -> Outcome {
     Ok(())
 }
 
-pub(super) fn filename(draft: &mut Draft, s: &Setting) -> Outcome {
+pub(super) fn filename(draft: &mut FioJobDraft, s: &JobOption) -> SetterResult {
     let unescaped = s.text().replace("\\:", "\0");
     let names = unescaped.split(':').map(|name| name.replace('\0', ":"));
     draft.files.names = names.collect();
@@ -191,7 +194,7 @@ pub(super) fn filename(draft: &mut Draft, s: &Setting) -> Outcome {
     Ok(())
 }
 
-pub(super) fn directory(draft: &mut Draft, s: &Setting) -> Outcome {
+pub(super) fn directory(draft: &mut FioJobDraft, s: &JobOption) -> SetterResult {
     if s.text().contains(':') {
         return Err(s.bad("one directory is supported", "give each job its own"));
     }
@@ -199,7 +202,7 @@ pub(super) fn directory(draft: &mut Draft, s: &Setting) -> Outcome {
     Ok(())
 }
 
-pub(super) fn filename_format(draft: &mut Draft, s: &Setting) -> Outcome {
+pub(super) fn filename_format(draft: &mut FioJobDraft, s: &JobOption) -> SetterResult {
     if s.text().contains("$clientuid") {
         return Err(s.bad(
             "$clientuid has no meaning without fio's server",
@@ -210,17 +213,17 @@ pub(super) fn filename_format(draft: &mut Draft, s: &Setting) -> Outcome {
     Ok(())
 }
 
-pub(super) fn nrfiles(draft: &mut Draft, s: &Setting) -> Outcome {
+pub(super) fn nrfiles(draft: &mut FioJobDraft, s: &JobOption) -> SetterResult {
     draft.files.count = s.count(draft.kb_base, 1..=4096)? as u32;
     Ok(())
 }
 
-pub(super) fn wait_for(draft: &mut Draft, s: &Setting) -> Outcome {
+pub(super) fn wait_for(draft: &mut FioJobDraft, s: &JobOption) -> SetterResult {
     draft.wait_for = Some(s.clone());
     Ok(())
 }
 
-pub(super) fn random_generator(draft: &mut Draft, s: &Setting) -> Outcome {
+pub(super) fn random_generator(draft: &mut FioJobDraft, s: &JobOption) -> SetterResult {
     draft.lfsr = match s.text() {
         "lfsr" => true,
         "tausworthe" | "tausworthe64" => false,
@@ -229,24 +232,24 @@ pub(super) fn random_generator(draft: &mut Draft, s: &Setting) -> Outcome {
     Ok(())
 }
 
-pub(super) fn name(draft: &mut Draft, s: &Setting) -> Outcome {
+pub(super) fn name(draft: &mut FioJobDraft, s: &JobOption) -> SetterResult {
     draft.name = Some(s.text().to_owned());
     Ok(())
 }
 
-pub(super) fn ioengine(draft: &mut Draft, s: &Setting) -> Outcome {
+pub(super) fn ioengine(draft: &mut FioJobDraft, s: &JobOption) -> SetterResult {
     draft.engine_refused = false;
     draft.passthrough = s.text() == "io_uring_cmd";
     let (what, hint) = match engines::meaning(s.text()) {
-        Some(Meaning::Queued) => {
+        Some(EngineClass::Queued) => {
             draft.synchronous = false;
             return Ok(());
         }
-        Some(Meaning::OneByOne) => {
+        Some(EngineClass::OneByOne) => {
             draft.synchronous = true;
             return Ok(());
         }
-        Some(Meaning::NoBlocks(why)) => {
+        Some(EngineClass::NoBlocks(why)) => {
             draft.engine_refused = true;
             let hint = "for the same load on a drive, write ioengine=io_uring";
             (why.to_owned(), hint)
@@ -259,53 +262,53 @@ pub(super) fn ioengine(draft: &mut Draft, s: &Setting) -> Outcome {
     Err(s.bad(&what, hint))
 }
 
-pub(super) fn iodepth(draft: &mut Draft, s: &Setting) -> Outcome {
+pub(super) fn iodepth(draft: &mut FioJobDraft, s: &JobOption) -> SetterResult {
     draft.depth = s.count(draft.kb_base, 1..=65_536)? as u32;
     Ok(())
 }
 
-pub(super) fn numjobs(draft: &mut Draft, s: &Setting) -> Outcome {
+pub(super) fn numjobs(draft: &mut FioJobDraft, s: &JobOption) -> SetterResult {
     draft.copies = s.count(draft.kb_base, 1..=4096)? as u32;
     Ok(())
 }
 
-pub(super) fn runtime(draft: &mut Draft, s: &Setting) -> Outcome {
+pub(super) fn runtime(draft: &mut FioJobDraft, s: &JobOption) -> SetterResult {
     // fio: 0 is no limit.
     draft.time.run = Some(Nanos(s.time_ns(TimeUnit::Seconds)?)).filter(|time| *time > Nanos::ZERO);
     Ok(())
 }
 
-pub(super) fn time_based(draft: &mut Draft, s: &Setting) -> Outcome {
+pub(super) fn time_based(draft: &mut FioJobDraft, s: &JobOption) -> SetterResult {
     draft.time.time_based = s.flag()?;
     Ok(())
 }
 
-pub(super) fn startdelay(draft: &mut Draft, s: &Setting) -> Outcome {
+pub(super) fn startdelay(draft: &mut FioJobDraft, s: &JobOption) -> SetterResult {
     draft.time.delay = Nanos(s.time_ns(TimeUnit::Seconds)?);
     Ok(())
 }
 
-pub(super) fn ramp_time(draft: &mut Draft, s: &Setting) -> Outcome {
+pub(super) fn ramp_time(draft: &mut FioJobDraft, s: &JobOption) -> SetterResult {
     draft.time.ramp = Nanos(s.time_ns(TimeUnit::Seconds)?);
     Ok(())
 }
 
-pub(super) fn stonewall(draft: &mut Draft, s: &Setting) -> Outcome {
+pub(super) fn stonewall(draft: &mut FioJobDraft, s: &JobOption) -> SetterResult {
     draft.stonewall = s.flag()?;
     Ok(())
 }
 
-pub(super) fn direct(draft: &mut Draft, s: &Setting) -> Outcome {
+pub(super) fn direct(draft: &mut FioJobDraft, s: &JobOption) -> SetterResult {
     draft.direct = s.flag()?;
     Ok(())
 }
 
-pub(super) fn buffered(draft: &mut Draft, s: &Setting) -> Outcome {
+pub(super) fn buffered(draft: &mut FioJobDraft, s: &JobOption) -> SetterResult {
     draft.direct = !s.flag()?;
     Ok(())
 }
 
-pub(super) fn sync(draft: &mut Draft, s: &Setting) -> Outcome {
+pub(super) fn sync(draft: &mut FioJobDraft, s: &JobOption) -> SetterResult {
     draft.sync = match s.text() {
         "none" | "0" => false,
         "sync" | "1" | "dsync" => true,
@@ -314,17 +317,17 @@ pub(super) fn sync(draft: &mut Draft, s: &Setting) -> Outcome {
     Ok(())
 }
 
-pub(super) fn fsync(draft: &mut Draft, s: &Setting) -> Outcome {
+pub(super) fn fsync(draft: &mut FioJobDraft, s: &JobOption) -> SetterResult {
     draft.fsync = s.count(draft.kb_base, 0..=u64::from(u32::MAX))? as u32;
     Ok(())
 }
 
-pub(super) fn fdatasync(draft: &mut Draft, s: &Setting) -> Outcome {
+pub(super) fn fdatasync(draft: &mut FioJobDraft, s: &JobOption) -> SetterResult {
     draft.fdatasync = s.count(draft.kb_base, 0..=u64::from(u32::MAX))? as u32;
     Ok(())
 }
 
-pub(super) fn random_distribution(draft: &mut Draft, s: &Setting) -> Outcome {
+pub(super) fn random_distribution(draft: &mut FioJobDraft, s: &JobOption) -> SetterResult {
     let (kind, rest) = s.text().split_once(':').unwrap_or((s.text(), ""));
     // A second number is a centre, which moves what is scattered anyway.
     let first = rest.split(':').next().unwrap_or_default();
@@ -375,7 +378,7 @@ pub(super) fn random_distribution(draft: &mut Draft, s: &Setting) -> Outcome {
     Ok(())
 }
 
-pub(super) fn percentage_random(draft: &mut Draft, s: &Setting) -> Outcome {
+pub(super) fn percentage_random(draft: &mut FioJobDraft, s: &JobOption) -> SetterResult {
     draft.random_pct = s.percent()?;
     Ok(())
 }
@@ -383,7 +386,7 @@ pub(super) fn percentage_random(draft: &mut Draft, s: &Setting) -> Outcome {
 /// One list of zones for all commands, two for reads and for the others, or three for reads, writes
 /// and trims.
 fn of_kinds(
-    s: &Setting,
+    s: &JobOption,
     lists: &str,
     parse: impl Fn(&str) -> Result<Distribution, Error>,
 ) -> Result<Distribution, Error> {
@@ -402,7 +405,7 @@ fn of_kinds(
 }
 
 /// `50/5:30/15:20/80`: shares of accesses and of the region.
-fn zones(s: &Setting, text: &str) -> Result<Vec<(u8, u8)>, Error> {
+fn zones(s: &JobOption, text: &str) -> Result<Vec<(u8, u8)>, Error> {
     let part = |text: &str| match text {
         "" => Some(None),
         _ => text.parse().ok().map(Some),
@@ -434,7 +437,7 @@ fn zones(s: &Setting, text: &str) -> Result<Vec<(u8, u8)>, Error> {
 }
 
 /// `60/10g:30/100g:10/500g`: shares of accesses, and lengths.
-fn absolute_zones(s: &Setting, text: &str, kb_base: u64) -> Result<Vec<(u8, u64)>, Error> {
+fn absolute_zones(s: &JobOption, text: &str, kb_base: u64) -> Result<Vec<(u8, u64)>, Error> {
     let zones: Option<Vec<(u8, u64)>> = text
         .split(':')
         .map(|zone| {
@@ -460,27 +463,27 @@ fn shared_out(shares: impl Iterator<Item = Option<u8>> + Clone) -> Vec<u8> {
     shares.map(|share| share.unwrap_or(each as u8)).collect()
 }
 
-pub(super) fn norandommap(draft: &mut Draft, s: &Setting) -> Outcome {
+pub(super) fn norandommap(draft: &mut FioJobDraft, s: &JobOption) -> SetterResult {
     draft.random_map = !s.flag()?;
     Ok(())
 }
 
-pub(super) fn randseed(draft: &mut Draft, s: &Setting) -> Outcome {
+pub(super) fn randseed(draft: &mut FioJobDraft, s: &JobOption) -> SetterResult {
     draft.seed = s.count(draft.kb_base, 0..=u64::MAX)?;
     Ok(())
 }
 
-pub(super) fn rate(draft: &mut Draft, s: &Setting) -> Outcome {
+pub(super) fn rate(draft: &mut FioJobDraft, s: &JobOption) -> SetterResult {
     draft.pace.rate_bytes = rates(draft.kb_base, s)?;
     Ok(())
 }
 
-pub(super) fn rate_iops(draft: &mut Draft, s: &Setting) -> Outcome {
+pub(super) fn rate_iops(draft: &mut FioJobDraft, s: &JobOption) -> SetterResult {
     draft.pace.rate_iops = rates(draft.kb_base, s)?;
     Ok(())
 }
 
-pub(super) fn rate_process(draft: &mut Draft, s: &Setting) -> Outcome {
+pub(super) fn rate_process(draft: &mut FioJobDraft, s: &JobOption) -> SetterResult {
     draft.pace.poisson = match s.text() {
         "linear" => false,
         "poisson" => true,
@@ -489,7 +492,7 @@ pub(super) fn rate_process(draft: &mut Draft, s: &Setting) -> Outcome {
     Ok(())
 }
 
-fn rates(kb_base: u64, s: &Setting) -> Result<[u64; 3], Error> {
+fn rates(kb_base: u64, s: &JobOption) -> Result<[u64; 3], Error> {
     s.per_kind(0, |text| {
         ssdlab_fio::number(text, kb_base).ok_or_else(|| {
             s.bad(
@@ -500,47 +503,47 @@ fn rates(kb_base: u64, s: &Setting) -> Result<[u64; 3], Error> {
     })
 }
 
-pub(super) fn thinktime(draft: &mut Draft, s: &Setting) -> Outcome {
+pub(super) fn thinktime(draft: &mut FioJobDraft, s: &JobOption) -> SetterResult {
     draft.pace.think = Nanos(s.time_ns(TimeUnit::Micros)?);
     Ok(())
 }
 
-pub(super) fn thinktime_iotime(draft: &mut Draft, s: &Setting) -> Outcome {
+pub(super) fn thinktime_iotime(draft: &mut FioJobDraft, s: &JobOption) -> SetterResult {
     draft.pace.think_after = Nanos(s.time_ns(TimeUnit::Seconds)?);
     Ok(())
 }
 
-pub(super) fn thinktime_blocks(draft: &mut Draft, s: &Setting) -> Outcome {
+pub(super) fn thinktime_blocks(draft: &mut FioJobDraft, s: &JobOption) -> SetterResult {
     draft.pace.think_blocks = s.count(draft.kb_base, 1..=u64::from(u32::MAX))? as u32;
     Ok(())
 }
 
-pub(super) fn compress(draft: &mut Draft, s: &Setting) -> Outcome {
+pub(super) fn compress(draft: &mut FioJobDraft, s: &JobOption) -> SetterResult {
     draft.compress_pct = s.percent()?;
     Ok(())
 }
 
-pub(super) fn zero_buffers(draft: &mut Draft, s: &Setting) -> Outcome {
+pub(super) fn zero_buffers(draft: &mut FioJobDraft, s: &JobOption) -> SetterResult {
     draft.zero = s.flag()?;
     Ok(())
 }
 
-pub(super) fn refill_buffers(draft: &mut Draft, s: &Setting) -> Outcome {
+pub(super) fn refill_buffers(draft: &mut FioJobDraft, s: &JobOption) -> SetterResult {
     draft.refill = s.flag()?;
     Ok(())
 }
 
-pub(super) fn buffer_pattern(draft: &mut Draft, s: &Setting) -> Outcome {
+pub(super) fn buffer_pattern(draft: &mut FioJobDraft, s: &JobOption) -> SetterResult {
     draft.pattern = super::pattern::bytes(s)?;
     Ok(())
 }
 
-pub(super) fn dedupe_percentage(draft: &mut Draft, s: &Setting) -> Outcome {
+pub(super) fn dedupe_percentage(draft: &mut FioJobDraft, s: &JobOption) -> SetterResult {
     draft.dedupe.percent = s.percent()?;
     Ok(())
 }
 
-pub(super) fn dedupe_mode(draft: &mut Draft, s: &Setting) -> Outcome {
+pub(super) fn dedupe_mode(draft: &mut FioJobDraft, s: &JobOption) -> SetterResult {
     draft.dedupe.from_set = match s.text() {
         "repeat" => false,
         "working_set" => true,
@@ -549,42 +552,42 @@ pub(super) fn dedupe_mode(draft: &mut Draft, s: &Setting) -> Outcome {
     Ok(())
 }
 
-pub(super) fn dedupe_working_set(draft: &mut Draft, s: &Setting) -> Outcome {
+pub(super) fn dedupe_working_set(draft: &mut FioJobDraft, s: &JobOption) -> SetterResult {
     draft.dedupe.set_pct = s.percent()?;
     Ok(())
 }
 
-pub(super) fn log(draft: &mut Draft, _: &Setting) -> Outcome {
+pub(super) fn log(draft: &mut FioJobDraft, _: &JobOption) -> SetterResult {
     draft.logs = true;
     Ok(())
 }
 
-pub(super) fn log_avg_msec(draft: &mut Draft, s: &Setting) -> Outcome {
+pub(super) fn log_avg_msec(draft: &mut FioJobDraft, s: &JobOption) -> SetterResult {
     draft.log_avg_ms = s.count(draft.kb_base, 0..=u64::from(u32::MAX))?;
     Ok(())
 }
 
-pub(super) fn read_iolog(draft: &mut Draft, s: &Setting) -> Outcome {
+pub(super) fn read_iolog(draft: &mut FioJobDraft, s: &JobOption) -> SetterResult {
     draft.replayed.log = Some(s.clone());
     Ok(())
 }
 
-pub(super) fn replay_no_stall(draft: &mut Draft, s: &Setting) -> Outcome {
+pub(super) fn replay_no_stall(draft: &mut FioJobDraft, s: &JobOption) -> SetterResult {
     draft.replayed.no_stall = s.flag()?;
     Ok(())
 }
 
-pub(super) fn replay_time_scale(draft: &mut Draft, s: &Setting) -> Outcome {
+pub(super) fn replay_time_scale(draft: &mut FioJobDraft, s: &JobOption) -> SetterResult {
     draft.replayed.speed_pct = s.count(draft.kb_base, 1..=u64::from(u32::MAX))?;
     Ok(())
 }
 
 /// Checks a flag that changes nothing here.
-pub(super) fn checked_flag(_: &mut Draft, s: &Setting) -> Outcome {
+pub(super) fn checked_flag(_: &mut FioJobDraft, s: &JobOption) -> SetterResult {
     s.flag().map(|_| ())
 }
 
-pub(super) fn kb_base(draft: &mut Draft, s: &Setting) -> Outcome {
+pub(super) fn kb_base(draft: &mut FioJobDraft, s: &JobOption) -> SetterResult {
     draft.kb_base = match s.text() {
         "1024" => 1024,
         "1000" => 1000,

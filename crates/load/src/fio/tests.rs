@@ -1,6 +1,8 @@
-use super::super::stream::Stream;
+use super::super::stream::JobStream;
 use super::*;
-use crate::plan::{BlockSize, Data, Distribution, Durability, JobSpec, Mix, Order, Shares};
+use crate::plan::{
+    BlockSize, CapacityShares, Distribution, JobSpec, Mix, Order, WriteDurability, WritePayload,
+};
 use proptest::prelude::{prop, proptest};
 use proptest::strategy::Strategy;
 use ssdlab_ssd::{Nanos, Op};
@@ -36,9 +38,9 @@ fn an_empty_job_has_fio_s_defaults() {
     );
     assert_eq!(
         (job.io_limit, job.shares, job.time.run),
-        (None, Shares::default(), None)
+        (None, CapacityShares::default(), None)
     );
-    assert!(!job.direct && !job.time.time_based && job.durability == Durability::default());
+    assert!(!job.direct && !job.time.time_based && job.durability == WriteDurability::default());
     assert!(matches!(
         job.order,
         Order::Sequential {
@@ -48,7 +50,7 @@ fn an_empty_job_has_fio_s_defaults() {
     ));
     assert_eq!(
         job.data,
-        Data {
+        WritePayload {
             compress_pct: 0,
             refill: false
         }
@@ -152,7 +154,7 @@ fn bssplit_shares() {
 #[test]
 fn regions() {
     let shares = |lines: &str| job(lines).shares;
-    assert_eq!(job("size=100%").shares, Shares::default());
+    assert_eq!(job("size=100%").shares, CapacityShares::default());
     assert_eq!(shares("size=50%").region, Some(50));
     assert_eq!(shares("offset=25%").offset, Some(25));
     assert_eq!(shares("io_size=50%").io_limit, Some(50));
@@ -200,7 +202,7 @@ fn caching_and_durability() {
         assert_eq!(job(&format!("sync={text}")).durability.fua, fua, "{text}");
     }
     let durability = |lines| job(lines).durability;
-    let every = |flush_every, data_only| Durability {
+    let every = |flush_every, data_only| WriteDurability {
         fua: false,
         flush_every,
         data_only,
@@ -246,7 +248,7 @@ fn pace_contents_and_depth() {
     assert_eq!(job.pace.rate_iops, [0, 500, 500]);
     assert_eq!(
         job.data,
-        Data {
+        WritePayload {
             compress_pct: 30,
             refill: true
         }
@@ -342,7 +344,7 @@ time_based
 randseed=7
 norandommap");
     let capacity = 1u64 << 30;
-    let mut stream = Stream::new(&job, 0, capacity).unwrap();
+    let mut stream = JobStream::new(&job, 0, capacity).unwrap();
     let total = 200_000u32;
     let (mut reads, mut bytes, mut zones, mut sizes) = (0u32, 0u64, [0u32; 3], [0u32; 3]);
     for _ in 0..total {
@@ -473,7 +475,7 @@ proptest! {
         let name = supported_options()[option].name;
         if let Ok(plan) = parse(&format!("[j]\nrw=randrw\n{name}={value}"), "x") {
             for job in &plan.phases[0].jobs {
-                if let Ok(mut stream) = Stream::new(job, 0, 1 << 20) {
+                if let Ok(mut stream) = JobStream::new(job, 0, 1 << 20) {
                     for _ in 0..10 {
                         stream.next_command();
                     }

@@ -1,9 +1,9 @@
 //! Patterns, logs that are written and logs that are read.
 
 use super::*;
-use crate::follow::Followed;
+use crate::follow::FollowUpStream;
 use crate::plan::Mix;
-use crate::trace::replay::Commands;
+use crate::trace::replay::ReplayCommands;
 use ssdlab_ssd::{Nanos, Op};
 
 fn job(lines: &str) -> JobSpec {
@@ -84,7 +84,7 @@ fn nvme_passthrough_is_known_to_the_target() {
 }
 
 /// `name`, read from a file with these lines, in surroundings that allow it.
-fn with_log(lines: &str, log: &str) -> Result<Plan, LabError> {
+fn with_log(lines: &str, log: &str) -> Result<WorkloadPlan, LabError> {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("log");
     std::fs::write(&path, log).unwrap();
@@ -95,7 +95,7 @@ fn with_log(lines: &str, log: &str) -> Result<Plan, LabError> {
     let plan = parse_in(&text, "job.fio", &Surroundings::here())?;
     // The commands are read while the file is there.
     if let Some(replay) = &plan.phases[0].jobs[0].replay {
-        let mut commands = Commands::new(replay, 1 << 30)?;
+        let mut commands = ReplayCommands::new(replay, 1 << 30)?;
         let sent = std::iter::from_fn(|| commands.next_command());
         let sent: Vec<_> = sent.map(|(c, due)| (c.op, c.offset, c.len, due)).collect();
         assert_eq!(
@@ -145,7 +145,7 @@ fn a_log_of_either_version_is_the_job_s_commands() {
             (job.mix, job.region),
             (Mix::ReadWrite { read_pct: 50 }, Some(12288))
         );
-        assert!(!Followed::has_any(job));
+        assert!(!FollowUpStream::has_any(job));
         let stalls = |lines: &str| {
             with_log(lines, log).unwrap().phases[0].jobs[0]
                 .replay

@@ -1,9 +1,9 @@
 //! What reaches beyond one line of one job: surroundings, files, waiting, all errors at once.
 
 use super::*;
-use crate::stream::Stream;
+use crate::stream::JobStream;
 
-fn plan(text: &str) -> Plan {
+fn plan(text: &str) -> WorkloadPlan {
     parse(text, "job.fio").unwrap_or_else(|error| panic!("{text}: {error}"))
 }
 
@@ -205,12 +205,12 @@ fn files_of_their_own_lie_one_after_another() {
     let several: Vec<bool> = jobs.iter().map(|job| job.steps.several_files).collect();
     assert_eq!(several, [true, true, false]);
     assert_eq!(jobs[1].steps.files, 4);
-    let mut stream = Stream::new(&jobs[1], 0, 4 << 20).unwrap();
+    let mut stream = JobStream::new(&jobs[1], 0, 4 << 20).unwrap();
     let offsets: Vec<u64> = (0..5)
         .map(|_| stream.next_command().unwrap().offset >> 10)
         .collect();
     assert_eq!(offsets, [2048, 2304, 2560, 2816, 2052]);
-    let mut second = Stream::new(&jobs[0], 1, 4 << 20).unwrap();
+    let mut second = JobStream::new(&jobs[0], 1, 4 << 20).unwrap();
     assert_eq!(second.next_command().unwrap().offset, 1 << 20);
 }
 
@@ -313,7 +313,7 @@ fn loops_and_numbers_of_commands_limit_the_bytes() {
     );
     // What is smaller holds: of 10 commands, two passes over 16 KiB are 8.
     let job = jobs("[j]\nnumber_ios=10\nloops=2\n").remove(0);
-    let mut stream = Stream::new(&job, 0, 16 << 10).unwrap();
+    let mut stream = JobStream::new(&job, 0, 16 << 10).unwrap();
     assert_eq!(std::iter::from_fn(|| stream.next_command()).count(), 8);
     assert!(error("[j]\nnumber_ios=1\nbssplit=4k/50:8k/50").contains("several sizes"));
 }

@@ -1,11 +1,11 @@
 //! Why `zonemode=zbd` is refused.
 
 use ssdlab_fio::Error;
-use ssdlab_fio::Setting;
+use ssdlab_fio::JobOption;
 
 /// What `setting` asks for is refused: no target is a zoned drive, and whether fio would refuse one
 /// depends on `zonesize`.
-pub(super) fn refused(setting: &Setting, has_zonesize: bool) -> Error {
+pub(super) fn refused(setting: &JobOption, has_zonesize: bool) -> Error {
     let more = match has_zonesize {
         true => ", and imitated ones, which fio makes of zonesize, are not supported",
         false => "; without zonesize, fio refuses such a target, too",

@@ -1,13 +1,13 @@
 //! How often each 4 KiB block was read and written, in bounded memory.
 //!
-//! Neighbours with the same counts are kept as one run ([`Runs`]), so a command costs as many
+//! Neighbours with the same counts are kept as one run ([`BlockRuns`]), so a command costs as many
 //! steps as it meets runs, however long it is. Exact up to [`Blocks::KEPT_MAX`] runs. Beyond,
 //! blocks are sampled by a hash of their address: every time the bound is met, half of the
 //! addresses are given up, and the others stand for twice as many (fixed-size SHARDS:
 //! C. Waldspurger et al., "Efficient MRC Construction with SHARDS", FAST 2015). A sampled block's
 //! own counts stay exact.
 
-use super::runs::{Counts, Runs};
+use super::runs::{AccessCounts, BlockRuns};
 use std::collections::HashMap;
 
 /// Bytes of a block.
@@ -16,16 +16,16 @@ pub const BLOCK: u64 = 4096;
 /// Counts by block.
 #[derive(Debug)]
 pub struct Blocks {
-    kept: Kept,
+    kept: BlockCountStore,
     kept_max: usize,
 }
 
 #[derive(Debug)]
-enum Kept {
+enum BlockCountStore {
     /// Every block.
-    All(Runs),
+    All(BlockRuns),
     /// Those whose hash has this many low bits zero.
-    Some(HashMap<u64, Counts>, u32),
+    Some(HashMap<u64, AccessCounts>, u32),
 }
 
 /// What the counts say. Numbers of blocks and accesses are estimates when `sampled_1_in` > 1.
@@ -68,34 +68,34 @@ impl Blocks {
     /// Nothing counted; at most `kept_max` runs or sampled blocks (at least 1) are kept.
     pub fn new(kept_max: usize) -> Blocks {
         Blocks {
-            kept: Kept::All(Runs::default()),
+            kept: BlockCountStore::All(BlockRuns::default()),
             kept_max: kept_max.max(1),
         }
     }
 
     /// Counts a read of `len` > 0 bytes at `offset`.
     pub fn read(&mut self, offset: u64, len: u64) {
-        self.touch(offset, len, Counts::read);
+        self.touch(offset, len, AccessCounts::read);
     }
 
     /// Counts a write of `len` > 0 bytes at `offset`.
     pub fn write(&mut self, offset: u64, len: u64) {
-        self.touch(offset, len, Counts::write);
+        self.touch(offset, len, AccessCounts::write);
     }
 
-    fn touch(&mut self, offset: u64, len: u64, count: impl Fn(&mut Counts)) {
+    fn touch(&mut self, offset: u64, len: u64, count: impl Fn(&mut AccessCounts)) {
         if len == 0 {
             return;
         }
         let (first, last) = (offset / BLOCK, offset.saturating_add(len - 1) / BLOCK);
         match &mut self.kept {
-            Kept::All(runs) => {
+            BlockCountStore::All(runs) => {
                 runs.touch(first, last + 1, count);
                 if runs.exceed(self.kept_max) {
                     self.kept = sample(runs, self.kept_max);
                 }
             }
-            Kept::Some(blocks, halvings) => {
+            BlockCountStore::Some(blocks, halvings) => {
                 for block in first..=last {
                     if sampled(block, *halvings) {
                         count(blocks.entry(block).or_default());
@@ -112,8 +112,8 @@ impl Blocks {
     /// What the counts say.
     pub fn reuse(&self) -> Reuse {
         match &self.kept {
-            Kept::All(runs) => reuse(runs.iter(), 0),
-            Kept::Some(blocks, halvings) => {
+            BlockCountStore::All(runs) => reuse(runs.iter(), 0),
+            BlockCountStore::Some(blocks, halvings) => {
                 reuse(blocks.values().map(|counts| (1, *counts)), *halvings)
             }
         }
@@ -122,7 +122,7 @@ impl Blocks {
 
 /// As many of the blocks of `runs` as may be kept.
 #[cold]
-fn sample(runs: &Runs, kept_max: usize) -> Kept {
+fn sample(runs: &BlockRuns, kept_max: usize) -> BlockCountStore {
     let blocks = || {
         let runs = runs.ranges();
         runs.flat_map(|(range, counts)| range.map(move |block| (block, counts)))
@@ -136,12 +136,12 @@ fn sample(runs: &Runs, kept_max: usize) -> Kept {
     let halvings = (1..64).find(|&halvings| kept(halvings) <= kept_max);
     let halvings = halvings.unwrap_or(64);
     let kept = blocks().filter(|(block, _)| sampled(*block, halvings));
-    Kept::Some(kept.collect(), halvings)
+    BlockCountStore::Some(kept.collect(), halvings)
 }
 
 /// Sums over (number of blocks, counts of each). The order of a hash map does not show in sums, nor
 /// after sorting.
-fn reuse(counted: impl Iterator<Item = (u64, Counts)>, halvings: u32) -> Reuse {
+fn reuse(counted: impl Iterator<Item = (u64, AccessCounts)>, halvings: u32) -> Reuse {
     let sampled_1_in = 1u64 << halvings.min(63);
     let mut writes: Vec<(u64, u64)> = Vec::new();
     let mut reuse = Reuse::default();
@@ -264,7 +264,7 @@ mod tests {
 
     /// Block by block, as it was once counted.
     fn one_by_one(commands: &[(bool, u64, u64)]) -> Reuse {
-        let mut blocks: HashMap<u64, Counts> = HashMap::new();
+        let mut blocks: HashMap<u64, AccessCounts> = HashMap::new();
         for &(write, offset, len) in commands {
             for block in offset / BLOCK..=(offset + len - 1) / BLOCK {
                 let counts = blocks.entry(block).or_default();
@@ -297,7 +297,7 @@ mod tests {
                 }
             }
             assert_eq!(blocks.reuse(), one_by_one(&commands), "round {round}");
-            let Kept::All(runs) = &mut blocks.kept else {
+            let BlockCountStore::All(runs) = &mut blocks.kept else {
                 panic!("few enough");
             };
             runs.check();

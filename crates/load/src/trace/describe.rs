@@ -6,7 +6,7 @@
 
 use super::blocks::{Blocks, Reuse};
 use super::order::CompletionOrder;
-use super::{Event, IoPattern, PatternRow, SeekSize};
+use super::{IoPattern, PatternRow, SeekSize, TraceEvent};
 use serde::Serialize;
 use ssdlab_base::latencies::{Latencies, latencies};
 use ssdlab_ssd::Op;
@@ -22,9 +22,9 @@ pub struct Bucket {
 
 /// Histogram over powers of two.
 #[derive(Clone, Debug)]
-struct Powers([u64; 65]);
+struct PowerOfTwoHistogram([u64; 65]);
 
-impl Powers {
+impl PowerOfTwoHistogram {
     fn add(&mut self, value: u64) {
         self.0[value.checked_ilog2().map_or(0, |power| power as usize + 1)] += 1;
     }
@@ -77,7 +77,7 @@ pub struct LatencyShare {
 
 /// A row of the pattern as it is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Row {
+pub struct PatternDisplayRow {
     /// Start of the interval in s after the first command, in ns.
     pub start_ns: u64,
     /// %RAN.
@@ -123,13 +123,13 @@ pub struct Description {
     /// Length of the pattern's intervals in ns.
     pub interval_ns: u64,
     /// The pattern by interval, as `iopattern` prints it; none when no times are known.
-    pub rows: Vec<Row>,
+    pub rows: Vec<PatternDisplayRow>,
     /// Rows beyond those kept.
     pub rows_left_out: u64,
     /// Smallest, mean and largest %RAN of all rows.
     pub row_random_pct: Option<(u64, f64, u64)>,
     /// All of the trace as one row.
-    pub whole: Row,
+    pub whole: PatternDisplayRow,
     /// Commands that do not start where the one completed before ended.
     pub random: u64,
     /// Distances by bucket in sectors, as `seeksize` prints them.
@@ -148,32 +148,32 @@ pub struct Describer {
     order: CompletionOrder,
     pattern: IoPattern,
     interval_ns: u64,
-    rows: Rows,
+    rows: PatternDisplayRows,
     seeks: SeekSize,
     blocks: Blocks,
     ops: [OpShare; Op::COUNT],
-    sizes: Vec<Powers>,
+    sizes: Vec<PowerOfTwoHistogram>,
     latencies: Vec<Latencies>,
     latency_sums: [u128; Op::COUNT],
     latency_max: [u64; Op::COUNT],
-    gaps: Powers,
+    gaps: PowerOfTwoHistogram,
     last_issue: Option<u64>,
     end_ns: u64,
     ends: [Option<u64>; 2],
     description: Description,
 }
 
-struct Rows {
-    kept: Vec<Row>,
+struct PatternDisplayRows {
+    kept: Vec<PatternDisplayRow>,
     kept_max: usize,
     seen: u64,
     random_pct_sum: u64,
     random_pct: (u64, u64),
 }
 
-impl Rows {
-    fn new(kept_max: usize) -> Rows {
-        Rows {
+impl PatternDisplayRows {
+    fn new(kept_max: usize) -> PatternDisplayRows {
+        PatternDisplayRows {
             kept: Vec::new(),
             kept_max,
             seen: 0,
@@ -196,8 +196,8 @@ impl Rows {
     }
 }
 
-fn shown(row: &PatternRow, interval_ns: u64) -> Row {
-    Row {
+fn shown(row: &PatternRow, interval_ns: u64) -> PatternDisplayRow {
+    PatternDisplayRow {
         start_ns: row.interval.saturating_mul(interval_ns),
         random_pct: row.random_pct(),
         sequential_pct: row.sequential_pct(),
@@ -218,7 +218,7 @@ impl Describer {
             order: CompletionOrder::default(),
             pattern: IoPattern::new(0, interval_ns),
             interval_ns,
-            rows: Rows::new(rows_max),
+            rows: PatternDisplayRows::new(rows_max),
             seeks: SeekSize::new(),
             blocks: Blocks::default(),
             ops: Op::ALL.map(|op| OpShare {
@@ -226,11 +226,11 @@ impl Describer {
                 min: u64::MAX,
                 ..OpShare::default()
             }),
-            sizes: vec![Powers([0; 65]); Op::COUNT],
+            sizes: vec![PowerOfTwoHistogram([0; 65]); Op::COUNT],
             latencies: (0..Op::COUNT).map(|_| latencies()).collect(),
             latency_sums: [0; Op::COUNT],
             latency_max: [0; Op::COUNT],
-            gaps: Powers([0; 65]),
+            gaps: PowerOfTwoHistogram([0; 65]),
             last_issue: None,
             end_ns: 0,
             ends: [None; 2],
@@ -259,7 +259,7 @@ impl Describer {
     }
 
     /// Takes the next event in order of issue.
-    pub fn event(&mut self, event: &Event) {
+    pub fn event(&mut self, event: &TraceEvent) {
         let description = &mut self.description;
         description.commands += 1;
         let kind = event.op as usize;
@@ -293,7 +293,7 @@ impl Describer {
         });
     }
 
-    fn transfer(&mut self, event: &Event) {
+    fn transfer(&mut self, event: &TraceEvent) {
         let description = &mut self.description;
         let kind = usize::from(event.op == Op::Write);
         let follows = self.ends[kind].replace(event.end()) == Some(event.offset);
@@ -322,7 +322,7 @@ impl Describer {
         let latency_sum = self.latency_sums.iter().sum();
         let span = (self.end_ns > 0).then_some(self.end_ns);
         if span.is_none() {
-            self.rows = Rows::new(0);
+            self.rows = PatternDisplayRows::new(0);
         }
         let depth = |sum: u128| span.map(|span| sum as f64 / span as f64);
         let seen = self.rows.seen;

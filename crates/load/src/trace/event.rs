@@ -4,7 +4,7 @@ use ssdlab_ssd::Op;
 
 /// One command of a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Event {
+pub struct TraceEvent {
     /// When the host handed it over: ns on the trace's own clock.
     pub issued_ns: u64,
     /// When it completed, on the same clock; `None` when the trace does not say.
@@ -22,10 +22,10 @@ pub struct Event {
     pub preflush: bool,
 }
 
-impl Event {
+impl TraceEvent {
     /// A command of which no more is known than what it asks for and when.
-    pub const fn new(issued_ns: u64, op: Op, offset: u64, len: u64) -> Event {
-        Event {
+    pub const fn new(issued_ns: u64, op: Op, offset: u64, len: u64) -> TraceEvent {
+        TraceEvent {
             issued_ns,
             done_ns: None,
             op,

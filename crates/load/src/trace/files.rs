@@ -1,9 +1,9 @@
 //! Traces by file name: described, converted, with warnings about lines that were left out.
 
 use super::describe::{Describer, Description};
-use super::read::{ReadOptions, Reader, Reading};
-use super::write::Writer;
-use super::{Format, show};
+use super::read::{ReadOptions, TraceReadStats, TraceReader};
+use super::write::TraceWriter;
+use super::{TraceFormat, show};
 use ssdlab_base::LabError;
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -40,23 +40,23 @@ pub fn read_options(
 ///
 /// # Errors
 /// When there is none; the hint lists those there are.
-pub fn format_named(name: &str) -> Result<Format, LabError> {
-    Format::named(name).ok_or_else(|| {
+pub fn format_named(name: &str) -> Result<TraceFormat, LabError> {
+    TraceFormat::named(name).ok_or_else(|| {
         LabError::refused(
             format!("`{name}` is no trace format"),
-            format!("known are {}", Format::names()),
+            format!("known are {}", TraceFormat::names()),
         )
     })
 }
 
 /// A trace that was read to its end.
-pub struct Described {
+pub struct DescribedTrace {
     name: String,
-    reading: Reading,
+    reading: TraceReadStats,
     description: Description,
 }
 
-impl Described {
+impl DescribedTrace {
     /// Reads `file`; an interval of the pattern lasts `interval_ns`, and at most `rows_max` of
     /// them are kept.
     ///
@@ -67,14 +67,14 @@ impl Described {
         interval_ns: u64,
         rows_max: usize,
         options: &ReadOptions,
-    ) -> Result<Described, LabError> {
-        let mut reader = Reader::open(file, options)?;
+    ) -> Result<DescribedTrace, LabError> {
+        let mut reader = TraceReader::open(file, options)?;
         let mut describer = Describer::new(interval_ns, rows_max);
         while let Some(event) = reader.next_event()? {
             describer.event(&event);
         }
         let name = file.file_name().unwrap_or(file.as_os_str());
-        Ok(Described {
+        Ok(DescribedTrace {
             name: printable(&name.to_string_lossy()),
             reading: reader.reading(),
             description: describer.finish(),
@@ -82,7 +82,7 @@ impl Described {
     }
 
     /// Counts of lines that were read and left out.
-    pub fn reading(&self) -> &Reading {
+    pub fn reading(&self) -> &TraceReadStats {
         &self.reading
     }
 
@@ -122,7 +122,7 @@ fn printable(text: &str) -> String {
 }
 
 /// Warnings about lines of `file` that were left out.
-pub fn warnings(file: &Path, reading: &Reading) -> Vec<String> {
+pub fn warnings(file: &Path, reading: &TraceReadStats) -> Vec<String> {
     let file = printable(&file.display().to_string());
     let mut warnings = Vec::new();
     if reading.bad > 0 {
@@ -144,9 +144,9 @@ pub fn warnings(file: &Path, reading: &Reading) -> Vec<String> {
 }
 
 /// A trace that was written in another format.
-pub struct Converted {
+pub struct TraceConversion {
     /// Counts of lines that were read and left out.
-    pub reading: Reading,
+    pub reading: TraceReadStats,
     /// What the new format cannot hold, a sentence each.
     pub losses: Vec<String>,
 }
@@ -158,10 +158,10 @@ pub struct Converted {
 pub fn convert(
     from: &Path,
     to: &Path,
-    format: Format,
+    format: TraceFormat,
     options: &ReadOptions,
-) -> Result<Converted, LabError> {
-    let mut reader = Reader::open(from, options)?;
+) -> Result<TraceConversion, LabError> {
+    let mut reader = TraceReader::open(from, options)?;
     let file = File::create_new(to).map_err(|error| match error.kind() {
         std::io::ErrorKind::AlreadyExists => LabError::refused(
             format!("{} exists", to.display()),
@@ -191,8 +191,12 @@ pub fn whole_or_none<T>(to: &Path, outcome: Result<T, LabError>) -> Result<T, La
     })
 }
 
-fn copy(reader: &mut Reader, format: Format, out: impl Write) -> Result<Converted, LabError> {
-    let mut writer = Writer::new(format, out)?;
+fn copy(
+    reader: &mut TraceReader,
+    format: TraceFormat,
+    out: impl Write,
+) -> Result<TraceConversion, LabError> {
+    let mut writer = TraceWriter::new(format, out)?;
     while let Some(event) = reader.next_event()? {
         writer.event(&event)?;
     }
@@ -217,7 +221,7 @@ fn copy(reader: &mut Reader, format: Format, out: impl Write) -> Result<Converte
             lost.unit_ns
         ));
     }
-    Ok(Converted {
+    Ok(TraceConversion {
         reading: reader.reading(),
         losses,
     })

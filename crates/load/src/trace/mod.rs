@@ -25,8 +25,8 @@ mod runs;
 pub mod show;
 pub mod write;
 
-pub use event::Event;
-pub use format::Format;
+pub use event::TraceEvent;
+pub use format::TraceFormat;
 pub use pattern::{IoPattern, PatternRow, SeekSize};
-pub use read::{ReadOptions, Reader, Reading};
+pub use read::{ReadOptions, TraceReadStats, TraceReader};
 pub use ssdlab_ssd::Op;

@@ -1,6 +1,6 @@
 //! From order of issue to order of completion.
 
-use super::Event;
+use super::TraceEvent;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -13,7 +13,7 @@ const OUTSTANDING_MAX: usize = 1 << 20;
 pub struct CompletionOrder {
     outstanding: BinaryHeap<Reverse<(u64, u64, usize)>>,
     /// Events of the heap's entries, by place; free places are listed.
-    slab: Vec<Event>,
+    slab: Vec<TraceEvent>,
     free: Vec<usize>,
     turn: u64,
     most: usize,
@@ -22,7 +22,7 @@ pub struct CompletionOrder {
 impl CompletionOrder {
     /// Takes the next command in order of issue, and gives those that completed before it was
     /// issued to `each`, in order of completion.
-    pub fn issued(&mut self, event: &Event, mut each: impl FnMut(&Event)) {
+    pub fn issued(&mut self, event: &TraceEvent, mut each: impl FnMut(&TraceEvent)) {
         while let Some(&Reverse((done, ..))) = self.outstanding.peek() {
             if done > event.issued_ns && self.outstanding.len() < OUTSTANDING_MAX {
                 break;
@@ -42,7 +42,7 @@ impl CompletionOrder {
     }
 
     /// Gives the rest to `each`.
-    pub fn finish(&mut self, mut each: impl FnMut(&Event)) {
+    pub fn finish(&mut self, mut each: impl FnMut(&TraceEvent)) {
         while !self.outstanding.is_empty() {
             self.pop(&mut each);
         }
@@ -53,7 +53,7 @@ impl CompletionOrder {
         self.most
     }
 
-    fn pop(&mut self, each: &mut impl FnMut(&Event)) {
+    fn pop(&mut self, each: &mut impl FnMut(&TraceEvent)) {
         if let Some(Reverse((_, _, place))) = self.outstanding.pop() {
             self.free.push(place);
             each(&self.slab[place]);

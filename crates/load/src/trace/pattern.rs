@@ -9,7 +9,7 @@
 //! an interval in which nothing completes has no row; the distance of [`SeekSize`] is signed and
 //! one for the whole device (the stock script has it unsigned and per thread).
 
-use super::Event;
+use super::TraceEvent;
 use ssdlab_ssd::Op;
 
 /// Bytes in a sector, the unit of seek distances.
@@ -61,7 +61,7 @@ impl PatternRow {
         self.bytes_written / 1024
     }
 
-    fn add(&mut self, event: &Event, random: bool) {
+    fn add(&mut self, event: &TraceEvent, random: bool) {
         self.min = if self.count == 0 {
             event.len
         } else {
@@ -107,7 +107,7 @@ impl IoPattern {
     /// Counts a command that completed, in order of completion; returns the row of the interval
     /// that this ends. A command that completed earlier than the one before it is counted in the
     /// interval at hand.
-    pub fn completed(&mut self, event: &Event) -> Option<PatternRow> {
+    pub fn completed(&mut self, event: &TraceEvent) -> Option<PatternRow> {
         if !event.transfers() {
             return None;
         }
@@ -175,7 +175,7 @@ impl SeekSize {
     }
 
     /// Counts a command that starts, in order of starts. The first only sets the position.
-    pub fn started(&mut self, event: &Event) {
+    pub fn started(&mut self, event: &TraceEvent) {
         if !event.transfers() {
             return;
         }
@@ -214,14 +214,14 @@ mod tests {
 
     const MS: u64 = 1_000_000;
 
-    fn write(done_ms: u64, offset: u64, len: u64) -> Event {
-        Event {
+    fn write(done_ms: u64, offset: u64, len: u64) -> TraceEvent {
+        TraceEvent {
             done_ns: Some(done_ms * MS),
-            ..Event::new(0, Op::Write, offset, len)
+            ..TraceEvent::new(0, Op::Write, offset, len)
         }
     }
 
-    fn rows(events: &[Event], interval_ms: u64) -> Vec<PatternRow> {
+    fn rows(events: &[TraceEvent], interval_ms: u64) -> Vec<PatternRow> {
         let mut pattern = IoPattern::new(0, interval_ms * MS);
         let mut rows: Vec<_> = events.iter().filter_map(|e| pattern.completed(e)).collect();
         rows.extend(pattern.finish());
@@ -266,15 +266,15 @@ mod tests {
 
     #[test]
     fn flushes_and_trims_neither_count_nor_move_the_position() {
-        let trim = Event::new(0, Op::Trim, 1 << 20, 4096);
-        let flush = Event::new(0, Op::Flush, 0, 0);
+        let trim = TraceEvent::new(0, Op::Trim, 1 << 20, 4096);
+        let flush = TraceEvent::new(0, Op::Flush, 0, 0);
         let row = rows(&[write(0, 0, 512), trim, flush, write(1, 512, 512)], 1000)[0];
         assert_eq!((row.count, row.random), (2, 1));
     }
 
     #[test]
     fn reads_and_writes_share_one_position() {
-        let read = Event {
+        let read = TraceEvent {
             op: Op::Read,
             ..write(1, 512, 2048)
         };
@@ -285,7 +285,7 @@ mod tests {
     fn seeks(places: &[(u64, u64)]) -> Vec<(i64, u64)> {
         let mut seeks = SeekSize::new();
         for &(offset, len) in places {
-            seeks.started(&Event::new(0, Op::Write, offset, len));
+            seeks.started(&TraceEvent::new(0, Op::Write, offset, len));
         }
         seeks.buckets()
     }

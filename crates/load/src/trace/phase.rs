@@ -1,11 +1,13 @@
 //! A replay as part of a plan.
 
-use super::replay::{COMMAND_MAX, Fit, Replay, SECTOR};
-use crate::plan::{BlockSize, Distribution, JobSpec, Language, Mix, Order, Phase, Plan};
+use super::replay::{AddressFit, COMMAND_MAX, Replay, SECTOR};
+use crate::plan::{
+    BlockSize, Distribution, JobSpec, Language, Mix, Order, PlanPhase, WorkloadPlan,
+};
 
 impl Replay {
     /// As a phase of one job with `depth` commands outstanding at most.
-    pub fn phase(self, depth: u32) -> Phase {
+    pub fn phase(self, depth: u32) -> PlanPhase {
         let [reads, writes, trims, flushes, zeroes] = self.survey.commands;
         let changes = writes + zeroes + flushes > 0;
         let mix = match (reads > 0, changes, trims > 0) {
@@ -22,7 +24,7 @@ impl Replay {
             }]
         };
         let longest = COMMAND_MAX as u32;
-        let region = (self.fit == Fit::Refuse).then_some(self.survey.end);
+        let region = (self.fit == AddressFit::Refuse).then_some(self.survey.end);
         let job = JobSpec {
             name: self.path.file_name().map_or_else(
                 || "trace".to_owned(),
@@ -40,12 +42,12 @@ impl Replay {
             replay: Some(Box::new(self)),
             ..JobSpec::default()
         };
-        Phase { jobs: vec![job] }
+        PlanPhase { jobs: vec![job] }
     }
 
     /// As a plan of that phase alone.
-    pub fn plan(self, depth: u32) -> Plan {
-        Plan {
+    pub fn plan(self, depth: u32) -> WorkloadPlan {
+        WorkloadPlan {
             language: Language::Ssdlab,
             phases: vec![self.phase(depth)],
         }

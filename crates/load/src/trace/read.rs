@@ -5,11 +5,11 @@
 //! format guessed wrongly must not give a result. Events may stand out of order in the file by
 //! up to [`WINDOW`] places; further than that is such a line too.
 
-use super::Event;
-use super::format::blktrace::{self, Blktrace, Endian, Merge};
-use super::format::number::{Why, excerpt};
-use super::format::sink::{Parser, Sink};
-use super::format::{Format, detect};
+use super::TraceEvent;
+use super::format::blktrace::{self, Blktrace, CpuFileMerge, Endian};
+use super::format::number::{TraceLineError, excerpt};
+use super::format::sink::{EventSink, Parser};
+use super::format::{TraceFormat, detect};
 use flate2::read::MultiGzDecoder;
 use ssdlab_base::LabError;
 use std::cmp::Reverse;
@@ -37,7 +37,7 @@ const HOPELESS_AFTER: u64 = 1000;
 #[derive(Clone, Debug)]
 pub struct ReadOptions {
     /// `None`: detected from the content.
-    pub format: Option<Format>,
+    pub format: Option<TraceFormat>,
     /// The share of lines, 0 to 1, that may be bad.
     pub bad_share: f64,
     /// The device whose commands are wanted, where a trace holds several; `all` takes all.
@@ -67,9 +67,9 @@ pub struct BadLine {
 
 /// The account of the lines read so far.
 #[derive(Clone, Debug)]
-pub struct Reading {
+pub struct TraceReadStats {
     /// The format.
-    pub format: Format,
+    pub format: TraceFormat,
     /// Whether it was detected from the content.
     pub detected: bool,
     /// Lines, or records of a binary trace.
@@ -88,7 +88,7 @@ pub struct Reading {
     pub unended: bool,
 }
 
-enum Source {
+enum TraceDecoder {
     Lines(Box<dyn Parser>),
     Records(Blktrace),
 }
@@ -97,14 +97,14 @@ enum Source {
 type Turn = (u64, u64);
 
 /// A trace being read.
-pub struct Reader {
+pub struct TraceReader {
     path: PathBuf,
     input: Box<dyn BufRead + Send>,
-    source: Source,
-    sink: Sink,
-    reading: Reading,
+    source: TraceDecoder,
+    sink: EventSink,
+    reading: TraceReadStats,
     bad_share: f64,
-    waiting: BinaryHeap<Reverse<(Turn, Held)>>,
+    waiting: BinaryHeap<Reverse<(Turn, QueuedEvent)>>,
     turn: u64,
     /// When the trace's first command was issued, on the trace's clock.
     origin_ns: Option<u64>,
@@ -114,36 +114,36 @@ pub struct Reader {
 }
 
 /// An event in a heap that orders by its turn only.
-struct Held(Event);
+struct QueuedEvent(TraceEvent);
 
-impl PartialEq for Held {
-    fn eq(&self, _: &Held) -> bool {
+impl PartialEq for QueuedEvent {
+    fn eq(&self, _: &QueuedEvent) -> bool {
         true
     }
 }
-impl Eq for Held {}
-impl PartialOrd for Held {
-    fn partial_cmp(&self, other: &Held) -> Option<std::cmp::Ordering> {
+impl Eq for QueuedEvent {}
+impl PartialOrd for QueuedEvent {
+    fn partial_cmp(&self, other: &QueuedEvent) -> Option<std::cmp::Ordering> {
         Some(self.cmp(other))
     }
 }
-impl Ord for Held {
-    fn cmp(&self, _: &Held) -> std::cmp::Ordering {
+impl Ord for QueuedEvent {
+    fn cmp(&self, _: &QueuedEvent) -> std::cmp::Ordering {
         std::cmp::Ordering::Equal
     }
 }
 
-impl Reader {
+impl TraceReader {
     /// Opens the trace at `path`. If there is no such file but `path.blktrace.0`, that file and
     /// those of the other CPUs are read as one.
     ///
     /// # Errors
     /// When it cannot be read, is empty, or is of no known format.
-    pub fn open(path: &Path, options: &ReadOptions) -> Result<Reader, LabError> {
+    pub fn open(path: &Path, options: &ReadOptions) -> Result<TraceReader, LabError> {
         let fail = |error| LabError::file("reading", path, error);
         let parts = match path.exists() {
             true => Vec::new(),
-            false => Merge::files(path),
+            false => CpuFileMerge::files(path),
         };
         let input: Box<dyn BufRead + Send> = if parts.is_empty() {
             let file = File::open(path).map_err(fail)?;
@@ -153,20 +153,20 @@ impl Reader {
             }
             Box::new(BufReader::new(file))
         } else {
-            Box::new(BufReader::new(Merge::open(parts)?))
+            Box::new(BufReader::new(CpuFileMerge::open(parts)?))
         };
-        Reader::new(path, input, options)
+        TraceReader::new(path, input, options)
     }
 
     /// Reads a trace from `input`; `path` names it in messages.
     ///
     /// # Errors
-    /// As [`Reader::open`].
+    /// As [`TraceReader::open`].
     pub fn new(
         path: &Path,
         mut input: Box<dyn BufRead + Send>,
         options: &ReadOptions,
-    ) -> Result<Reader, LabError> {
+    ) -> Result<TraceReader, LabError> {
         let fail = |error| LabError::file("reading", path, error);
         let gzip = input.fill_buf().map_err(fail)?.starts_with(&[0x1f, 0x8b]);
         if gzip {
@@ -191,16 +191,20 @@ impl Reader {
             None => detect(&head).ok_or_else(|| unknown(path, &head))?,
         };
         let source = match (format.parser(), Endian::of(&head)) {
-            (Some(parser), _) => Source::Lines(parser),
-            (None, Some(endian)) => Source::Records(Blktrace::new(endian)),
+            (Some(parser), _) => TraceDecoder::Lines(parser),
+            (None, Some(endian)) => TraceDecoder::Records(Blktrace::new(endian)),
             (None, None) => return Err(unknown(path, &head)),
         };
-        Ok(Reader {
+        Ok(TraceReader {
             path: path.to_owned(),
-            input: Box::new(Cursor::new(head).chain(Broken(begun.err())).chain(input)),
+            input: Box::new(
+                Cursor::new(head)
+                    .chain(DeferredReadError(begun.err()))
+                    .chain(input),
+            ),
             source,
-            sink: Sink::new(options.device.as_deref()),
-            reading: Reading {
+            sink: EventSink::new(options.device.as_deref()),
+            reading: TraceReadStats {
                 format,
                 detected: options.format.is_none(),
                 lines: 0,
@@ -222,8 +226,8 @@ impl Reader {
     }
 
     /// The account of the lines read so far.
-    pub fn reading(&self) -> Reading {
-        Reading {
+    pub fn reading(&self) -> TraceReadStats {
+        TraceReadStats {
             skipped: self.sink.skipped,
             devices: self.sink.devices.clone(),
             ..self.reading.clone()
@@ -235,7 +239,7 @@ impl Reader {
     /// # Errors
     /// When the file cannot be read on, too many lines are bad, no command is in it, or it
     /// holds several devices and none was chosen.
-    pub fn next_event(&mut self) -> Result<Option<Event>, LabError> {
+    pub fn next_event(&mut self) -> Result<Option<TraceEvent>, LabError> {
         while !self.over && self.waiting.len() <= WINDOW {
             self.read_one()?;
             self.queue();
@@ -243,7 +247,7 @@ impl Reader {
                 return Err(self.ambiguous());
             }
         }
-        let Some(Reverse(((issued_ns, _), Held(mut event)))) = self.waiting.pop() else {
+        let Some(Reverse(((issued_ns, _), QueuedEvent(mut event)))) = self.waiting.pop() else {
             return Ok(None);
         };
         let origin = *self.origin_ns.get_or_insert(issued_ns);
@@ -269,14 +273,14 @@ impl Reader {
             }
             let turn = (event.issued_ns, self.turn);
             self.turn += 1;
-            self.waiting.push(Reverse((turn, Held(event))));
+            self.waiting.push(Reverse((turn, QueuedEvent(event))));
         }
     }
 
     fn read_one(&mut self) -> Result<(), LabError> {
         let more = match self.source {
-            Source::Lines(_) => self.read_line()?,
-            Source::Records(_) => self.read_record()?,
+            TraceDecoder::Lines(_) => self.read_line()?,
+            TraceDecoder::Records(_) => self.read_record()?,
         };
         if !more {
             self.end()?;
@@ -291,8 +295,8 @@ impl Reader {
     fn end(&mut self) -> Result<(), LabError> {
         self.over = true;
         match &mut self.source {
-            Source::Lines(parser) => parser.end(&mut self.sink),
-            Source::Records(blktrace) => blktrace.end(&mut self.sink),
+            TraceDecoder::Lines(parser) => parser.end(&mut self.sink),
+            TraceDecoder::Records(blktrace) => blktrace.end(&mut self.sink),
         }
         self.queue();
         self.judge()?;
@@ -328,10 +332,10 @@ impl Reader {
                 Err("the line is longer than 64 KiB".to_owned())
             }
             (Err(_), _) => Err("it is not text".to_owned()),
-            (Ok(text), Source::Lines(parser)) => {
+            (Ok(text), TraceDecoder::Lines(parser)) => {
                 parser.line(text.trim_end_matches(['\n', '\r']), &mut self.sink)
             }
-            (Ok(_), Source::Records(_)) => Ok(()),
+            (Ok(_), TraceDecoder::Records(_)) => Ok(()),
         };
         if let Err(why) = outcome {
             let text = String::from_utf8_lossy(&self.line);
@@ -342,7 +346,7 @@ impl Reader {
     }
 
     fn read_record(&mut self) -> Result<bool, LabError> {
-        let Source::Records(blktrace) = &mut self.source else {
+        let TraceDecoder::Records(blktrace) = &mut self.source else {
             return Ok(false);
         };
         let mut record = [0; blktrace::RECORD];
@@ -383,7 +387,7 @@ impl Reader {
         Ok(true)
     }
 
-    fn bad(&mut self, number: u64, why: Why, text: String) {
+    fn bad(&mut self, number: u64, why: TraceLineError, text: String) {
         self.reading.bad += 1;
         if self.reading.shown.len() < SHOWN_MAX {
             self.reading.shown.push(BadLine { number, why, text });
@@ -391,7 +395,7 @@ impl Reader {
     }
 
     fn judge(&self) -> Result<(), LabError> {
-        let Reading { bad, lines, .. } = self.reading;
+        let TraceReadStats { bad, lines, .. } = self.reading;
         if bad == 0 || bad as f64 <= self.bad_share * lines as f64 {
             return Ok(());
         }
@@ -404,7 +408,7 @@ impl Reader {
             ),
             format!(
                 "name the format with --trace-format ({}), or allow more with --bad-share",
-                Format::names()
+                TraceFormat::names()
             ),
         ))
     }
@@ -422,11 +426,11 @@ impl Reader {
     }
 }
 
-impl Reading {
+impl TraceReadStats {
     /// The bad lines that were kept, one to a line.
     pub fn bad_lines(&self) -> String {
         let what = match self.format {
-            Format::Blktrace => "record",
+            TraceFormat::Blktrace => "record",
             _ => "line",
         };
         let line = |bad: &BadLine| match bad.text.is_empty() {
@@ -438,15 +442,15 @@ impl Reading {
 }
 
 /// An error that comes after what could be read.
-struct Broken(Option<std::io::Error>);
+struct DeferredReadError(Option<std::io::Error>);
 
-impl Read for Broken {
+impl Read for DeferredReadError {
     fn read(&mut self, _: &mut [u8]) -> std::io::Result<usize> {
         self.0.take().map_or(Ok(0), Err)
     }
 }
 
-impl BufRead for Broken {
+impl BufRead for DeferredReadError {
     fn fill_buf(&mut self) -> std::io::Result<&[u8]> {
         self.0.take().map_or(Ok(&[]), Err)
     }
@@ -503,7 +507,7 @@ fn unknown(path: &Path, head: &[u8]) -> LabError {
         format!(
             "with --trace-format the lines are read as that format, and what is wrong with them is \
              said: {}",
-            Format::names()
+            TraceFormat::names()
         ),
     )
 }

@@ -1,6 +1,6 @@
 //! Bad input: every error says what, where and what to do; nothing is lost silently.
 
-use super::super::write::Writer;
+use super::super::write::TraceWriter;
 use super::*;
 use ssdlab_ssd::Op;
 use ssdlab_ssd::rng::Rng;
@@ -9,8 +9,8 @@ use std::io::Write as _;
 const HEADER: &str = "t_us,op,offset,length,done_us\n";
 
 struct Outcome {
-    events: Vec<Event>,
-    reading: Reading,
+    events: Vec<TraceEvent>,
+    reading: TraceReadStats,
     error: Option<String>,
 }
 
@@ -18,7 +18,7 @@ fn read_with(content: &[u8], options: &ReadOptions) -> Outcome {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("trace");
     std::fs::write(&path, content).unwrap();
-    let mut reader = Reader::open(&path, options).unwrap();
+    let mut reader = TraceReader::open(&path, options).unwrap();
     let mut events = Vec::new();
     let error = loop {
         match reader.next_event() {
@@ -42,7 +42,7 @@ fn open_error(content: &[u8]) -> String {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("trace");
     std::fs::write(&path, content).unwrap();
-    let Err(error) = Reader::open(&path, &ReadOptions::default()) else {
+    let Err(error) = TraceReader::open(&path, &ReadOptions::default()) else {
         panic!("it opened");
     };
     format!("{error} hint: {}", error.hint())
@@ -214,30 +214,30 @@ fn compressed_files_read_alike_and_blank_lines_at_the_end_of_text_do_not_count()
 }
 
 /// An event as a format gives it back.
-fn as_held(event: &Event, format: Format, unit: u64) -> Option<Event> {
+fn as_held(event: &TraceEvent, format: TraceFormat, unit: u64) -> Option<TraceEvent> {
     let mut held = *event;
     held.issued_ns -= held.issued_ns % unit;
     let keeps = match format {
-        Format::Csv => true,
-        Format::Msr | Format::Spc | Format::Disksim | Format::Mqsim => {
+        TraceFormat::Csv => true,
+        TraceFormat::Msr | TraceFormat::Spc | TraceFormat::Disksim | TraceFormat::Mqsim => {
             matches!(event.op, Op::Read | Op::Write)
         }
         _ => event.op != Op::WriteZeroes,
     };
     let kinds = [
-        Format::Csv,
-        Format::Blkparse,
-        Format::Blktrace,
-        Format::Biosnoop,
+        TraceFormat::Csv,
+        TraceFormat::Blkparse,
+        TraceFormat::Blktrace,
+        TraceFormat::Biosnoop,
     ];
     if !kinds.contains(&format) {
         (held.fua, held.preflush) = (false, false);
     }
     held.done_ns = match format {
-        Format::IologV2 | Format::IologV3 => None,
-        Format::Spc | Format::Disksim | Format::Mqsim => None,
-        Format::Biosnoop => Some(event.done_or_issued_ns()),
-        Format::Msr => {
+        TraceFormat::IologV2 | TraceFormat::IologV3 => None,
+        TraceFormat::Spc | TraceFormat::Disksim | TraceFormat::Mqsim => None,
+        TraceFormat::Biosnoop => Some(event.done_or_issued_ns()),
+        TraceFormat::Msr => {
             let latency = event.done_or_issued_ns() - event.issued_ns;
             Some(held.issued_ns + latency / unit * unit)
         }
@@ -251,11 +251,11 @@ proptest::proptest! {
     fn what_is_written_is_read_back(seed: u64, count in 1usize..60) {
         let mut rng = Rng::new(seed);
         let mut now = 0;
-        let events: Vec<Event> = (0..count).map(|i| {
+        let events: Vec<TraceEvent> = (0..count).map(|i| {
             let op = if i == 0 { Op::Read } else { Op::ALL[rng.below(5) as usize] };
             let flags = op == Op::Write;
             let transfers = op != Op::Flush;
-            let event = Event {
+            let event = TraceEvent {
                 issued_ns: now,
                 done_ns: (rng.below(4) > 0).then(|| now + rng.below(3_000_000)),
                 op,
@@ -267,15 +267,15 @@ proptest::proptest! {
             now += rng.below(2_000_000);
             event
         }).collect();
-        for format in Format::ALL {
+        for format in TraceFormat::ALL {
             let mut bytes = Vec::new();
-            let mut writer = Writer::new(format, &mut bytes).unwrap();
+            let mut writer = TraceWriter::new(format, &mut bytes).unwrap();
             for event in &events {
                 writer.event(event).unwrap();
             }
             let lost = writer.finish().unwrap();
-            let held = |e: &Event| as_held(e, format, lost.unit_ns);
-            let expected: Vec<Event> = events.iter().filter_map(held).collect();
+            let held = |e: &TraceEvent| as_held(e, format, lost.unit_ns);
+            let expected: Vec<TraceEvent> = events.iter().filter_map(held).collect();
             proptest::prop_assert_eq!(lost.commands as usize, events.len() - expected.len());
             let found = read_with(&bytes, &ReadOptions {
                 format: Some(format),
@@ -284,14 +284,14 @@ proptest::proptest! {
             proptest::prop_assert_eq!(found.error, None);
             // Two commands of one kind at one place may swap their completions in a format
             // that does not number them: compare what they have together then.
-            let places = |e: &Event| (e.op as u8, e.offset);
+            let places = |e: &TraceEvent| (e.op as u8, e.offset);
             let mut unique: Vec<_> = expected.iter().map(places).collect();
             unique.sort_unstable();
             unique.dedup();
             // biosnoop's lines are in order of completion: so are those issued at one time.
             let ordered = match format {
-                Format::Blkparse | Format::Blktrace => false,
-                Format::Biosnoop => expected.is_sorted_by(|a, b| a.issued_ns < b.issued_ns),
+                TraceFormat::Blkparse | TraceFormat::Blktrace => false,
+                TraceFormat::Biosnoop => expected.is_sorted_by(|a, b| a.issued_ns < b.issued_ns),
                 _ => true,
             };
             if ordered || unique.len() == expected.len() {

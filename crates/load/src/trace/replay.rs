@@ -8,7 +8,7 @@
 //! [`COMMAND_MAX`] or wrap around the end of the target. A write that flushes first is sent as a
 //! flush and a write.
 
-use super::{Event, ReadOptions, Reader, Reading};
+use super::{ReadOptions, TraceEvent, TraceReadStats, TraceReader};
 use serde::Serialize;
 use ssdlab_base::LabError;
 use ssdlab_ssd::{Bytes, Command, Nanos, Op};
@@ -24,7 +24,7 @@ const SCALE_ALIGN: u64 = 4096;
 /// What to do with addresses beyond the target's end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Fit {
+pub enum AddressFit {
     /// Refuse the trace.
     #[default]
     Refuse,
@@ -42,16 +42,16 @@ pub struct Replay {
     /// `None`: as fast as possible. Otherwise the recorded times divided by this.
     pub speed: Option<f64>,
     /// Addresses beyond the end.
-    pub fit: Fit,
+    pub fit: AddressFit,
     /// What the survey found.
-    pub survey: Survey,
+    pub survey: ReplaySurvey,
     #[serde(skip)]
     read: ReadOptions,
 }
 
 /// What must be known of a trace before it is replayed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Survey {
+pub struct ReplaySurvey {
     /// Commands by kind, in the order of [`Op::ALL`].
     pub commands: [u64; Op::COUNT],
     /// Bytes read and written.
@@ -76,16 +76,16 @@ impl Replay {
         path: &Path,
         read: &ReadOptions,
         speed: Option<f64>,
-        fit: Fit,
-    ) -> Result<(Replay, Reading), LabError> {
+        fit: AddressFit,
+    ) -> Result<(Replay, TraceReadStats), LabError> {
         if speed.is_some_and(|speed| !(speed.is_finite() && speed >= 1e-6)) {
             return Err(LabError::refused(
                 "a trace cannot be replayed at that speed",
                 "give a number such as 1.0 (recorded times) or 2 (twice as fast), or max",
             ));
         }
-        let mut reader = Reader::open(path, read)?;
-        let mut survey = Survey::default();
+        let mut reader = TraceReader::open(path, read)?;
+        let mut survey = ReplaySurvey::default();
         while let Some(event) = reader.next_event()? {
             survey.commands[event.op as usize] += 1;
             if event.transfers() {
@@ -124,9 +124,11 @@ impl Replay {
             ));
         }
         match self.fit {
-            Fit::Refuse => {}
-            Fit::Wrap => notes.push("addresses beyond the target's end were folded".to_owned()),
-            Fit::Scale => notes.push(
+            AddressFit::Refuse => {}
+            AddressFit::Wrap => {
+                notes.push("addresses beyond the target's end were folded".to_owned())
+            }
+            AddressFit::Scale => notes.push(
                 "addresses were scaled to the target where it is smaller; what follows one \
                  another in the trace may not do so any more"
                     .to_owned(),
@@ -137,16 +139,16 @@ impl Replay {
 }
 
 /// First byte and end of the sectors that a command touches.
-fn sectors(event: &Event) -> (u64, u64) {
+fn sectors(event: &TraceEvent) -> (u64, u64) {
     let start = event.offset - event.offset % SECTOR;
     let end = event.end().div_ceil(SECTOR).saturating_mul(SECTOR);
     (start, end)
 }
 
 /// The commands of a replay, each with the time at which it is due.
-pub struct Commands {
-    reader: Reader,
-    fit: Fit,
+pub struct ReplayCommands {
+    reader: TraceReader,
+    fit: AddressFit,
     /// Whole sectors of the target.
     capacity: u64,
     /// Where the trace reaches.
@@ -154,19 +156,19 @@ pub struct Commands {
     speed: Option<f64>,
     ready: VecDeque<(Command, Nanos)>,
     /// The part of an event that is not yet commands: where it is in the trace and its end.
-    rest: Option<(Event, u64, u64)>,
+    rest: Option<(TraceEvent, u64, u64)>,
     failure: Option<LabError>,
 }
 
-impl Commands {
+impl ReplayCommands {
     /// Opens the trace again, for a target of `capacity` bytes.
     ///
     /// # Errors
     /// When it reaches beyond the target and may not, or cannot be opened any more.
-    pub fn new(replay: &Replay, capacity: u64) -> Result<Commands, LabError> {
+    pub fn new(replay: &Replay, capacity: u64) -> Result<ReplayCommands, LabError> {
         let capacity = capacity - capacity % SECTOR;
         let end = replay.survey.end;
-        if replay.fit == Fit::Refuse && end > capacity {
+        if replay.fit == AddressFit::Refuse && end > capacity {
             return Err(LabError::refused(
                 format!(
                     "{} reaches to byte {end} ({}), the target ends at byte {capacity} ({})",
@@ -184,8 +186,8 @@ impl Commands {
                 format!("it needs {}", Bytes(COMMAND_MAX)),
             ));
         }
-        Ok(Commands {
-            reader: Reader::open(&replay.path, &replay.read)?,
+        Ok(ReplayCommands {
+            reader: TraceReader::open(&replay.path, &replay.read)?,
             fit: replay.fit,
             capacity,
             end,
@@ -221,7 +223,7 @@ impl Commands {
         self.failure.take()
     }
 
-    fn due(&self, event: &Event) -> Nanos {
+    fn due(&self, event: &TraceEvent) -> Nanos {
         Nanos(match self.speed {
             None => 0,
             Some(1.0) => event.issued_ns,
@@ -230,7 +232,7 @@ impl Commands {
         })
     }
 
-    fn begin(&mut self, event: &Event) {
+    fn begin(&mut self, event: &TraceEvent) {
         if event.op == Op::Flush || event.preflush {
             self.ready.push_back((Command::flush(), self.due(event)));
         }
@@ -239,7 +241,7 @@ impl Commands {
         }
         let (start, end) = sectors(event);
         let (start, end) = match self.fit {
-            Fit::Scale if self.end > self.capacity => {
+            AddressFit::Scale if self.end > self.capacity => {
                 let scaled = u128::from(start) * u128::from(self.capacity) / u128::from(self.end);
                 let len = (end - start).min(self.capacity);
                 let start = scaled as u64 / SCALE_ALIGN * SCALE_ALIGN;
@@ -272,7 +274,7 @@ impl Commands {
     }
 }
 
-impl std::fmt::Debug for Commands {
+impl std::fmt::Debug for ReplayCommands {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Commands").finish_non_exhaustive()
     }

@@ -16,7 +16,7 @@ const JOIN_AT: usize = 1 << 16;
 
 /// How often one block was read and written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
+pub struct AccessCounts {
     /// Reads of it.
     pub reads: u32,
     /// Writes of it.
@@ -25,7 +25,7 @@ pub struct Counts {
     pub reads_back: u32,
 }
 
-impl Counts {
+impl AccessCounts {
     /// Counts a read.
     pub fn read(&mut self) {
         self.reads = self.reads.saturating_add(1);
@@ -41,29 +41,29 @@ impl Counts {
 
 /// Runs by their first block.
 #[derive(Debug)]
-pub struct Runs {
-    runs: BTreeMap<u64, Run>,
+pub struct BlockRuns {
+    runs: BTreeMap<u64, BlockRun>,
     /// Runs are joined beyond this number.
     join_at: usize,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Run {
+struct BlockRun {
     /// The block after the last.
     end: u64,
-    counts: Counts,
+    counts: AccessCounts,
 }
 
-impl Default for Runs {
-    fn default() -> Runs {
-        Runs {
+impl Default for BlockRuns {
+    fn default() -> BlockRuns {
+        BlockRuns {
             runs: BTreeMap::new(),
             join_at: JOIN_AT,
         }
     }
 }
 
-impl Runs {
+impl BlockRuns {
     /// Whether there are more than `most`, when all that are alike are joined. A few more are let
     /// pass, so that not every command near the bound has to look.
     pub fn exceed(&mut self, most: usize) -> bool {
@@ -77,29 +77,29 @@ impl Runs {
     }
 
     /// Number of blocks and counts of each, by address.
-    pub fn iter(&self) -> impl Iterator<Item = (u64, Counts)> + '_ {
+    pub fn iter(&self) -> impl Iterator<Item = (u64, AccessCounts)> + '_ {
         let runs = self.runs.iter();
         runs.map(|(first, run)| (run.end - first, run.counts))
     }
 
     /// Blocks and counts of each, by address.
-    pub fn ranges(&self) -> impl Iterator<Item = (Range<u64>, Counts)> + '_ {
+    pub fn ranges(&self) -> impl Iterator<Item = (Range<u64>, AccessCounts)> + '_ {
         let runs = self.runs.iter();
         runs.map(|(first, run)| (*first..run.end, run.counts))
     }
 
     /// Applies `count` to the blocks from `first` to before `end`.
-    pub fn touch(&mut self, first: u64, end: u64, count: impl Fn(&mut Counts)) {
+    pub fn touch(&mut self, first: u64, end: u64, count: impl Fn(&mut AccessCounts)) {
         if let Some(run) = self.runs.get_mut(&first)
             && run.end == end
         {
             return count(&mut run.counts);
         }
-        let mut counts = Counts::default();
+        let mut counts = AccessCounts::default();
         count(&mut counts);
         let before = self.runs.range(..end).next_back();
         if before.is_none_or(|(_, run)| run.end <= first) {
-            self.runs.insert(first, Run { end, counts });
+            self.runs.insert(first, BlockRun { end, counts });
             return;
         }
         self.split(first);
@@ -117,7 +117,7 @@ impl Runs {
             gaps.push(at..end);
         }
         for gap in gaps {
-            let run = Run {
+            let run = BlockRun {
                 end: gap.end,
                 counts,
             };
@@ -140,7 +140,7 @@ impl Runs {
     /// Joins neighbours with the same counts.
     #[cold]
     fn join(&mut self) {
-        let mut joined: Vec<(u64, Run)> = Vec::new();
+        let mut joined: Vec<(u64, BlockRun)> = Vec::new();
         while let Some((first, run)) = self.runs.pop_first() {
             match joined.last_mut() {
                 Some((_, left)) if left.end == first && left.counts == run.counts => {

@@ -1,8 +1,8 @@
 //! A trace's description as text for a terminal, within 80 columns.
 
 use super::blocks::HOTTEST;
-use super::describe::{Bucket, Description, OpShare, Row};
-use super::read::Reading;
+use super::describe::{Bucket, Description, OpShare, PatternDisplayRow};
+use super::read::TraceReadStats;
 use ssdlab_view::units;
 use std::fmt::Write as _;
 
@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 const BAR: usize = 40;
 
 /// Everything `ssdlab trace show` prints of one trace. `name` is the trace's own.
-pub fn text(name: &str, reading: &Reading, d: &Description) -> String {
+pub fn text(name: &str, reading: &TraceReadStats, d: &Description) -> String {
     let span = match d.span_ns {
         Some(span) => format!(" in {}", units::time(span)),
         None => ", no times recorded".into(),
@@ -126,7 +126,7 @@ fn latencies(out: &mut String, d: &Description) {
     }
 }
 
-fn row(out: &mut String, first: &str, row: &Row) {
+fn row(out: &mut String, first: &str, row: &PatternDisplayRow) {
     let _ = writeln!(
         out,
         "{first:>9} {:>4} {:>4} {:>9} {:>7} {:>8} {:>8} {:>10} {:>10}",

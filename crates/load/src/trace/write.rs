@@ -1,17 +1,17 @@
 //! Writes traces. What a format cannot hold is left out and counted.
 
-use super::format::blktrace::{self, Step};
+use super::format::blktrace::{self, BlktraceAction};
 use super::format::csv::HEADER as CSV_HEADER;
 use super::format::number::SECTOR;
 use super::order::CompletionOrder;
-use super::{Event, Format};
+use super::{TraceEvent, TraceFormat};
 use ssdlab_base::LabError;
 use ssdlab_ssd::Op;
 use std::io::{self, Write};
 
 /// What was lost on the way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Lost {
+pub struct FormatLosses {
     /// Commands of a kind that the format does not know, or longer than its lengths go.
     pub commands: u64,
     /// Commands whose completion time it does not hold.
@@ -25,10 +25,10 @@ pub struct Lost {
 }
 
 /// Writes one trace; events are given in order of issue.
-pub struct Writer<W: Write> {
+pub struct TraceWriter<W: Write> {
     out: W,
-    format: Format,
-    lost: Lost,
+    format: TraceFormat,
+    lost: FormatLosses,
     order: CompletionOrder,
     sequence: u64,
     wait_ms: u64,
@@ -43,32 +43,32 @@ const BIOSNOOP: [&str; 8] = [
 /// The file that fio's logs name; `replay_redirect` of fio's replaces it.
 const FILE: &str = "trace";
 
-impl<W: Write> Writer<W> {
+impl<W: Write> TraceWriter<W> {
     /// Begins a trace.
     ///
     /// # Errors
     /// When `out` fails.
-    pub fn new(format: Format, mut out: W) -> Result<Writer<W>, LabError> {
+    pub fn new(format: TraceFormat, mut out: W) -> Result<TraceWriter<W>, LabError> {
         let unit_ns = match format {
-            Format::Msr => 100,
-            Format::IologV3 => 1000,
-            Format::IologV2 => 1_000_000,
+            TraceFormat::Msr => 100,
+            TraceFormat::IologV3 => 1000,
+            TraceFormat::IologV2 => 1_000_000,
             _ => 1,
         };
         let head = match format {
-            Format::Csv => format!("{CSV_HEADER}\n"),
-            Format::IologV2 => format!("fio version 2 iolog\n{FILE} add\n{FILE} open\n"),
-            Format::IologV3 => format!("fio version 3 iolog\n0 {FILE} add\n0 {FILE} open\n"),
-            Format::Biosnoop => format!("{}\n", BIOSNOOP.join(" ")),
+            TraceFormat::Csv => format!("{CSV_HEADER}\n"),
+            TraceFormat::IologV2 => format!("fio version 2 iolog\n{FILE} add\n{FILE} open\n"),
+            TraceFormat::IologV3 => format!("fio version 3 iolog\n0 {FILE} add\n0 {FILE} open\n"),
+            TraceFormat::Biosnoop => format!("{}\n", BIOSNOOP.join(" ")),
             _ => String::new(),
         };
         out.write_all(head.as_bytes()).map_err(failed)?;
-        Ok(Writer {
+        Ok(TraceWriter {
             out,
             format,
-            lost: Lost {
+            lost: FormatLosses {
                 unit_ns,
-                ..Lost::default()
+                ..FormatLosses::default()
             },
             order: CompletionOrder::default(),
             sequence: 0,
@@ -81,13 +81,15 @@ impl<W: Write> Writer<W> {
     ///
     /// # Errors
     /// When `out` fails.
-    pub fn event(&mut self, event: &Event) -> Result<(), LabError> {
+    pub fn event(&mut self, event: &TraceEvent) -> Result<(), LabError> {
         match self.format {
-            Format::Csv => self.csv(event),
-            Format::Msr => self.msr(event),
-            Format::IologV2 | Format::IologV3 => self.iolog(event),
-            Format::Spc | Format::Disksim | Format::Mqsim => self.row(event),
-            Format::Blkparse | Format::Blktrace | Format::Biosnoop => self.in_order(event),
+            TraceFormat::Csv => self.csv(event),
+            TraceFormat::Msr => self.msr(event),
+            TraceFormat::IologV2 | TraceFormat::IologV3 => self.iolog(event),
+            TraceFormat::Spc | TraceFormat::Disksim | TraceFormat::Mqsim => self.row(event),
+            TraceFormat::Blkparse | TraceFormat::Blktrace | TraceFormat::Biosnoop => {
+                self.in_order(event)
+            }
         }
         .map_err(failed)
     }
@@ -96,10 +98,10 @@ impl<W: Write> Writer<W> {
     ///
     /// # Errors
     /// When `out` fails.
-    pub fn finish(mut self) -> Result<Lost, LabError> {
+    pub fn finish(mut self) -> Result<FormatLosses, LabError> {
         let tail = match self.format {
-            Format::IologV2 => format!("{FILE} close\n"),
-            Format::IologV3 => format!("{} {FILE} close\n", self.last_us),
+            TraceFormat::IologV2 => format!("{FILE} close\n"),
+            TraceFormat::IologV3 => format!("{} {FILE} close\n", self.last_us),
             _ => String::new(),
         };
         let mut done = Vec::new();
@@ -111,7 +113,7 @@ impl<W: Write> Writer<W> {
         Ok(self.lost)
     }
 
-    fn csv(&mut self, event: &Event) -> io::Result<()> {
+    fn csv(&mut self, event: &TraceEvent) -> io::Result<()> {
         let done = event.done_ns.map_or(String::new(), decimal_us);
         writeln!(
             self.out,
@@ -125,7 +127,7 @@ impl<W: Write> Writer<W> {
         )
     }
 
-    fn iolog(&mut self, event: &Event) -> io::Result<()> {
+    fn iolog(&mut self, event: &TraceEvent) -> io::Result<()> {
         let action = match event.op {
             Op::Read => "read",
             Op::Write => "write",
@@ -138,7 +140,7 @@ impl<W: Write> Writer<W> {
         };
         self.lost.completions += u64::from(event.done_ns.is_some());
         self.lost.flags += u64::from(event.fua || event.preflush);
-        if self.format == Format::IologV3 {
+        if self.format == TraceFormat::IologV3 {
             self.last_us = event.issued_ns / 1000;
             write!(self.out, "{} ", self.last_us)?;
         } else if event.issued_ns / 1_000_000 > self.wait_ms {
@@ -148,7 +150,7 @@ impl<W: Write> Writer<W> {
         writeln!(self.out, "{FILE} {action} {} {}", event.offset, event.len)
     }
 
-    fn msr(&mut self, event: &Event) -> io::Result<()> {
+    fn msr(&mut self, event: &TraceEvent) -> io::Result<()> {
         let kind = match event.op {
             Op::Read => "Read",
             Op::Write => "Write",
@@ -172,7 +174,7 @@ impl<W: Write> Writer<W> {
     }
 
     /// The formats of one row a command that know reads and writes, and no completions.
-    fn row(&mut self, event: &Event) -> io::Result<()> {
+    fn row(&mut self, event: &TraceEvent) -> io::Result<()> {
         let read = match event.op {
             Op::Read => true,
             Op::Write => false,
@@ -185,14 +187,14 @@ impl<W: Write> Writer<W> {
         self.lost.completions += u64::from(event.done_ns.is_some());
         let event = self.whole_sectors(event);
         let (at_ns, sector, len) = (event.issued_ns, event.offset / SECTOR, event.len);
-        if self.format == Format::Spc {
+        if self.format == TraceFormat::Spc {
             let letter = if read { 'R' } else { 'W' };
             let at = fixed(at_ns, 1_000_000_000);
             return writeln!(self.out, "0,{sector},{len},{letter},{at}");
         }
         // DiskSim's times have a point, MQSim's have none.
         let at = match self.format {
-            Format::Disksim => fixed(at_ns, 1_000_000),
+            TraceFormat::Disksim => fixed(at_ns, 1_000_000),
             _ => at_ns.to_string(),
         };
         let sectors = len / SECTOR;
@@ -200,32 +202,34 @@ impl<W: Write> Writer<W> {
     }
 
     /// The formats whose lines stand in order of time: completions go between later issues.
-    fn in_order(&mut self, event: &Event) -> io::Result<()> {
+    fn in_order(&mut self, event: &TraceEvent) -> io::Result<()> {
         // blktrace's lengths have 32 bits; only a trim can be longer.
-        let too_long = self.format == Format::Blktrace && event.len > u64::from(u32::MAX);
+        let too_long = self.format == TraceFormat::Blktrace && event.len > u64::from(u32::MAX);
         if event.op == Op::WriteZeroes || too_long {
             self.lost.commands += 1;
             return Ok(());
         }
         let event = match self.format {
-            Format::Blktrace | Format::Blkparse => self.whole_sectors(event),
+            TraceFormat::Blktrace | TraceFormat::Blkparse => self.whole_sectors(event),
             _ => self.whole_first_sector(event),
         };
         let mut done = Vec::new();
         self.order.issued(&event, |event| done.push(*event));
         self.completed(&done)?;
         match self.format {
-            Format::Blkparse => self.line(event.issued_ns, 'D', &event),
-            Format::Blktrace => self.record(event.issued_ns, Step::Issue, &event),
+            TraceFormat::Blkparse => self.line(event.issued_ns, 'D', &event),
+            TraceFormat::Blktrace => self.record(event.issued_ns, BlktraceAction::Issue, &event),
             _ => Ok(()),
         }
     }
 
-    fn completed(&mut self, done: &[Event]) -> io::Result<()> {
+    fn completed(&mut self, done: &[TraceEvent]) -> io::Result<()> {
         for event in done {
             match (self.format, event.done_ns) {
-                (Format::Biosnoop, _) => self.biosnoop(event)?,
-                (Format::Blktrace, Some(at_ns)) => self.record(at_ns, Step::Complete, event)?,
+                (TraceFormat::Biosnoop, _) => self.biosnoop(event)?,
+                (TraceFormat::Blktrace, Some(at_ns)) => {
+                    self.record(at_ns, BlktraceAction::Complete, event)?
+                }
                 (_, Some(at_ns)) => self.line(at_ns, 'C', event)?,
                 (_, None) => {}
             }
@@ -234,7 +238,7 @@ impl<W: Write> Writer<W> {
     }
 
     /// A line when a command completes; one of which that is not known completes at once.
-    fn biosnoop(&mut self, event: &Event) -> io::Result<()> {
+    fn biosnoop(&mut self, event: &TraceEvent) -> io::Result<()> {
         self.lost.completions += u64::from(event.done_ns.is_none());
         let done_ns = event.done_or_issued_ns();
         let sector = event.offset / SECTOR;
@@ -248,7 +252,7 @@ impl<W: Write> Writer<W> {
         )
     }
 
-    fn record(&mut self, at_ns: u64, step: Step, event: &Event) -> io::Result<()> {
+    fn record(&mut self, at_ns: u64, step: BlktraceAction, event: &TraceEvent) -> io::Result<()> {
         self.sequence += 1;
         // Its numbers have 32 bits and start again after the last.
         let number = (self.sequence & u64::from(u32::MAX)) as u32;
@@ -256,7 +260,7 @@ impl<W: Write> Writer<W> {
             .write_all(&blktrace::encoded(number, at_ns, step, event))
     }
 
-    fn line(&mut self, at_ns: u64, action: char, event: &Event) -> io::Result<()> {
+    fn line(&mut self, at_ns: u64, action: char, event: &TraceEvent) -> io::Result<()> {
         let kind = letters(event, "N");
         let place = match event.op {
             // As blkparse prints what is of no length: where it completes, its sector.
@@ -275,19 +279,19 @@ impl<W: Write> Writer<W> {
     }
 
     /// Where a format's lengths are bytes, only the start must be a sector's.
-    fn whole_first_sector(&mut self, event: &Event) -> Event {
+    fn whole_first_sector(&mut self, event: &TraceEvent) -> TraceEvent {
         match event.offset % SECTOR {
             0 => *event,
             _ => self.whole_sectors(event),
         }
     }
 
-    fn whole_sectors(&mut self, event: &Event) -> Event {
+    fn whole_sectors(&mut self, event: &TraceEvent) -> TraceEvent {
         let offset = event.offset - event.offset % SECTOR;
         let end = event.end().div_ceil(SECTOR).saturating_mul(SECTOR);
         let len = if event.len == 0 { 0 } else { end - offset };
         self.lost.rounded += u64::from((offset, len) != (event.offset, event.len));
-        Event {
+        TraceEvent {
             offset,
             len,
             ..*event
@@ -301,7 +305,7 @@ fn failed(error: io::Error) -> LabError {
 
 /// The kind as block traces write it: an F before it is a flush, one after it FUA. A flush alone
 /// ends in `alone`.
-fn letters(event: &Event, alone: &str) -> String {
+fn letters(event: &TraceEvent, alone: &str) -> String {
     let kind = match event.op {
         Op::Read => "R",
         Op::Trim => "D",

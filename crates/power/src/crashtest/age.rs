@@ -15,7 +15,7 @@ const OVERWRITE: u64 = 4 << 10;
 
 /// What happened to a drive before the stream.
 #[derive(Clone, Debug, Default)]
-pub enum Age {
+pub enum StartingAge {
     /// Nothing: it comes from the factory.
     #[default]
     New,
@@ -27,10 +27,10 @@ pub enum Age {
     Worn(Arc<Smart>),
 }
 
-impl Age {
+impl StartingAge {
     /// The state of an aged drive, without its contents.
-    pub fn worn(drive: &Drive) -> Age {
-        Age::Worn(Arc::new(Smart::of_used(drive)))
+    pub fn worn(drive: &Drive) -> StartingAge {
+        StartingAge::Worn(Arc::new(Smart::of_used(drive)))
     }
 
     /// A drive of this age, switched on. It was honest until now, whatever its faults are.
@@ -45,12 +45,14 @@ impl Age {
         let refused = |error: &dyn std::fmt::Display| LabError::refused(error.to_string(), "");
         let honest = Power::default();
         let mut drive = match self {
-            Age::New => {
+            StartingAge::New => {
                 let new = PowerDrive::new(config.clone(), power.clone());
                 return new.map_err(|error| refused(&error));
             }
-            Age::Filled => PowerDrive::new(config.clone(), honest),
-            Age::Worn(smart) => PowerDrive::stored(config.clone(), honest, smart, [], Vec::new()),
+            StartingAge::Filled => PowerDrive::new(config.clone(), honest),
+            StartingAge::Worn(smart) => {
+                PowerDrive::stored(config.clone(), honest, smart, [], Vec::new())
+            }
         }
         .map_err(|error| refused(&error))?;
         if !drive.is_on() {
@@ -72,8 +74,8 @@ impl Age {
 
     /// Tells one age from another.
     pub(super) fn digest(&self) -> u64 {
-        let Age::Worn(smart) = self else {
-            return u64::from(matches!(self, Age::Filled));
+        let StartingAge::Worn(smart) = self else {
+            return u64::from(matches!(self, StartingAge::Filled));
         };
         let mut bytes = Vec::new();
         let mut out = Writer::new(&mut bytes);

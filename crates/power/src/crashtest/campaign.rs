@@ -1,8 +1,8 @@
 //! Campaigns: which drive, which cuts, how thoroughly.
 
-use super::age::Age;
+use super::age::StartingAge;
 use super::cuts::{Cuts, Occasion};
-use super::stream::{Disk, Stream};
+use super::stream::{CommandStream, RecordingDisk};
 use ssdlab_base::LabError;
 use ssdlab_ssd::DriveConfig;
 use ssdlab_ssd::drive::power::{Fault, Power, PowerDrive};
@@ -20,7 +20,7 @@ pub struct Campaign {
     pub(super) power: Power,
     pub(super) cuts: Cuts,
     pub(super) occasions: Vec<Occasion>,
-    pub(super) age: Age,
+    pub(super) age: StartingAge,
     pub(super) from: usize,
     pub(super) jobs: usize,
     pub(super) checks_max: usize,
@@ -37,7 +37,7 @@ impl Campaign {
                 seed: 1,
             },
             occasions: Occasion::OF_DRIVE.to_vec(),
-            age: Age::New,
+            age: StartingAge::New,
             from: 0,
             jobs: std::thread::available_parallelism().map_or(1, NonZeroUsize::get),
             checks_max: CHECKS_MAX,
@@ -57,7 +57,7 @@ impl Campaign {
     }
 
     /// On a drive of another age.
-    pub fn age(mut self, age: Age) -> Campaign {
+    pub fn age(mut self, age: StartingAge) -> Campaign {
         self.age = age;
         self
     }
@@ -92,8 +92,8 @@ impl Campaign {
     }
 
     /// A device of the drive's size to record on.
-    pub fn disk(&self) -> Disk {
-        Disk::new(&self.config)
+    pub fn disk(&self) -> RecordingDisk {
+        RecordingDisk::new(&self.config)
     }
 
     /// Runs `workload` on a device that records.
@@ -102,8 +102,8 @@ impl Campaign {
     /// As the workload.
     pub fn record<E>(
         &self,
-        workload: impl FnOnce(&mut Disk) -> Result<(), E>,
-    ) -> Result<Stream, E> {
+        workload: impl FnOnce(&mut RecordingDisk) -> Result<(), E>,
+    ) -> Result<CommandStream, E> {
         let mut disk = self.disk();
         workload(&mut disk)?;
         Ok(disk.into_stream())
@@ -113,7 +113,7 @@ impl Campaign {
         self.age.drive(&self.config, power)
     }
 
-    pub(super) fn digest(&self, stream: &Stream) -> u32 {
+    pub(super) fn digest(&self, stream: &CommandStream) -> u32 {
         let mut bytes = Vec::new();
         let mut out = Writer::new(&mut bytes);
         // Writing to memory does not fail.

@@ -1,9 +1,9 @@
 //! Which instants of a stream are cut, and how one of them is named.
 
-use super::history::Piece;
-use super::player::{Again, CutPoint, Player};
-use super::stream::Stream;
-use super::timeline::{Timeline, Work};
+use super::history::CommandPiece;
+use super::player::{CutPoint, Player, SecondCut};
+use super::stream::CommandStream;
+use super::timeline::{DieWork, StreamTimeline};
 use ssdlab_base::LabError;
 use ssdlab_ssd::Nanos;
 use ssdlab_ssd::drive::power::PowerDrive;
@@ -93,7 +93,7 @@ impl Occasion {
 
 /// A cut that was chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Chosen {
+pub struct ChosenCut {
     /// Where.
     pub point: CutPoint,
     /// What for.
@@ -106,39 +106,39 @@ pub fn choose(
     cuts: Cuts,
     occasions: &[Occasion],
     from: usize,
-    stream: &Stream,
+    stream: &CommandStream,
     base: &PowerDrive,
-    timeline: &Timeline,
-) -> Vec<Chosen> {
+    timeline: &StreamTimeline,
+) -> Vec<ChosenCut> {
     let from = from.min(timeline.spans.len());
     match cuts {
-        Cuts::Random { count, seed } => Draw::new(seed, from, timeline).all(count, occasions),
+        Cuts::Random { count, seed } => CutSampler::new(seed, from, timeline).all(count, occasions),
         Cuts::Exhaustive => exhaustive(from, stream, base),
     }
 }
 
 /// Draws instants.
-struct Draw<'a> {
+struct CutSampler<'a> {
     rng: Rng,
     from: usize,
-    timeline: &'a Timeline,
+    timeline: &'a StreamTimeline,
     /// Time of the first command that counts, and of the last completion.
     first: u64,
     last: u64,
-    reclaim: Vec<Work>,
-    map: Vec<Work>,
+    reclaim: Vec<DieWork>,
+    map: Vec<DieWork>,
 }
 
-impl<'a> Draw<'a> {
-    fn new(seed: u64, from: usize, timeline: &'a Timeline) -> Draw<'a> {
+impl<'a> CutSampler<'a> {
+    fn new(seed: u64, from: usize, timeline: &'a StreamTimeline) -> CutSampler<'a> {
         let last = timeline.end().0;
         let first = timeline.spans.get(from).map_or(last, |span| span.start.0);
-        let late = |all: &[Work]| {
+        let late = |all: &[DieWork]| {
             let mut late = all.to_vec();
             late.retain(|work| work.from.0 >= first);
             late
         };
-        Draw {
+        CutSampler {
             rng: Rng::named(seed, "crashtest"),
             from,
             timeline,
@@ -151,7 +151,7 @@ impl<'a> Draw<'a> {
 
     /// Of all occasions, two sevenths of the cuts strike at any instant. A drive without
     /// reclaim, or without work for its map, is cut at any instant instead.
-    fn all(mut self, count: usize, occasions: &[Occasion]) -> Vec<Chosen> {
+    fn all(mut self, count: usize, occasions: &[Occasion]) -> Vec<ChosenCut> {
         let mut found = BTreeMap::new();
         for draw in 0..count.saturating_mul(8) {
             if found.len() == count {
@@ -165,17 +165,17 @@ impl<'a> Draw<'a> {
         }
         let chosen = found.into_iter();
         chosen
-            .map(|(point, occasion)| Chosen { point, occasion })
+            .map(|(point, occasion)| ChosenCut { point, occasion })
             .collect()
     }
 
     fn one(&mut self, draw: usize, wanted: Occasion) -> (CutPoint, Occasion) {
         let again = match wanted {
-            Occasion::Recovery => Some(Again::InRecovery(self.rng.below(1000) as u16)),
-            Occasion::AfterRecovery => Some(Again::After(self.rng.below(AFTER_MAX))),
+            Occasion::Recovery => Some(SecondCut::InRecovery(self.rng.below(1000) as u16)),
+            Occasion::AfterRecovery => Some(SecondCut::After(self.rng.below(AFTER_MAX))),
             Occasion::Check => {
                 let nth = 1 + self.rng.below(CHECK_FLUSH_MAX);
-                Some(Again::InCheck(nth as u32))
+                Some(SecondCut::InCheck(nth as u32))
             }
             _ => None,
         };
@@ -202,7 +202,7 @@ impl<'a> Draw<'a> {
         if count == 0 {
             return None;
         }
-        let Work { from, to } = work[self.rng.below(count) as usize];
+        let DieWork { from, to } = work[self.rng.below(count) as usize];
         let at = from.0 + self.rng.below(to.0 - from.0);
         let (command, ns) = self.timeline.at(Nanos(at))?;
         Some(inside(command, ns))
@@ -229,7 +229,7 @@ fn inside(command: usize, ns: u64) -> CutPoint {
     }
 }
 
-fn exhaustive(from: usize, stream: &Stream, base: &PowerDrive) -> Vec<Chosen> {
+fn exhaustive(from: usize, stream: &CommandStream, base: &PowerDrive) -> Vec<ChosenCut> {
     let mut player = Player::new(stream, base.clone());
     player.seek(from);
     let mut found = Vec::new();
@@ -242,7 +242,7 @@ fn exhaustive(from: usize, stream: &Stream, base: &PowerDrive) -> Vec<Chosen> {
             ..CutPoint::before(command)
         }));
     }
-    let chosen = found.into_iter().map(|point| Chosen {
+    let chosen = found.into_iter().map(|point| ChosenCut {
         point,
         occasion: Occasion::Any,
     });
@@ -253,16 +253,16 @@ fn exhaustive(from: usize, stream: &Stream, base: &PowerDrive) -> Vec<Chosen> {
 /// the writes that are to be missing instead of those that the drive would lose,
 /// `12+300~3.7,9.12-89abcdef`: command index and mapping unit of each.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Token {
+pub struct CutToken {
     /// Where the power is cut.
     pub point: CutPoint,
     /// Pieces of commands that are missing.
-    pub missing: Option<Vec<Piece>>,
+    pub missing: Option<Vec<CommandPiece>>,
     /// Digest of drive, faults and stream.
     pub digest: u32,
 }
 
-impl fmt::Display for Token {
+impl fmt::Display for CutToken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.point)?;
         if let Some(missing) = &self.missing {
@@ -273,10 +273,10 @@ impl fmt::Display for Token {
     }
 }
 
-impl FromStr for Token {
+impl FromStr for CutToken {
     type Err = LabError;
 
-    fn from_str(text: &str) -> Result<Token, LabError> {
+    fn from_str(text: &str) -> Result<CutToken, LabError> {
         parse(text).ok_or_else(|| {
             LabError::refused(
                 format!("`{text}` is not a replay token"),
@@ -286,7 +286,7 @@ impl FromStr for Token {
     }
 }
 
-fn parse(text: &str) -> Option<Token> {
+fn parse(text: &str) -> Option<CutToken> {
     let (rest, digest) = text.trim().rsplit_once('-')?;
     let (point, missing) = match rest.split_once('~') {
         Some((point, missing)) => (point, Some(missing)),
@@ -294,12 +294,12 @@ fn parse(text: &str) -> Option<Token> {
     };
     let (point, again) = if let Some((point, share)) = point.split_once('r') {
         let share = share.parse().ok().filter(|&share: &u16| share < 1000)?;
-        (point, Some(Again::InRecovery(share)))
+        (point, Some(SecondCut::InRecovery(share)))
     } else if let Some((point, ns)) = point.split_once('a') {
-        (point, Some(Again::After(ns.parse().ok()?)))
+        (point, Some(SecondCut::After(ns.parse().ok()?)))
     } else if let Some((point, nth)) = point.split_once('c') {
         let nth = nth.parse().ok().filter(|&nth: &u32| nth > 0)?;
-        (point, Some(Again::InCheck(nth)))
+        (point, Some(SecondCut::InCheck(nth)))
     } else {
         (point, None)
     };
@@ -309,7 +309,7 @@ fn parse(text: &str) -> Option<Token> {
     };
     let piece = |text: &str| {
         let (command, unit) = text.split_once('.')?;
-        Some(Piece {
+        Some(CommandPiece {
             command: command.parse().ok()?,
             unit: unit.parse().ok()?,
         })
@@ -318,7 +318,7 @@ fn parse(text: &str) -> Option<Token> {
         let parts = text.split(',').filter(|part| !part.is_empty());
         parts.map(piece).collect::<Option<Vec<_>>>()
     };
-    Some(Token {
+    Some(CutToken {
         point: CutPoint {
             command: command.parse().ok()?,
             inside,
@@ -335,10 +335,10 @@ fn parse(text: &str) -> Option<Token> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::crashtest::Span;
+    use crate::crashtest::CommandSpan;
 
-    fn work(from: u64, to: u64) -> Work {
-        Work {
+    fn work(from: u64, to: u64) -> DieWork {
+        DieWork {
             from: Nanos(from),
             to: Nanos(to),
         }
@@ -346,18 +346,18 @@ mod tests {
 
     #[test]
     fn no_random_cut_falls_into_the_preparation() {
-        let span = |at: u64| Span {
+        let span = |at: u64| CommandSpan {
             start: Nanos(1_000 * at),
             end: Nanos(1_000 * at + 1_000),
         };
-        let timeline = Timeline {
+        let timeline = StreamTimeline {
             spans: (0..10).map(span).collect(),
             reclaim: vec![work(100, 1_500), work(9_200, 9_400)],
             map: vec![work(2_000, 2_300)],
         };
         // Also when the last mark was made behind the last command.
         for from in [0, 4, 10] {
-            let found = Draw::new(1, from, &timeline).all(40, &Occasion::ALL);
+            let found = CutSampler::new(1, from, &timeline).all(40, &Occasion::ALL);
             assert!(found.len() > 20, "{found:?}");
             assert!(found.iter().all(|cut| cut.point.command >= from), "{from}");
             // Each occasion has a share, where there is such work after the preparation.
@@ -366,8 +366,8 @@ mod tests {
             assert_eq!(has(Occasion::Map), from == 0);
             assert!(has(Occasion::Any) && has(Occasion::Recovery) && has(Occasion::AfterRecovery));
         }
-        let only = Draw::new(1, 0, &timeline).all(40, &[Occasion::Map]);
-        let inside = |cut: &Chosen| cut.point.command == 2 && cut.point.inside < Some(300);
+        let only = CutSampler::new(1, 0, &timeline).all(40, &[Occasion::Map]);
+        let inside = |cut: &ChosenCut| cut.point.command == 2 && cut.point.inside < Some(300);
         assert!(
             only.iter()
                 .all(|cut| cut.occasion == Occasion::Map && inside(cut))
@@ -385,7 +385,7 @@ mod tests {
             "4a12-12345678",
             "4+7c3-12345678",
         ] {
-            let token: Token = text.parse().unwrap();
+            let token: CutToken = text.parse().unwrap();
             assert_eq!(token.to_string(), text);
         }
         for text in [
@@ -397,7 +397,7 @@ mod tests {
             "1~2-00000001",
             "1r1000-12345678",
         ] {
-            assert!(text.parse::<Token>().is_err(), "{text}");
+            assert!(text.parse::<CutToken>().is_err(), "{text}");
         }
     }
 }

@@ -5,24 +5,24 @@
 //! stream: the values that a sector had, newest first, back to the last one that was promised
 //! when the power went. A test holds both against each other.
 
-use super::stream::Stream;
+use super::stream::CommandStream;
 use ssdlab_ssd::command::{Command, Op};
 use ssdlab_ssd::drive::power::{BrokenPromise, PowerDrive, Promise, SectorClass};
 use ssdlab_ssd::nand::media::{Content, SlotContent};
 use std::collections::BTreeMap;
 
 /// Sectors of a mapping unit that a command changes: from, up to.
-type Sectors = (u32, u32);
+type UnitSectors = (u32, u32);
 
 /// A change of a mapping unit.
 #[derive(Clone, Copy, Debug)]
-struct Change {
+struct UnitChange {
     /// Index of the command.
     command: u32,
-    sectors: Sectors,
+    sectors: UnitSectors,
 }
 
-impl Change {
+impl UnitChange {
     fn changes(&self, sector: u32) -> bool {
         (self.sectors.0..self.sectors.1).contains(&sector)
     }
@@ -30,7 +30,7 @@ impl Change {
 
 /// A piece of a command: the part of it in one mapping unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Piece {
+pub struct CommandPiece {
     /// Index of the command in the stream.
     pub command: u32,
     /// The mapping unit.
@@ -39,13 +39,13 @@ pub struct Piece {
 
 /// How far the stream had come when the power went.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Reached {
+pub struct StreamProgress {
     /// Of each command that was submitted: how many were submitted when it completed; `None`: it
     /// was in flight.
     pub done: Vec<Option<u32>>,
 }
 
-impl Reached {
+impl StreamProgress {
     /// Number of commands submitted.
     pub fn submitted(&self) -> usize {
         self.done.len()
@@ -64,7 +64,7 @@ impl Reached {
 
 /// What was found on a recovered drive.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Look {
+pub struct RecoveryFindings {
     /// Promises that were not kept, the first [`BROKEN_MAX`].
     pub broken: Vec<BrokenPromise>,
     /// How many there are.
@@ -72,7 +72,7 @@ pub struct Look {
     /// Sectors that read as an older value, as they may.
     pub older: u64,
     /// Pieces of commands whose effect is not there.
-    pub lost: Vec<Piece>,
+    pub lost: Vec<CommandPiece>,
 }
 
 /// Broken promises that are kept in full.
@@ -80,7 +80,7 @@ pub const BROKEN_MAX: usize = 16;
 
 /// Every change of every mapping unit that a stream makes.
 #[derive(Clone, Debug)]
-pub struct History {
+pub struct UnitHistory {
     protected: bool,
     sectors_per_unit: u32,
     /// Number of the drive's last command before the stream.
@@ -88,15 +88,15 @@ pub struct History {
     /// Earlier contents of the drive, where there were any.
     base: BTreeMap<u32, Content>,
     units: u32,
-    changes: BTreeMap<u32, Vec<Change>>,
+    changes: BTreeMap<u32, Vec<UnitChange>>,
     commands: Vec<Command>,
     /// Indices of the FLUSHes.
     flushes: Vec<u32>,
 }
 
-impl History {
+impl UnitHistory {
     /// Of a stream that is played on `base`.
-    pub fn new(stream: &Stream, base: &PowerDrive) -> History {
+    pub fn new(stream: &CommandStream, base: &PowerDrive) -> UnitHistory {
         let config = base.config();
         let slot = config.shape.slot_bytes;
         let units = (config.user_bytes / u64::from(slot)) as u32;
@@ -105,7 +105,7 @@ impl History {
             base.content(unit)
                 .map(|content| (unit, Some(content.clone())))
         };
-        let mut history = History {
+        let mut history = UnitHistory {
             protected: config.buffer.protected,
             sectors_per_unit: slot / 512,
             base_number: number,
@@ -133,7 +133,7 @@ impl History {
             Op::Write | Op::Trim | Op::WriteZeroes => {
                 for (unit, sectors) in parts(&command, self.sectors_per_unit) {
                     let changes = self.changes.entry(unit).or_default();
-                    changes.push(Change {
+                    changes.push(UnitChange {
                         command: index,
                         sectors,
                     });
@@ -150,7 +150,7 @@ impl History {
     }
 
     /// Who has promised a change when the power went; `None`: nobody.
-    fn promise(&self, change: u32, reached: &Reached) -> Option<Promise> {
+    fn promise(&self, change: u32, reached: &StreamProgress) -> Option<Promise> {
         let done_by = reached.done_by(change)?;
         let number = |index: u32| u64::from(index) + 1;
         let command = &self.commands[change as usize];
@@ -168,7 +168,7 @@ impl History {
     }
 
     /// Whether a command's changes were promised.
-    pub fn is_promised(&self, command: u32, reached: &Reached) -> bool {
+    pub fn is_promised(&self, command: u32, reached: &StreamProgress) -> bool {
         self.promise(command, reached).is_some()
     }
 
@@ -201,10 +201,10 @@ impl History {
     /// Looks at every sector of a recovered drive.
     pub fn look<'a>(
         &self,
-        reached: &Reached,
+        reached: &StreamProgress,
         read: impl Fn(u32) -> Option<&'a SlotContent>,
-    ) -> Look {
-        let mut look = Look::default();
+    ) -> RecoveryFindings {
+        let mut look = RecoveryFindings::default();
         for unit in 0..self.units {
             let changes = self.changes_of(unit);
             let seen = changes.partition_point(|c| (c.command as usize) < reached.submitted());
@@ -224,7 +224,7 @@ impl History {
         &self,
         held: &[(u32, Content)],
         read: impl Fn(u32) -> Option<&'a SlotContent>,
-        look: &mut Look,
+        look: &mut RecoveryFindings,
     ) {
         let held: BTreeMap<u32, &Content> = held.iter().map(|(unit, c)| (*unit, c)).collect();
         let number = |content: Option<&SlotContent>, sector: u32| {
@@ -253,17 +253,17 @@ impl History {
         }
     }
 
-    fn changes_of(&self, unit: u32) -> &[Change] {
+    fn changes_of(&self, unit: u32) -> &[UnitChange] {
         self.changes.get(&unit).map_or(&[], Vec::as_slice)
     }
 
     fn look_at_unit(
         &self,
         unit: u32,
-        changes: &[Change],
-        reached: &Reached,
+        changes: &[UnitChange],
+        reached: &StreamProgress,
         content: Option<&SlotContent>,
-        look: &mut Look,
+        look: &mut RecoveryFindings,
     ) {
         let mut lost: Vec<u32> = Vec::new();
         for sector in 0..self.sectors_per_unit {
@@ -304,12 +304,14 @@ impl History {
         }
         lost.sort_unstable();
         lost.dedup();
-        let pieces = lost.into_iter().map(|command| Piece { command, unit });
+        let pieces = lost
+            .into_iter()
+            .map(|command| CommandPiece { command, unit });
         look.lost.extend(pieces);
     }
 
     /// What a value that may not be there is.
-    fn class(&self, changes: &[Change], sector: u32, found: u64) -> SectorClass {
+    fn class(&self, changes: &[UnitChange], sector: u32, found: u64) -> SectorClass {
         let mut of_sector = changes.iter().filter(|c| c.changes(sector));
         if found == 0 {
             SectorClass::Lost
@@ -326,7 +328,7 @@ const BEFORE: u64 = 1 << 62;
 
 /// The mapping units that a command changes, with the sectors in each. TRIM and write zeroes take
 /// whole units.
-pub fn parts(command: &Command, sectors_per_unit: u32) -> impl Iterator<Item = (u32, Sectors)> {
+pub fn parts(command: &Command, sectors_per_unit: u32) -> impl Iterator<Item = (u32, UnitSectors)> {
     let per_unit = u64::from(sectors_per_unit);
     let mut first = command.offset / 512;
     let mut end = first + u64::from(command.len) / 512;

@@ -14,7 +14,7 @@
 //! discard that writes zeroes; a command that is still in flight when the next entry comes; and an
 //! entry that says which command, by its number from 0, has completed.
 
-use super::stream::{Mark, Recorded, Stream};
+use super::stream::{CommandStream, Mark, RecordedCommand};
 use ssdlab_base::LabError;
 use ssdlab_ssd::command::{Command, Op};
 use std::collections::BTreeSet;
@@ -54,7 +54,7 @@ pub enum Dialect {
 ///
 /// # Errors
 /// When `out` fails.
-pub fn write(stream: &Stream, dialect: Dialect, out: &mut impl Write) -> io::Result<()> {
+pub fn write(stream: &CommandStream, dialect: Dialect, out: &mut impl Write) -> io::Result<()> {
     let left_open = match dialect {
         Dialect::Own => left_open(stream),
         Dialect::Standard => BTreeSet::new(),
@@ -86,7 +86,7 @@ pub fn write(stream: &Stream, dialect: Dialect, out: &mut impl Write) -> io::Res
 }
 
 /// The commands that do not complete before the next command or mark.
-fn left_open(stream: &Stream) -> BTreeSet<u32> {
+fn left_open(stream: &CommandStream) -> BTreeSet<u32> {
     let overtaken = (0..).zip(&stream.commands);
     let overtaken = overtaken.filter(|(_, recorded)| recorded.overtaken > 0);
     let at_marks = stream
@@ -110,7 +110,7 @@ fn complete(
 }
 
 fn write_command(
-    recorded: &Recorded,
+    recorded: &RecordedCommand,
     dialect: Dialect,
     open: u64,
     out: &mut impl Write,
@@ -162,7 +162,7 @@ fn word(bytes: &[u8], at: usize) -> u64 {
 ///
 /// # Errors
 /// When it is none, ends before it says, or goes beyond the drive.
-pub fn read(bytes: &[u8], capacity: u64) -> Result<Stream, LabError> {
+pub fn read(bytes: &[u8], capacity: u64) -> Result<CommandStream, LabError> {
     let wrong = |what: String| {
         LabError::refused(
             format!("not a log of dm-log-writes: {what}"),
@@ -176,11 +176,11 @@ pub fn read(bytes: &[u8], capacity: u64) -> Result<Stream, LabError> {
     if !sector.is_power_of_two() || !(512..=65536).contains(&sector) {
         return Err(wrong(format!("sectors of {sector} bytes")));
     }
-    let mut reader = Reader {
+    let mut reader = LogWritesReader {
         rest: bytes.get(sector..).unwrap_or_default(),
         sector,
         capacity,
-        stream: Stream::default(),
+        stream: CommandStream::default(),
         open: Vec::new(),
     };
     for index in 0..word(bytes, 2) {
@@ -197,16 +197,16 @@ pub fn read(bytes: &[u8], capacity: u64) -> Result<Stream, LabError> {
     Ok(reader.stream)
 }
 
-struct Reader<'a> {
+struct LogWritesReader<'a> {
     rest: &'a [u8],
     sector: usize,
     capacity: u64,
-    stream: Stream,
+    stream: CommandStream,
     /// Commands in flight, by index, in order.
     open: Vec<u32>,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> LogWritesReader<'a> {
     fn take(&mut self, bytes: usize) -> Option<&'a [u8]> {
         let (taken, rest) = self.rest.split_at_checked(bytes)?;
         self.rest = rest;
@@ -268,7 +268,7 @@ impl<'a> Reader<'a> {
 
     fn push(&mut self, command: Command, bytes: Option<&[u8]>) {
         let bytes = bytes.map(Into::into);
-        self.stream.commands.push(Recorded {
+        self.stream.commands.push(RecordedCommand {
             command,
             bytes,
             overtaken: 0,
@@ -305,7 +305,7 @@ impl<'a> Reader<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::crashtest::{BlockDevice, Disk};
+    use crate::crashtest::{RecordingDisk, SectorDevice};
     use ssdlab_ssd::DriveConfig;
 
     /// A long mark of a log with larger sectors, or one that is not UTF-8, was cut within a
@@ -313,7 +313,7 @@ mod tests {
     #[test]
     fn a_long_mark_comes_back_as_it_was_kept() {
         for text in ["a".repeat(600), "\u{fffd}".repeat(200)] {
-            let mut disk = Disk::new(&DriveConfig::tiny());
+            let mut disk = RecordingDisk::new(&DriveConfig::tiny());
             disk.mark(text.clone());
             let mut log = Vec::new();
             write(disk.stream(), Dialect::Own, &mut log).unwrap();
@@ -341,8 +341,8 @@ mod tests {
         assert_eq!(text.len(), MARK_MAX - MARK_MAX % 3, "whole characters");
     }
 
-    fn stream() -> Stream {
-        let mut disk = Disk::new(&DriveConfig::tiny());
+    fn stream() -> CommandStream {
+        let mut disk = RecordingDisk::new(&DriveConfig::tiny());
         disk.mark("begin");
         disk.write(512, &[1; 1024], false).unwrap();
         disk.write(8192, &[2; 512], true).unwrap();
@@ -353,7 +353,7 @@ mod tests {
         disk.into_stream()
     }
 
-    fn bytes(stream: &Stream, dialect: Dialect) -> Vec<u8> {
+    fn bytes(stream: &CommandStream, dialect: Dialect) -> Vec<u8> {
         let mut bytes = Vec::new();
         write(stream, dialect, &mut bytes).unwrap();
         bytes
@@ -361,7 +361,7 @@ mod tests {
 
     #[test]
     fn commands_in_flight_come_back_as_they_were() {
-        let mut disk = Disk::new(&DriveConfig::tiny());
+        let mut disk = RecordingDisk::new(&DriveConfig::tiny());
         for at in 0..4 {
             disk.write(at * 4096, &[1; 4096], false).unwrap();
             disk.leave_open(at as u32);

@@ -5,17 +5,17 @@
 //! runs again. Delta debugging (`ssdlab_crash::smallest`) takes pieces away until every one is
 //! needed; then single pieces are tried, as a smaller set may be another.
 
-use super::history::{History, Piece, Reached, parts};
+use super::history::{CommandPiece, StreamProgress, UnitHistory, parts};
 use super::player::Player;
-use super::stream::Stream;
+use super::stream::CommandStream;
 use ssdlab_ssd::command::Op;
 use ssdlab_ssd::drive::power::DataDrive;
 
 /// States of a drive that lacks some pieces of commands.
 #[derive(Clone, Debug)]
-pub struct Missing<'a> {
-    stream: &'a Stream,
-    history: &'a History,
+pub struct LossyReplay<'a> {
+    stream: &'a CommandStream,
+    history: &'a UnitHistory,
     /// The drive before the commands from `from` on.
     base: DataDrive,
     from: usize,
@@ -23,22 +23,22 @@ pub struct Missing<'a> {
     until: usize,
 }
 
-impl<'a> Missing<'a> {
+impl<'a> LossyReplay<'a> {
     /// For sets of pieces of commands not before the earliest of `lost`, when the power went
     /// after `until` commands. `player`: at the stream's beginning, on an honest drive.
     pub fn new(
-        stream: &'a Stream,
-        history: &'a History,
+        stream: &'a CommandStream,
+        history: &'a UnitHistory,
         mut player: Player<'a>,
-        lost: &[Piece],
+        lost: &[CommandPiece],
         until: usize,
-    ) -> Missing<'a> {
+    ) -> LossyReplay<'a> {
         let first = lost.iter().map(|piece| piece.command).min();
         let before = first.and_then(|first| history.flushes_around(first).0);
         let from = before.map_or(0, |flush| flush as usize + 1).min(until);
         player.seek(from);
         player.settle();
-        Missing {
+        LossyReplay {
             stream,
             history,
             base: DataDrive::of(player.drive().clone()),
@@ -48,7 +48,7 @@ impl<'a> Missing<'a> {
     }
 
     /// The drive without these pieces.
-    pub fn drive(&self, missing: &[Piece]) -> DataDrive {
+    pub fn drive(&self, missing: &[CommandPiece]) -> DataDrive {
         let mut drive = self.base.clone();
         for index in self.from..self.until {
             let of_command = missing.iter().filter(|p| p.command as usize == index);
@@ -82,7 +82,7 @@ impl<'a> Missing<'a> {
     }
 
     /// Every piece that the drive has promised nobody, by the contract.
-    pub fn volatile(&self, reached: &Reached) -> Vec<Piece> {
+    pub fn volatile(&self, reached: &StreamProgress) -> Vec<CommandPiece> {
         let mut pieces = Vec::new();
         for index in self.from..self.until {
             let is_promised = self.history.is_promised(index as u32, reached);
@@ -91,7 +91,7 @@ impl<'a> Missing<'a> {
                 continue;
             }
             let sectors = self.base.drive().config().shape.slot_bytes / 512;
-            pieces.extend(parts(command, sectors).map(|(unit, _)| Piece {
+            pieces.extend(parts(command, sectors).map(|(unit, _)| CommandPiece {
                 command: index as u32,
                 unit,
             }));

@@ -43,12 +43,14 @@ pub mod scripts;
 mod stream;
 mod timeline;
 
-pub use age::Age;
+pub use age::StartingAge;
 pub use campaign::Campaign;
-pub use cuts::{Chosen, Cuts, Occasion, Token};
-pub use history::{BROKEN_MAX, History, Look, Piece, Reached};
-pub use player::{Aftermath, Again, CutPoint, Player, Span};
-pub use prepared::Prepared;
-pub use recovered::{Check, Recovered};
-pub use report::{Breach, CutResult, LostWrite, Minimal, Report, Verdict, details, place};
-pub use stream::{BlockDevice, Disk, Mark, Recorded, Stream};
+pub use cuts::{ChosenCut, CutToken, Cuts, Occasion};
+pub use history::{BROKEN_MAX, CommandPiece, RecoveryFindings, StreamProgress, UnitHistory};
+pub use player::{Aftermath, CommandSpan, CutPoint, Player, SecondCut};
+pub use prepared::PreparedCampaign;
+pub use recovered::{RecoveredDrive, RecoveryCheck};
+pub use report::{
+    Breach, CampaignReport, CutResult, CutVerdict, LostWrite, MinimalLoss, details, place,
+};
+pub use stream::{CommandStream, Mark, RecordedCommand, RecordingDisk, SectorDevice};

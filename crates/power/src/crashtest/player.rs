@@ -1,7 +1,7 @@
 //! Playing a stream on a modelled drive, and forking the drive where its power is to be cut.
 
-use super::history::Reached;
-use super::stream::Stream;
+use super::history::StreamProgress;
+use super::stream::CommandStream;
 use ssdlab_ssd::Nanos;
 use ssdlab_ssd::drive::Completion;
 use ssdlab_ssd::drive::power::{Cut, PowerDrive, Recovery};
@@ -17,12 +17,12 @@ pub struct CutPoint {
     /// rest. Further commands may be in flight, and may be submitted in this time.
     pub inside: Option<u64>,
     /// Whether the power is cut a second time.
-    pub again: Option<Again>,
+    pub again: Option<SecondCut>,
 }
 
 /// When the power is cut a second time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Again {
+pub enum SecondCut {
     /// Inside the recovery from the first cut, after this share of it in thousandths.
     InRecovery(u16),
     /// After the recovery, by this time in ns, before any command.
@@ -54,16 +54,16 @@ impl fmt::Display for CutPoint {
         }
         match self.again {
             None => Ok(()),
-            Some(Again::InRecovery(share)) => write!(f, "r{share}"),
-            Some(Again::After(ns)) => write!(f, "a{ns}"),
-            Some(Again::InCheck(nth)) => write!(f, "c{nth}"),
+            Some(SecondCut::InRecovery(share)) => write!(f, "r{share}"),
+            Some(SecondCut::After(ns)) => write!(f, "a{ns}"),
+            Some(SecondCut::InCheck(nth)) => write!(f, "c{nth}"),
         }
     }
 }
 
 /// When a command ran.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Span {
+pub struct CommandSpan {
     /// Submitted.
     pub start: Nanos,
     /// Completed.
@@ -72,7 +72,7 @@ pub struct Span {
 
 /// A command in flight.
 #[derive(Clone, Copy, Debug)]
-struct Flight {
+struct StreamFlight {
     tag: u32,
     index: usize,
 }
@@ -81,10 +81,10 @@ struct Flight {
 /// that had completed before it when it was recorded.
 #[derive(Clone, Debug)]
 pub struct Player<'a> {
-    stream: &'a Stream,
+    stream: &'a CommandStream,
     drive: PowerDrive,
-    open: Vec<Flight>,
-    reached: Reached,
+    open: Vec<StreamFlight>,
+    reached: StreamProgress,
 }
 
 /// A drive after a cut and its recovery.
@@ -93,7 +93,7 @@ pub struct Aftermath {
     /// The drive, on again unless it is dead.
     pub drive: PowerDrive,
     /// How far the stream had come.
-    pub reached: Reached,
+    pub reached: StreamProgress,
     /// Effects of the cut.
     pub cut: Cut,
     /// What power-on did, the last time.
@@ -104,12 +104,12 @@ pub struct Aftermath {
 
 impl<'a> Player<'a> {
     /// Before the first command.
-    pub fn new(stream: &'a Stream, base: PowerDrive) -> Player<'a> {
+    pub fn new(stream: &'a CommandStream, base: PowerDrive) -> Player<'a> {
         Player {
             stream,
             drive: base,
             open: Vec::new(),
-            reached: Reached::default(),
+            reached: StreamProgress::default(),
         }
     }
 
@@ -143,7 +143,7 @@ impl<'a> Player<'a> {
         let now = self.drive.now();
         self.drive
             .submit(tag, &recorded.command, recorded.payload(), now);
-        self.open.push(Flight { tag, index });
+        self.open.push(StreamFlight { tag, index });
         self.reached.done.push(None);
         true
     }
@@ -195,14 +195,14 @@ impl<'a> Player<'a> {
         let mut held = None;
         let (on, ready) = (recovery.at.0, recovery.ready.0);
         let second = match point.again.filter(|_| !recovery.dead) {
-            Some(Again::InRecovery(share)) => {
+            Some(SecondCut::InRecovery(share)) => {
                 Some(on + (ready - on) * u64::from(share.min(999)) / 1000)
             }
-            Some(Again::After(ns)) => {
+            Some(SecondCut::After(ns)) => {
                 drive.keep_before_cuts();
                 Some(ready.saturating_add(ns))
             }
-            Some(Again::InCheck(_)) | None => None,
+            Some(SecondCut::InCheck(_)) | None => None,
         };
         if let Some(at) = second {
             while drive.pop_completion(Nanos(at)).is_some() {}

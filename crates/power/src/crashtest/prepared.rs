@@ -1,14 +1,14 @@
 //! A campaign and a stream together: every cut judged, failures looked into.
 
 use super::campaign::Campaign;
-use super::cuts::{self, Chosen, Cuts, Occasion, Token};
-use super::history::{History, Look, Piece, Reached};
-use super::minimise::Missing;
-use super::player::{Aftermath, Again, CutPoint, Player};
-use super::recovered::{Check, Recovered};
-use super::report::{Breach, CutResult, LostWrite, Minimal, Report, Verdict, place};
-use super::stream::{Mark, Stream};
-use super::timeline::Timeline;
+use super::cuts::{self, ChosenCut, CutToken, Cuts, Occasion};
+use super::history::{CommandPiece, RecoveryFindings, StreamProgress, UnitHistory};
+use super::minimise::LossyReplay;
+use super::player::{Aftermath, CutPoint, Player, SecondCut};
+use super::recovered::{RecoveredDrive, RecoveryCheck};
+use super::report::{Breach, CampaignReport, CutResult, CutVerdict, LostWrite, MinimalLoss, place};
+use super::stream::{CommandStream, Mark};
+use super::timeline::StreamTimeline;
 use ssdlab_base::LabError;
 use ssdlab_ssd::command::Op;
 use ssdlab_ssd::drive::power::{DataDrive, FaultKind, Power, PowerDrive};
@@ -20,18 +20,18 @@ const BLAMED_MAX: usize = 3;
 
 /// A campaign and a stream, ready to be cut.
 #[derive(Debug)]
-pub struct Prepared<'a> {
+pub struct PreparedCampaign<'a> {
     campaign: &'a Campaign,
-    stream: &'a Stream,
+    stream: &'a CommandStream,
     base: PowerDrive,
     honest: PowerDrive,
-    history: History,
-    timeline: Timeline,
+    history: UnitHistory,
+    timeline: StreamTimeline,
     digest: u32,
 }
 
 /// Where the next worker goes on.
-struct Feed<'a> {
+struct CutFeed<'a> {
     player: Player<'a>,
     next: usize,
 }
@@ -41,7 +41,11 @@ impl Campaign {
     ///
     /// # Errors
     /// When the drive is impossible.
-    pub fn run(&self, stream: &Stream, check: impl Check) -> Result<Report, LabError> {
+    pub fn run(
+        &self,
+        stream: &CommandStream,
+        check: impl RecoveryCheck,
+    ) -> Result<CampaignReport, LabError> {
         let run = self.prepare(stream)?;
         let points = run.points(self.cuts);
         let results = run.judge_all(&points, &check, &|_| (), &|| false);
@@ -54,9 +58,9 @@ impl Campaign {
     /// When the token is of another stream, drive or faults, or the drive is impossible.
     pub fn replay(
         &self,
-        stream: &Stream,
-        token: &Token,
-        check: impl Check,
+        stream: &CommandStream,
+        token: &CutToken,
+        check: impl RecoveryCheck,
     ) -> Result<CutResult, LabError> {
         let run = self.prepare(stream)?;
         run.replay(token, &check)
@@ -66,14 +70,17 @@ impl Campaign {
     ///
     /// # Errors
     /// When the drive is impossible.
-    pub fn prepare<'a>(&'a self, stream: &'a Stream) -> Result<Prepared<'a>, LabError> {
+    pub fn prepare<'a>(
+        &'a self,
+        stream: &'a CommandStream,
+    ) -> Result<PreparedCampaign<'a>, LabError> {
         let base = self.drive(&self.power)?;
         let honest = self.drive(&Power::default())?;
-        let history = History::new(stream, &base);
-        Ok(Prepared {
+        let history = UnitHistory::new(stream, &base);
+        Ok(PreparedCampaign {
             campaign: self,
             stream,
-            timeline: Timeline::new(stream, &base),
+            timeline: StreamTimeline::new(stream, &base),
             base,
             honest,
             history,
@@ -82,9 +89,9 @@ impl Campaign {
     }
 }
 
-impl<'a> Prepared<'a> {
+impl<'a> PreparedCampaign<'a> {
     /// The instants, in order.
-    pub fn points(&self, cuts: Cuts) -> Vec<Chosen> {
+    pub fn points(&self, cuts: Cuts) -> Vec<ChosenCut> {
         let Campaign {
             occasions, from, ..
         } = self.campaign;
@@ -99,13 +106,13 @@ impl<'a> Prepared<'a> {
     }
 
     /// Whether a token is of this campaign.
-    pub fn has(&self, token: &Token) -> bool {
+    pub fn has(&self, token: &CutToken) -> bool {
         token.digest == self.digest && token.point.command <= self.stream.commands.len()
     }
 
     /// How a cut is named.
-    pub fn token(&self, point: CutPoint) -> Token {
-        Token {
+    pub fn token(&self, point: CutPoint) -> CutToken {
+        CutToken {
             point,
             missing: None,
             digest: self.digest,
@@ -117,12 +124,12 @@ impl<'a> Prepared<'a> {
     /// points.
     pub fn judge_all(
         &self,
-        points: &[Chosen],
-        check: &impl Check,
+        points: &[ChosenCut],
+        check: &impl RecoveryCheck,
         each: &(impl Fn(&CutResult) + Sync),
         stop: &(impl Fn() -> bool + Sync),
     ) -> Vec<CutResult> {
-        let feed = Mutex::new(Feed {
+        let feed = Mutex::new(CutFeed {
             player: Player::new(self.stream, self.base.clone()),
             next: 0,
         });
@@ -150,8 +157,8 @@ impl<'a> Prepared<'a> {
     }
 
     /// Cuts one fork, recovers it, and judges.
-    fn judge(&self, fork: Player<'_>, chosen: Chosen, check: &impl Check) -> CutResult {
-        let Chosen { point, occasion } = chosen;
+    fn judge(&self, fork: Player<'_>, chosen: ChosenCut, check: &impl RecoveryCheck) -> CutResult {
+        let ChosenCut { point, occasion } = chosen;
         let after = fork.cut_at(point);
         let look = self.look(&after);
         let mut breach = self.breach(&after, &look);
@@ -164,7 +171,7 @@ impl<'a> Prepared<'a> {
             .count();
         let mut message = None;
         if !after.recovery.dead {
-            let mut recovered = Recovered {
+            let mut recovered = RecoveredDrive {
                 drive: DataDrive::of(after.drive),
                 marks: marks.iter().map(|mark| mark.text.clone()).collect(),
                 token: self.token(point),
@@ -177,9 +184,9 @@ impl<'a> Prepared<'a> {
             breach.faults = vec![fault.kind];
         }
         let verdict = match (&breach, &message) {
-            (Some(_), _) => Verdict::Drive,
-            (None, Some(_)) => Verdict::Application,
-            (None, None) => Verdict::Passed,
+            (Some(_), _) => CutVerdict::Drive,
+            (None, Some(_)) => CutVerdict::Application,
+            (None, None) => CutVerdict::Passed,
         };
         CutResult {
             point,
@@ -195,9 +202,9 @@ impl<'a> Prepared<'a> {
     }
 
     /// Looks at every sector after a cut.
-    pub fn look(&self, after: &Aftermath) -> Look {
+    pub fn look(&self, after: &Aftermath) -> RecoveryFindings {
         if after.recovery.dead {
-            return Look::default();
+            return RecoveryFindings::default();
         }
         let read = |unit| after.drive.content(unit);
         let mut look = self.history.look(&after.reached, read);
@@ -207,7 +214,7 @@ impl<'a> Prepared<'a> {
         look
     }
 
-    fn breach(&self, after: &Aftermath, look: &Look) -> Option<Breach> {
+    fn breach(&self, after: &Aftermath, look: &RecoveryFindings) -> Option<Breach> {
         let is_honest = self.campaign.power.faults.is_empty();
         let self_check = if is_honest && !after.recovery.dead {
             after.drive.check().err()
@@ -243,7 +250,7 @@ impl<'a> Prepared<'a> {
     }
 
     /// Looks into the failures of all results and puts the report together.
-    pub fn report(&self, mut cuts: Vec<CutResult>, check: &impl Check) -> Report {
+    pub fn report(&self, mut cuts: Vec<CutResult>, check: &impl RecoveryCheck) -> CampaignReport {
         if self.campaign.power.faults.len() > 1 {
             let broken = cuts.iter_mut().filter(|cut| cut.breach.is_some());
             for cut in broken.take(BLAMED_MAX) {
@@ -253,12 +260,12 @@ impl<'a> Prepared<'a> {
                     .for_each(|b| b.faults.clone_from(&faults));
             }
         }
-        let failed = |cut: &&CutResult| cut.verdict == Verdict::Application;
+        let failed = |cut: &&CutResult| cut.verdict == CutVerdict::Application;
         let minimal = match cuts.iter().find(failed) {
             Some(cut) if self.campaign.checks_max > 0 => self.minimise(cut, check),
             _ => None,
         };
-        let mut report = Report {
+        let mut report = CampaignReport {
             cuts,
             minimal,
             stream: summary(self.stream),
@@ -271,7 +278,7 @@ impl<'a> Prepared<'a> {
     }
 
     /// How far the stream had come at an instant.
-    fn reached(&self, point: CutPoint) -> Reached {
+    fn reached(&self, point: CutPoint) -> StreamProgress {
         let player = Player::new(self.stream, self.base.clone());
         let point = CutPoint {
             again: None,
@@ -280,13 +287,13 @@ impl<'a> Prepared<'a> {
         player.cut_at(point).reached
     }
 
-    fn marks_made(&self, reached: &Reached) -> &[Mark] {
+    fn marks_made(&self, reached: &StreamProgress) -> &[Mark] {
         let is_done = |index| reached.is_done(index);
         self.stream.marks_made(reached.submitted(), is_done)
     }
 
     /// The smallest set of lost writes that still fails; `None` when lost writes alone do not.
-    pub fn minimise(&self, cut: &CutResult, check: &impl Check) -> Option<Minimal> {
+    pub fn minimise(&self, cut: &CutResult, check: &impl RecoveryCheck) -> Option<MinimalLoss> {
         let reached = self.reached(cut.point);
         let missing = self.missing(&cut.lost, &reached);
         let marks = self.mark_texts(&reached);
@@ -295,10 +302,10 @@ impl<'a> Prepared<'a> {
             &missing.volatile(&reached),
             self.campaign.checks_max,
             |pieces| {
-                let mut recovered = Recovered {
+                let mut recovered = RecoveredDrive {
                     drive: missing.drive(pieces),
                     marks: marks.clone(),
-                    token: Token {
+                    token: CutToken {
                         missing: Some(pieces.to_vec()),
                         ..cut.token.clone()
                     },
@@ -306,11 +313,11 @@ impl<'a> Prepared<'a> {
                 run_check(check, &mut recovered)
             },
         )?;
-        let token = Token {
+        let token = CutToken {
             missing: Some(found.pieces.clone()),
             ..cut.token.clone()
         };
-        Some(Minimal {
+        Some(MinimalLoss {
             lost: self.lost_writes(&found.pieces, &reached),
             token,
             message: found.message,
@@ -319,9 +326,9 @@ impl<'a> Prepared<'a> {
         })
     }
 
-    fn missing(&self, lost: &[Piece], reached: &Reached) -> Missing<'_> {
+    fn missing(&self, lost: &[CommandPiece], reached: &StreamProgress) -> LossyReplay<'_> {
         let player = Player::new(self.stream, self.honest.clone());
-        Missing::new(
+        LossyReplay::new(
             self.stream,
             &self.history,
             player,
@@ -330,13 +337,13 @@ impl<'a> Prepared<'a> {
         )
     }
 
-    fn mark_texts(&self, reached: &Reached) -> Vec<String> {
+    fn mark_texts(&self, reached: &StreamProgress) -> Vec<String> {
         let marks = self.marks_made(reached).iter();
         marks.map(|mark| mark.text.clone()).collect()
     }
 
     /// Pieces of one command that lie side by side are one.
-    fn lost_writes(&self, pieces: &[Piece], reached: &Reached) -> Vec<LostWrite> {
+    fn lost_writes(&self, pieces: &[CommandPiece], reached: &StreamProgress) -> Vec<LostWrite> {
         let slot = u64::from(self.honest.config().shape.slot_bytes);
         let mut found: Vec<LostWrite> = Vec::new();
         for piece in pieces {
@@ -368,7 +375,11 @@ impl<'a> Prepared<'a> {
     ///
     /// # Errors
     /// When the token is of another stream, drive or faults.
-    pub fn replay(&self, token: &Token, check: &impl Check) -> Result<CutResult, LabError> {
+    pub fn replay(
+        &self,
+        token: &CutToken,
+        check: &impl RecoveryCheck,
+    ) -> Result<CutResult, LabError> {
         if !self.has(token) {
             return Err(LabError::refused(
                 format!("{token} is of another stream, drive or faults"),
@@ -377,14 +388,14 @@ impl<'a> Prepared<'a> {
         }
         let Some(pieces) = &token.missing else {
             let player = Player::new(self.stream, self.base.clone());
-            let chosen = Chosen {
+            let chosen = ChosenCut {
                 point: token.point,
                 occasion: occasion(token.point),
             };
             return Ok(self.judge(player, chosen, check));
         };
         let reached = self.reached(token.point);
-        let mut recovered = Recovered {
+        let mut recovered = RecoveredDrive {
             drive: self.missing(pieces, &reached).drive(pieces),
             marks: self.mark_texts(&reached),
             token: token.clone(),
@@ -397,8 +408,8 @@ impl<'a> Prepared<'a> {
             in_flight: reached.done.iter().filter(|done| done.is_none()).count(),
             token: token.clone(),
             verdict: match message {
-                Some(_) => Verdict::Application,
-                None => Verdict::Passed,
+                Some(_) => CutVerdict::Application,
+                None => CutVerdict::Passed,
             },
             message,
             breach: None,
@@ -412,9 +423,9 @@ impl<'a> Prepared<'a> {
 fn occasion(point: CutPoint) -> Occasion {
     match point.again {
         None => Occasion::Any,
-        Some(Again::InRecovery(_)) => Occasion::Recovery,
-        Some(Again::After(_)) => Occasion::AfterRecovery,
-        Some(Again::InCheck(_)) => Occasion::Check,
+        Some(SecondCut::InRecovery(_)) => Occasion::Recovery,
+        Some(SecondCut::After(_)) => Occasion::AfterRecovery,
+        Some(SecondCut::InCheck(_)) => Occasion::Check,
     }
 }
 
@@ -423,7 +434,7 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 }
 
 /// The next point and the state before it.
-fn take<'a>(feed: &Mutex<Feed<'a>>, points: &[Chosen]) -> Option<(usize, Player<'a>)> {
+fn take<'a>(feed: &Mutex<CutFeed<'a>>, points: &[ChosenCut]) -> Option<(usize, Player<'a>)> {
     let mut feed = lock(feed);
     let index = feed.next;
     let point = points.get(index)?;
@@ -433,7 +444,7 @@ fn take<'a>(feed: &Mutex<Feed<'a>>, points: &[Chosen]) -> Option<(usize, Player<
 }
 
 /// A check that panics has failed.
-fn run_check(check: &impl Check, recovered: &mut Recovered) -> Result<(), String> {
+fn run_check(check: &impl RecoveryCheck, recovered: &mut RecoveredDrive) -> Result<(), String> {
     match catch_unwind(AssertUnwindSafe(|| check(recovered))) {
         Ok(result) => result,
         Err(panic) => {
@@ -445,7 +456,7 @@ fn run_check(check: &impl Check, recovered: &mut Recovered) -> Result<(), String
 }
 
 /// A stream in a line.
-pub(super) fn summary(stream: &Stream) -> String {
+pub(super) fn summary(stream: &CommandStream) -> String {
     let count = |op| stream.count(op);
     format!(
         "{} commands: {} writes ({}), {} flushes, {} trims, {} write zeroes; {} marks; \

@@ -1,20 +1,20 @@
 //! The drive after a cut, and the form of a check.
 
-use super::cuts::Token;
-use super::stream::BlockDevice;
+use super::cuts::CutToken;
+use super::stream::SectorDevice;
 use ssdlab_ssd::drive::power::{DataDrive, DataError};
 
 /// State of the drive after a cut, for a check to read, and to write to as a file system would.
 #[derive(Debug)]
-pub struct Recovered {
+pub struct RecoveredDrive {
     pub(super) drive: DataDrive,
     pub(super) marks: Vec<String>,
-    pub(super) token: Token,
+    pub(super) token: CutToken,
 }
 
-impl Recovered {
+impl RecoveredDrive {
     /// Which cut it comes from.
-    pub fn token(&self) -> &Token {
+    pub fn token(&self) -> &CutToken {
         &self.token
     }
 
@@ -34,7 +34,7 @@ impl Recovered {
     }
 }
 
-impl BlockDevice for Recovered {
+impl SectorDevice for RecoveredDrive {
     fn capacity(&self) -> u64 {
         self.drive.capacity()
     }
@@ -61,5 +61,5 @@ impl BlockDevice for Recovered {
 }
 
 /// A check of a recovered drive; an error or a panic fails it.
-pub trait Check: Fn(&mut Recovered) -> Result<(), String> + Sync {}
-impl<F: Fn(&mut Recovered) -> Result<(), String> + Sync> Check for F {}
+pub trait RecoveryCheck: Fn(&mut RecoveredDrive) -> Result<(), String> + Sync {}
+impl<F: Fn(&mut RecoveredDrive) -> Result<(), String> + Sync> RecoveryCheck for F {}

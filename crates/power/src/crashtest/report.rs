@@ -1,15 +1,15 @@
 //! Results of a campaign, for people.
 
-use super::cuts::{Occasion, Token};
-use super::history::Piece;
-use super::player::{Again, CutPoint};
-use super::stream::Stream;
+use super::cuts::{CutToken, Occasion};
+use super::history::CommandPiece;
+use super::player::{CutPoint, SecondCut};
+use super::stream::CommandStream;
 use ssdlab_ssd::drive::power::{BrokenPromise, FaultKind, Promise, SectorClass};
 use std::fmt;
 
 /// Who is to blame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Verdict {
+pub enum CutVerdict {
     /// The drive kept its promises and the check passed.
     Passed,
     /// The drive kept its promises, and the check failed.
@@ -18,19 +18,23 @@ pub enum Verdict {
     Drive,
 }
 
-impl Verdict {
+impl CutVerdict {
     /// The name in files.
     pub fn name(self) -> &'static str {
         match self {
-            Verdict::Passed => "passed",
-            Verdict::Application => "application",
-            Verdict::Drive => "drive",
+            CutVerdict::Passed => "passed",
+            CutVerdict::Application => "application",
+            CutVerdict::Drive => "drive",
         }
     }
 
     /// The verdict of that name.
-    pub fn named(name: &str) -> Option<Verdict> {
-        let all = [Verdict::Passed, Verdict::Application, Verdict::Drive];
+    pub fn named(name: &str) -> Option<CutVerdict> {
+        let all = [
+            CutVerdict::Passed,
+            CutVerdict::Application,
+            CutVerdict::Drive,
+        ];
         all.into_iter().find(|verdict| verdict.name() == name)
     }
 }
@@ -60,9 +64,9 @@ pub struct CutResult {
     /// Commands in flight then.
     pub in_flight: usize,
     /// How to run it again.
-    pub token: Token,
+    pub token: CutToken,
     /// Who is to blame.
-    pub verdict: Verdict,
+    pub verdict: CutVerdict,
     /// Text of the check when it failed.
     pub message: Option<String>,
     /// How the drive broke its word.
@@ -70,7 +74,7 @@ pub struct CutResult {
     /// Marks made before it.
     pub marks: usize,
     /// Pieces of commands whose effect was not there any more.
-    pub lost: Vec<Piece>,
+    pub lost: Vec<CommandPiece>,
 }
 
 /// A write, or a part of it, that is missing.
@@ -90,11 +94,11 @@ pub struct LostWrite {
 
 /// The smallest set of lost writes that still fails the check.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Minimal {
+pub struct MinimalLoss {
     /// Which; empty: the check fails though nothing was lost.
     pub lost: Vec<LostWrite>,
     /// How to run it again.
-    pub token: Token,
+    pub token: CutToken,
     /// Text of the check in that case.
     pub message: String,
     /// Checks that were run to find it.
@@ -106,21 +110,21 @@ pub struct Minimal {
 
 /// All cuts of a campaign.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Report {
+pub struct CampaignReport {
     /// In order of time.
     pub cuts: Vec<CutResult>,
     /// Of the first cut at which the application failed; `None` also when lost writes alone do
     /// not fail the check again.
-    pub minimal: Option<Minimal>,
+    pub minimal: Option<MinimalLoss>,
     /// What was recorded, in words.
     pub stream: String,
     /// Lines for the first failure.
     pub(super) where_: String,
 }
 
-impl Report {
+impl CampaignReport {
     /// How many cuts have a verdict.
-    pub fn count(&self, verdict: Verdict) -> usize {
+    pub fn count(&self, verdict: CutVerdict) -> usize {
         let cuts = self.cuts.iter();
         cuts.filter(|cut| cut.verdict == verdict).count()
     }
@@ -128,7 +132,7 @@ impl Report {
     /// The first cut that did not pass, the drive's before the application's.
     pub fn worst(&self) -> Option<&CutResult> {
         let failed = |verdict| self.cuts.iter().find(move |cut| cut.verdict == verdict);
-        failed(Verdict::Drive).or_else(|| failed(Verdict::Application))
+        failed(CutVerdict::Drive).or_else(|| failed(CutVerdict::Application))
     }
 
     /// Fails the test that it is called from when a cut did not pass.
@@ -140,16 +144,16 @@ impl Report {
     }
 }
 
-impl fmt::Display for Report {
+impl fmt::Display for CampaignReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}", self.stream)?;
         writeln!(
             f,
             "{} cuts: {} passed, {} failed by the application, {} by the drive",
             self.cuts.len(),
-            self.count(Verdict::Passed),
-            self.count(Verdict::Application),
-            self.count(Verdict::Drive)
+            self.count(CutVerdict::Passed),
+            self.count(CutVerdict::Application),
+            self.count(CutVerdict::Drive)
         )?;
         let Some(worst) = self.worst() else {
             return Ok(());
@@ -160,7 +164,7 @@ impl fmt::Display for Report {
 }
 
 /// A failed cut in lines.
-pub fn details(cut: &CutResult, minimal: Option<&Minimal>) -> String {
+pub fn details(cut: &CutResult, minimal: Option<&MinimalLoss>) -> String {
     let mut text = String::new();
     if let Some(breach) = &cut.breach {
         text.push_str(&format!("  {breach}\n"));
@@ -178,7 +182,7 @@ pub fn details(cut: &CutResult, minimal: Option<&Minimal>) -> String {
     text
 }
 
-impl fmt::Display for Minimal {
+impl fmt::Display for MinimalLoss {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let kind = if self.is_smallest {
             "smallest"
@@ -276,7 +280,7 @@ impl fmt::Display for Breach {
 }
 
 /// A cut in words: `inside FLUSH #13 (3.2 ms after its start)`.
-pub fn place(stream: &Stream, point: CutPoint) -> String {
+pub fn place(stream: &CommandStream, point: CutPoint) -> String {
     let what = stream.describe(point.command);
     let first = match point.inside {
         None => format!("before {what}"),
@@ -287,14 +291,16 @@ pub fn place(stream: &Stream, point: CutPoint) -> String {
     };
     match point.again {
         None => first,
-        Some(Again::InRecovery(share)) => {
+        Some(SecondCut::InRecovery(share)) => {
             let percent = f64::from(share) / 10.0;
             format!("{first}, and again at {percent} % of the recovery")
         }
-        Some(Again::After(ns)) => {
+        Some(SecondCut::After(ns)) => {
             let after = ssdlab_ssd::Nanos(ns);
             format!("{first}, and again {after} after the recovery")
         }
-        Some(Again::InCheck(nth)) => format!("{first}, and again inside FLUSH {nth} of the check"),
+        Some(SecondCut::InCheck(nth)) => {
+            format!("{first}, and again inside FLUSH {nth} of the check")
+        }
     }
 }

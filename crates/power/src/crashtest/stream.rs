@@ -17,9 +17,9 @@ const SECTOR: u64 = 512;
 
 /// A device of 512-byte sectors: the interface of an application under test.
 ///
-/// [`Disk`] records, [`super::Recovered`] is the drive after a cut; the application's code is the
+/// [`RecordingDisk`] records, [`super::RecoveredDrive`] is the drive after a cut; the application's code is the
 /// same on both.
-pub trait BlockDevice {
+pub trait SectorDevice {
     /// Bytes that it offers.
     fn capacity(&self) -> u64;
     /// Fills `bytes` with what lies at `offset`.
@@ -30,28 +30,28 @@ pub trait BlockDevice {
     /// Writes; with `fua` durable on return.
     ///
     /// # Errors
-    /// As [`BlockDevice::read`].
+    /// As [`SectorDevice::read`].
     fn write(&mut self, offset: u64, bytes: &[u8], fua: bool) -> Result<(), DataError>;
     /// Makes earlier writes durable.
     ///
     /// # Errors
-    /// As [`BlockDevice::read`].
+    /// As [`SectorDevice::read`].
     fn flush(&mut self) -> Result<(), DataError>;
     /// Forgets bytes: whole mapping units read as zeroes afterwards, parts stay.
     ///
     /// # Errors
-    /// As [`BlockDevice::read`].
+    /// As [`SectorDevice::read`].
     fn trim(&mut self, offset: u64, len: u64) -> Result<(), DataError>;
     /// Writes zeroes.
     ///
     /// # Errors
-    /// As [`BlockDevice::read`].
+    /// As [`SectorDevice::read`].
     fn write_zeroes(&mut self, offset: u64, len: u64, fua: bool) -> Result<(), DataError>;
 }
 
 /// One command of a stream, with the bytes of a write.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Recorded {
+pub struct RecordedCommand {
     /// The command.
     pub command: Command,
     /// Data of a write.
@@ -60,7 +60,7 @@ pub struct Recorded {
     pub overtaken: u32,
 }
 
-impl Recorded {
+impl RecordedCommand {
     /// Its data in the form that a drive takes.
     pub fn payload(&self) -> Option<Payload> {
         self.bytes.clone().map(Payload::from)
@@ -81,14 +81,14 @@ pub struct Mark {
 /// Commands of an application, in the order in which they were submitted. The next is submitted
 /// as soon as those have completed that the application had waited for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Stream {
+pub struct CommandStream {
     /// The commands. Number k of reports is the k-th, from 1.
-    pub commands: Vec<Recorded>,
+    pub commands: Vec<RecordedCommand>,
     /// The marks, in order.
     pub marks: Vec<Mark>,
 }
 
-impl Stream {
+impl CommandStream {
     /// The marks made when `submitted` commands were submitted and those had completed for which
     /// `is_done` holds.
     pub fn marks_made(&self, submitted: usize, is_done: impl Fn(usize) -> bool) -> &[Mark] {
@@ -140,7 +140,7 @@ impl Stream {
     pub fn digest(&self) -> u64 {
         let mut hash = XxHash3_64::with_seed(0);
         for recorded in &self.commands {
-            let Recorded { command, bytes, .. } = recorded;
+            let RecordedCommand { command, bytes, .. } = recorded;
             hash.write(&[command.op as u8, u8::from(command.fua)]);
             hash.write(&recorded.overtaken.to_le_bytes());
             hash.write(&command.offset.to_le_bytes());
@@ -184,7 +184,7 @@ impl Stream {
     }
 
     fn push(&mut self, command: Command, bytes: Option<SlotBytes>) {
-        self.commands.push(Recorded {
+        self.commands.push(RecordedCommand {
             command,
             bytes,
             overtaken: 0,
@@ -193,25 +193,25 @@ impl Stream {
 }
 
 /// A device in memory that records its commands. It never fails and never cuts; the cuts
-/// come when its [`Stream`] is played on a modelled drive.
+/// come when its [`CommandStream`] is played on a modelled drive.
 #[derive(Clone, Debug)]
-pub struct Disk {
+pub struct RecordingDisk {
     capacity: u64,
     slot: u64,
     slots: BTreeMap<u64, Box<[u8]>>,
-    stream: Stream,
+    stream: CommandStream,
     /// Commands in flight, by index, in order.
     open: Vec<u32>,
 }
 
-impl Disk {
+impl RecordingDisk {
     /// As large as the drive that it stands for.
-    pub fn new(config: &DriveConfig) -> Disk {
-        Disk {
+    pub fn new(config: &DriveConfig) -> RecordingDisk {
+        RecordingDisk {
             capacity: config.user_bytes,
             slot: config.shape.slot_bytes.into(),
             slots: BTreeMap::new(),
-            stream: Stream::default(),
+            stream: CommandStream::default(),
             open: Vec::new(),
         }
     }
@@ -231,7 +231,7 @@ impl Disk {
         self.stream.commands.len() as u32
     }
 
-    /// Leaves the commands from that index on in flight, until [`Disk::complete`].
+    /// Leaves the commands from that index on in flight, until [`RecordingDisk::complete`].
     pub fn leave_open(&mut self, from: u32) {
         self.open.extend(from..self.submitted());
     }
@@ -244,7 +244,7 @@ impl Disk {
     }
 
     /// What was recorded; what is in flight completes now.
-    pub fn into_stream(mut self) -> Stream {
+    pub fn into_stream(mut self) -> CommandStream {
         for index in std::mem::take(&mut self.open) {
             self.complete(index);
         }
@@ -252,7 +252,7 @@ impl Disk {
     }
 
     /// What was recorded so far.
-    pub fn stream(&self) -> &Stream {
+    pub fn stream(&self) -> &CommandStream {
         &self.stream
     }
 
@@ -307,7 +307,7 @@ impl Disk {
     }
 }
 
-impl BlockDevice for Disk {
+impl SectorDevice for RecordingDisk {
     fn capacity(&self) -> u64 {
         self.capacity
     }
@@ -382,8 +382,8 @@ impl BlockDevice for Disk {
 mod tests {
     use super::*;
 
-    fn disk() -> Disk {
-        Disk::new(&DriveConfig::tiny())
+    fn disk() -> RecordingDisk {
+        RecordingDisk::new(&DriveConfig::tiny())
     }
 
     #[test]

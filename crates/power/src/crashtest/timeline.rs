@@ -1,7 +1,7 @@
 //! When each command of a stream ran on a drive, and when the drive did work of its own.
 
-use super::player::{Player, Span};
-use super::stream::Stream;
+use super::player::{CommandSpan, Player};
+use super::stream::CommandStream;
 use ssdlab_ssd::Nanos;
 use ssdlab_ssd::drive::power::PowerDrive;
 use ssdlab_ssd::nand::Purpose;
@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 /// Time during which a die was at work for a purpose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Work {
+pub struct DieWork {
     /// Begin.
     pub from: Nanos,
     /// End.
@@ -18,25 +18,25 @@ pub struct Work {
 
 /// The course of a stream on a drive.
 #[derive(Clone, Debug, Default)]
-pub struct Timeline {
+pub struct StreamTimeline {
     /// Of each command.
-    pub spans: Vec<Span>,
+    pub spans: Vec<CommandSpan>,
     /// Programs that move data: reclaim, and folding out of a pSLC cache.
-    pub reclaim: Vec<Work>,
+    pub reclaim: Vec<DieWork>,
     /// Programs of the map: journal, map pages, checkpoints.
-    pub map: Vec<Work>,
+    pub map: Vec<DieWork>,
 }
 
-impl Timeline {
+impl StreamTimeline {
     /// Plays the whole stream once.
-    pub fn new(stream: &Stream, base: &PowerDrive) -> Timeline {
+    pub fn new(stream: &CommandStream, base: &PowerDrive) -> StreamTimeline {
         let mut player = Player::new(stream, base.clone());
-        let mut timeline = Timeline::default();
+        let mut timeline = StreamTimeline::default();
         let (mut reclaim, mut map) = (BTreeSet::new(), BTreeSet::new());
         loop {
             while player.is_ready() && player.submitted() < stream.commands.len() {
                 let start = player.drive().now();
-                timeline.spans.push(Span { start, end: start });
+                timeline.spans.push(CommandSpan { start, end: start });
                 player.submit();
             }
             note_work(&player, &mut reclaim, &mut map);
@@ -67,12 +67,12 @@ impl Timeline {
     }
 }
 
-fn note_work(player: &Player<'_>, reclaim: &mut BTreeSet<Work>, map: &mut BTreeSet<Work>) {
+fn note_work(player: &Player<'_>, reclaim: &mut BTreeSet<DieWork>, map: &mut BTreeSet<DieWork>) {
     let now = player.drive().now().0;
     for operations in player.drive().media().booked() {
         let mut from = now;
         for (end, purpose) in operations {
-            let work = Work {
+            let work = DieWork {
                 from: Nanos(from),
                 to: Nanos(end),
             };

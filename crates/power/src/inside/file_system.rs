@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 /// What is on the drive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FileSystem {
+pub enum DriveFileSystem {
     /// ext4.
     Ext4,
     /// XFS.
@@ -21,7 +21,7 @@ pub enum FileSystem {
 
 /// The programs of a file system.
 #[derive(Debug)]
-pub struct Tools {
+pub struct FileSystemTools {
     kind: &'static str,
     /// How it is mounted. Copies of one XFS are mounted at once, by checks that run at once, and
     /// have one UUID.
@@ -36,7 +36,7 @@ pub struct Tools {
     damaged_below: i32,
 }
 
-const EXT4: Tools = Tools {
+const EXT4: FileSystemTools = FileSystemTools {
     kind: "ext4",
     mount_options: None,
     maker: ("mkfs.ext4", "e2fsprogs"),
@@ -54,7 +54,7 @@ const EXT4: Tools = Tools {
     damaged_below: 16,
 };
 
-const XFS: Tools = Tools {
+const XFS: FileSystemTools = FileSystemTools {
     kind: "xfs",
     mount_options: Some(c"nouuid"),
     maker: ("mkfs.xfs", "xfsprogs"),
@@ -72,16 +72,20 @@ const LET_GO: Duration = Duration::from_secs(60);
 const LOOK: Duration = Duration::from_millis(10);
 
 /// Why a file system cannot be used.
-pub enum Unusable {
+pub enum MountFailure {
     /// The kernel refuses what it reads on the device.
     Damaged(Errno),
     /// Something else is missing.
     Failed(LabError),
 }
 
-impl FileSystem {
+impl DriveFileSystem {
     /// Each of them.
-    pub const ALL: [FileSystem; 3] = [FileSystem::Ext4, FileSystem::Xfs, FileSystem::None];
+    pub const ALL: [DriveFileSystem; 3] = [
+        DriveFileSystem::Ext4,
+        DriveFileSystem::Xfs,
+        DriveFileSystem::None,
+    ];
 
     /// The name on the command line.
     pub fn name(self) -> &'static str {
@@ -89,29 +93,31 @@ impl FileSystem {
     }
 
     /// The one of that name.
-    pub fn named(name: &str) -> Option<FileSystem> {
-        FileSystem::ALL.into_iter().find(|kind| kind.name() == name)
+    pub fn named(name: &str) -> Option<DriveFileSystem> {
+        DriveFileSystem::ALL
+            .into_iter()
+            .find(|kind| kind.name() == name)
     }
 
     /// Bytes of a drive for it: XFS takes none below 300 MB.
     pub fn drive_bytes(self) -> u64 {
         let mebibytes = match self {
-            FileSystem::Xfs => 512,
-            FileSystem::Ext4 | FileSystem::None => 64,
+            DriveFileSystem::Xfs => 512,
+            DriveFileSystem::Ext4 | DriveFileSystem::None => 64,
         };
         mebibytes << 20
     }
 
-    pub(super) fn tools(self) -> Option<&'static Tools> {
+    pub(super) fn tools(self) -> Option<&'static FileSystemTools> {
         match self {
-            FileSystem::Ext4 => Some(&EXT4),
-            FileSystem::Xfs => Some(&XFS),
-            FileSystem::None => None,
+            DriveFileSystem::Ext4 => Some(&EXT4),
+            DriveFileSystem::Xfs => Some(&XFS),
+            DriveFileSystem::None => None,
         }
     }
 }
 
-impl Tools {
+impl FileSystemTools {
     /// Makes an empty file system.
     pub fn make(&self, device: &Path) -> Result<(), LabError> {
         let (maker, _) = self.maker;
@@ -127,7 +133,7 @@ impl Tools {
     }
 
     /// Mounts it; the kernel replays its journal.
-    pub fn mount(&self, device: &Path, at: &Path) -> Result<(), Unusable> {
+    pub fn mount(&self, device: &Path, at: &Path) -> Result<(), MountFailure> {
         let flags = MountFlags::NOATIME;
         let Err(error) = rustix::mount::mount(device, at, self.kind, flags, self.mount_options)
         else {
@@ -141,10 +147,10 @@ impl Tools {
             Errno::NOENT | Errno::BUSY | Errno::NOTBLK | Errno::NXIO | Errno::NOMEM => {
                 String::new()
             }
-            _ => return Err(Unusable::Damaged(error)),
+            _ => return Err(MountFailure::Damaged(error)),
         };
         let what = format!("mounting {}: {error}", device.display());
-        Err(Unusable::Failed(LabError::refused(what, hint)))
+        Err(MountFailure::Failed(LabError::refused(what, hint)))
     }
 
     /// Runs its own check, which changes nothing, on an unmounted device; what it says when the

@@ -17,15 +17,15 @@ mod program;
 mod terminal;
 mod tools;
 
-pub use file_system::FileSystem;
-pub use plan::{JudgedBy, Scripts};
-pub use preset::{Preset, Published, Row, presets};
-pub use program::Marks;
+pub use file_system::DriveFileSystem;
+pub use plan::{CheckMethod, Scripts};
+pub use preset::{DatabasePreset, DurabilityClaim, PresetSetting, presets};
+pub use program::MarkSource;
 
 use crate::crashtest::scripts::{COULD_NOT, END_OF_RECORDING, mark};
-use file_system::Unusable;
+use file_system::MountFailure;
 use loop_device::LoopDevice;
-use program::Program;
+use program::WorkloadProgram;
 use rustix::fs::{Mode, OFlags};
 use ssdlab_base::LabError;
 use std::path::{Path, PathBuf};
@@ -36,9 +36,9 @@ pub const MOUNTED: &str = "mounted";
 
 /// What is run in the file system.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Task {
+pub enum InsideTask {
     /// A program and its arguments, on a new file system; how it says what it acknowledges.
-    Work(Vec<String>, Marks),
+    Work(Vec<String>, MarkSource),
     /// A command line of the shell, after a cut; exit code 0: nothing is missing.
     Check(String),
     /// A command line of the shell, after a cut, which prints what it finds: every line that was
@@ -50,19 +50,19 @@ pub enum Task {
     Verify(String, String),
 }
 
-impl Task {
+impl InsideTask {
     /// The task of that name, with its words.
     ///
     /// # Errors
     /// When there is none that takes these words.
-    pub fn named(name: &str, words: &[String]) -> Result<Task, LabError> {
+    pub fn named(name: &str, words: &[String]) -> Result<InsideTask, LabError> {
         Ok(match (name, words) {
-            ("work", words) => Task::Work(words.to_vec(), Marks::Stdout),
-            ("work-quiet", words) => Task::Work(words.to_vec(), Marks::Socket),
-            ("check", [command]) => Task::Check(command.clone()),
-            ("found", [command]) => Task::Found(command.clone()),
-            ("fill", [preset, setting]) => Task::Fill(preset.clone(), setting.clone()),
-            ("verify", [preset, setting]) => Task::Verify(preset.clone(), setting.clone()),
+            ("work", words) => InsideTask::Work(words.to_vec(), MarkSource::Stdout),
+            ("work-quiet", words) => InsideTask::Work(words.to_vec(), MarkSource::Socket),
+            ("check", [command]) => InsideTask::Check(command.clone()),
+            ("found", [command]) => InsideTask::Found(command.clone()),
+            ("fill", [preset, setting]) => InsideTask::Fill(preset.clone(), setting.clone()),
+            ("verify", [preset, setting]) => InsideTask::Verify(preset.clone(), setting.clone()),
             _ => {
                 let what = format!("`{name}` does not take {} words", words.len());
                 return Err(LabError::refused(what, ""));
@@ -72,12 +72,12 @@ impl Task {
 
     /// Whether it works on a new file system, and not on what a cut has left.
     fn is_work(&self) -> bool {
-        matches!(self, Task::Work(..) | Task::Fill(..))
+        matches!(self, InsideTask::Work(..) | InsideTask::Fill(..))
     }
 }
 
 /// The drive of a campaign as its scripts see it.
-struct Place {
+struct ScriptDrive {
     /// The drive as a file.
     file: PathBuf,
     /// A private folder.
@@ -98,8 +98,8 @@ fn variable(name: &str) -> Result<PathBuf, LabError> {
 ///
 /// # Errors
 /// When a task could not be done, for reasons that are nobody's fault.
-pub fn run(kind: FileSystem, task: &Task) -> Result<i32, LabError> {
-    let place = Place {
+pub fn run(kind: DriveFileSystem, task: &InsideTask) -> Result<i32, LabError> {
+    let place = ScriptDrive {
         file: variable("SSDLAB_FILE")?,
         folder: variable("SSDLAB_DIR")?,
     };
@@ -114,11 +114,11 @@ pub fn run(kind: FileSystem, task: &Task) -> Result<i32, LabError> {
     std::fs::create_dir(&at).map_err(|error| LabError::file("creating", &at, error))?;
     match tools.mount(device.path(), &at) {
         Ok(()) => {}
-        Err(Unusable::Damaged(why)) => {
+        Err(MountFailure::Damaged(why)) => {
             println!("damaged: the file system does not mount: {why}");
             return device.detach().map(|()| 1);
         }
-        Err(Unusable::Failed(error)) => return Err(error),
+        Err(MountFailure::Failed(error)) => return Err(error),
     }
     let code = work(task, &place, &at, &at)?;
     if task.is_work() {
@@ -139,8 +139,13 @@ pub fn run(kind: FileSystem, task: &Task) -> Result<i32, LabError> {
 }
 
 /// Does the task on `subject`, the folder or file with the program's data, in the folder `at`.
-fn work(task: &Task, place: &Place, subject: &Path, at: &Path) -> Result<i32, LabError> {
-    let mut program = Program::new(subject, at);
+fn work(
+    task: &InsideTask,
+    place: &ScriptDrive,
+    subject: &Path,
+    at: &Path,
+) -> Result<i32, LabError> {
+    let mut program = WorkloadProgram::new(subject, at);
     if !task.is_work() {
         let own = place.folder.join("marks-of-program");
         let marks = marks_without_ours()?;
@@ -148,20 +153,20 @@ fn work(task: &Task, place: &Place, subject: &Path, at: &Path) -> Result<i32, La
         program.set("SSDLAB_MARKS", &own);
     }
     match task {
-        Task::Work(words, marks) => {
+        InsideTask::Work(words, marks) => {
             let socket = variable("SSDLAB_MARK")?;
             make_durable(at)?;
             mark(&socket, MOUNTED)?;
             program.work(words, *marks, &socket)
         }
-        Task::Check(command) => program.shell(command),
-        Task::Found(command) => program.found(command, &marks_without_ours()?),
-        Task::Fill(name, setting) => {
+        InsideTask::Check(command) => program.shell(command),
+        InsideTask::Found(command) => program.found(command, &marks_without_ours()?),
+        InsideTask::Fill(name, setting) => {
             let (preset, row) = preset::chosen(&format!("{name}:{setting}"))?;
             mark(&variable("SSDLAB_MARK")?, MOUNTED)?;
             program.preset(&preset, &row, true, &place.folder)
         }
-        Task::Verify(name, setting) => {
+        InsideTask::Verify(name, setting) => {
             let (preset, row) = preset::chosen(&format!("{name}:{setting}"))?;
             program.preset(&preset, &row, false, &place.folder)
         }
@@ -190,7 +195,7 @@ fn make_durable(folder: &Path) -> Result<(), LabError> {
 ///
 /// # Errors
 /// When a right, a device or a program is missing.
-pub fn check_machine(kind: FileSystem) -> Result<(), LabError> {
+pub fn check_machine(kind: DriveFileSystem) -> Result<(), LabError> {
     const CONTAINER: &str = "in a container: --privileged, or --cap-add SYS_ADMIN with the devices \
                              /dev/fuse, /dev/loop-control and /dev/loop*";
     let open = |path: &str| {

@@ -1,7 +1,7 @@
 //! The scripts of a campaign that runs a program in a file system.
 
 use super::preset::chosen;
-use super::{FileSystem, MOUNTED, Marks};
+use super::{DriveFileSystem, MOUNTED, MarkSource};
 use ssdlab_base::LabError;
 use ssdlab_base::quantity::parse_size;
 use std::path::Path;
@@ -24,7 +24,7 @@ pub struct Scripts {
 
 /// How the state after a cut is judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum JudgedBy<'a> {
+pub enum CheckMethod<'a> {
     /// By the exit code of this command line.
     Check(&'a str),
     /// By the lines that this command line prints: all that were marked must be among them.
@@ -34,20 +34,20 @@ pub enum JudgedBy<'a> {
 impl Scripts {
     /// Those of a program of the user's, who is in the folder `here`.
     pub fn of_program(
-        kind: FileSystem,
+        kind: DriveFileSystem,
         program: &[String],
-        marks: Marks,
-        judged_by: JudgedBy<'_>,
+        marks: MarkSource,
+        judged_by: CheckMethod<'_>,
         here: &Path,
     ) -> Scripts {
         let words: Vec<String> = program.iter().map(|word| located(word, here)).collect();
         let task = match marks {
-            Marks::Stdout => "work",
-            Marks::Socket => "work-quiet",
+            MarkSource::Stdout => "work",
+            MarkSource::Socket => "work-quiet",
         };
         let (judge, command) = match judged_by {
-            JudgedBy::Check(command) => ("check", command),
-            JudgedBy::Found(command) => ("found", command),
+            CheckMethod::Check(command) => ("check", command),
+            CheckMethod::Found(command) => ("found", command),
         };
         // Its first word may be a script where the user is.
         let (first, rest) = command.split_once(' ').unwrap_or((command, ""));
@@ -70,9 +70,9 @@ impl Scripts {
     ///
     /// # Errors
     /// When there is none, it is not installed, or it cannot do without a file system.
-    pub fn of_preset(kind: FileSystem, preset: &str) -> Result<Scripts, LabError> {
+    pub fn of_preset(kind: DriveFileSystem, preset: &str) -> Result<Scripts, LabError> {
         let (preset, row) = chosen(preset)?;
-        if kind == FileSystem::None {
+        if kind == DriveFileSystem::None {
             let what = format!("--mount none: {} needs a file system", preset.name);
             return Err(LabError::refused(what, "--mount ext4 or --mount xfs"));
         }
@@ -89,7 +89,7 @@ impl Scripts {
 }
 
 /// The command line of a script that has this program do a task.
-fn script(kind: FileSystem, task: &str, words: &[String]) -> String {
+fn script(kind: DriveFileSystem, task: &str, words: &[String]) -> String {
     let quoted: String = words
         .iter()
         .map(|word| format!(" {}", quoted(word)))
@@ -126,10 +126,10 @@ mod tests {
         std::fs::write(here.join("my app"), "").expect("written");
         let program = ["./my app".to_owned(), "it's".into(), "./none".into()];
         let scripts = Scripts::of_program(
-            FileSystem::Ext4,
+            DriveFileSystem::Ext4,
             &program,
-            Marks::Stdout,
-            JudgedBy::Check("true ./my"),
+            MarkSource::Stdout,
+            CheckMethod::Check("true ./my"),
             &here,
         );
         let at = here.display();

@@ -13,7 +13,7 @@ const SQLITE_VERIFY: &str = include_str!("../../../../examples/crashtest/sqlite-
 /// What the authors of a database say of a setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Published {
+pub enum DurabilityClaim {
     /// Every acknowledged transaction is there.
     Keeps,
     /// Acknowledged transactions may be lost, and nothing is damaged.
@@ -25,14 +25,14 @@ pub enum Published {
 /// A setting of a database.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Row {
+pub struct PresetSetting {
     /// Its name.
     pub setting: String,
     /// Variables of the scripts for it.
     #[serde(default)]
     pub env: BTreeMap<String, String>,
     /// What its authors promise.
-    pub published: Published,
+    pub published: DurabilityClaim,
     /// Their words in short.
     pub says: String,
     /// Smallest share of cuts at which it loses something.
@@ -49,7 +49,7 @@ pub struct Row {
 /// A database.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Preset {
+pub struct DatabasePreset {
     /// The name on the command line; the key of the file.
     #[serde(skip_deserializing)]
     pub key: String,
@@ -66,17 +66,17 @@ pub struct Preset {
     pub source: String,
     /// Its settings; the first that keeps everything is the default.
     #[serde(rename = "row")]
-    pub rows: Vec<Row>,
+    pub rows: Vec<PresetSetting>,
 }
 
 /// Every preset, in order of names.
 ///
 /// # Panics
 /// Never: a test reads the file.
-pub fn presets() -> Vec<Preset> {
+pub fn presets() -> Vec<DatabasePreset> {
     let text = include_str!("../../presets/databases.toml");
-    let found: BTreeMap<String, Preset> = toml::from_str(text).expect("valid presets");
-    let named = |(key, preset): (String, Preset)| Preset { key, ..preset };
+    let found: BTreeMap<String, DatabasePreset> = toml::from_str(text).expect("valid presets");
+    let named = |(key, preset): (String, DatabasePreset)| DatabasePreset { key, ..preset };
     found.into_iter().map(named).collect()
 }
 
@@ -85,7 +85,7 @@ pub fn presets() -> Vec<Preset> {
 ///
 /// # Errors
 /// When there is none.
-pub fn chosen(text: &str) -> Result<(Preset, Row), LabError> {
+pub fn chosen(text: &str) -> Result<(DatabasePreset, PresetSetting), LabError> {
     let (name, setting) = text.split_once(':').unwrap_or((text, ""));
     let all = presets();
     let found = all.iter().find(|preset| preset.key == name);
@@ -101,7 +101,9 @@ pub fn chosen(text: &str) -> Result<(Preset, Row), LabError> {
     let mut like = rows.iter().filter(|row| row.setting.contains(setting));
     let row = match (setting, exact) {
         (_, Some(row)) => Some(row),
-        ("", None) => rows.iter().find(|row| row.published == Published::Keeps),
+        ("", None) => rows
+            .iter()
+            .find(|row| row.published == DurabilityClaim::Keeps),
         _ => like.next().filter(|_| like.next().is_none()),
     };
     let row = row.cloned().ok_or_else(|| {
@@ -117,7 +119,7 @@ pub fn chosen(text: &str) -> Result<(Preset, Row), LabError> {
     Ok((preset, row))
 }
 
-impl Preset {
+impl DatabasePreset {
     /// Whether it is SQLite, whose scripts need no Python.
     fn is_of_shell(&self) -> bool {
         self.key == "sqlite"
@@ -144,7 +146,7 @@ impl Preset {
     /// Writes its script into a folder; returns the command that runs it.
     pub(super) fn write(
         &self,
-        row: &Row,
+        row: &PresetSetting,
         is_work: bool,
         folder: &Path,
     ) -> Result<Vec<String>, LabError> {
@@ -197,7 +199,7 @@ mod tests {
         );
         for name in &names {
             let (_, row) = chosen(name).expect("a default");
-            assert_eq!(row.published, Published::Keeps, "{name}");
+            assert_eq!(row.published, DurabilityClaim::Keeps, "{name}");
         }
         let (_, row) = chosen("sqlite:WAL, synchronous=FULL").expect("one setting");
         assert_eq!(row.setting, "journal_mode=WAL, synchronous=FULL");

@@ -1,6 +1,6 @@
 //! Running a program in the folder, and listening to it.
 
-use super::preset::{Preset, Row};
+use super::preset::{DatabasePreset, PresetSetting};
 use super::terminal;
 use super::tools::command;
 use crate::crashtest::scripts::mark;
@@ -15,7 +15,7 @@ use std::time::Duration;
 
 /// How a program says what it has acknowledged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Marks {
+pub enum MarkSource {
     /// Each line that it prints is a mark.
     Stdout,
     /// By `ssdlab mark`, or the socket `SSDLAB_MARK`.
@@ -29,15 +29,15 @@ const LAST_WORDS: Duration = Duration::from_secs(1);
 const LOST_NAMED: usize = 3;
 
 /// A program to be run on the drive.
-pub struct Program {
+pub struct WorkloadProgram {
     at: PathBuf,
     env: Vec<(&'static str, OsString)>,
 }
 
-impl Program {
+impl WorkloadProgram {
     /// A program in the folder `at`, whose data is `subject`.
-    pub fn new(subject: &Path, at: &Path) -> Program {
-        Program {
+    pub fn new(subject: &Path, at: &Path) -> WorkloadProgram {
+        WorkloadProgram {
             at: at.to_owned(),
             env: vec![
                 ("SSDLAB_DATA", subject.into()),
@@ -61,7 +61,12 @@ impl Program {
     }
 
     /// Runs a workload; each line that it prints is a mark if `marks` says so.
-    pub fn work(&self, words: &[String], marks: Marks, socket: &Path) -> Result<i32, LabError> {
+    pub fn work(
+        &self,
+        words: &[String],
+        marks: MarkSource,
+        socket: &Path,
+    ) -> Result<i32, LabError> {
         let Some((program, rest)) = words.split_first() else {
             return Err(LabError::refused("no program is given", ""));
         };
@@ -69,8 +74,8 @@ impl Program {
         let data = self.env[0].1.to_string_lossy().into_owned();
         command.args(rest.iter().map(|word| word.replace("{}", &data)));
         match marks {
-            Marks::Socket => finish(start(&mut command)?),
-            Marks::Stdout => heard(command, |line| mark(socket, line)),
+            MarkSource::Socket => finish(start(&mut command)?),
+            MarkSource::Stdout => heard(command, |line| mark(socket, line)),
         }
     }
 
@@ -103,8 +108,8 @@ impl Program {
     /// Runs a script of a preset.
     pub fn preset(
         &self,
-        preset: &Preset,
-        row: &Row,
+        preset: &DatabasePreset,
+        row: &PresetSetting,
         is_work: bool,
         folder: &Path,
     ) -> Result<i32, LabError> {
@@ -228,7 +233,7 @@ mod tests {
     /// Each line is heard when it is printed, not when the program ends; the last needs no end.
     #[test]
     fn a_program_is_heard_line_by_line() {
-        let program = Program::new(Path::new("/"), Path::new("/"));
+        let program = WorkloadProgram::new(Path::new("/"), Path::new("/"));
         let folder = tempfile::tempdir().expect("made");
         let go = folder.path().join("go");
         let mut command = program.command("sh");
@@ -248,7 +253,7 @@ mod tests {
     /// A daemon that a program has left behind keeps its output open.
     #[test]
     fn a_program_ends_although_its_daemon_goes_on() {
-        let program = Program::new(Path::new("/"), Path::new("/"));
+        let program = WorkloadProgram::new(Path::new("/"), Path::new("/"));
         let mut command = program.command("sh");
         command.args(["-c", "sleep 30 & echo $!"]);
         let mut daemon = String::new();

@@ -2,29 +2,31 @@
 
 use super::ServedDrive;
 use super::attach::{EXPORT, attach_nbd, attach_vhost_user};
-use super::places::{Places, TlsPlan, warn_of_mode};
+use super::places::{DriveEndpoints, TlsPlan, warn_of_mode};
 use ssdlab_base::LabError;
 use ssdlab_serve::control::ControlServer;
 use ssdlab_serve::fuse::FuseFile;
 use ssdlab_serve::nbd::{NbdOptions, NbdServer};
 use ssdlab_serve::vhost_user::VhostUserServer;
-use ssdlab_serve::{Address, Lint, Log, Power, PowerStatus, Sectors, raise_descriptor_limit};
+use ssdlab_serve::{
+    Address, Lint, PowerControl, PowerStatus, ServerLog, SharedDrive, raise_descriptor_limit,
+};
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
 /// A drive that is served until it is stopped.
-pub struct Serving {
+pub struct DriveServer {
     drive: Arc<ServedDrive>,
     lint: Arc<Lint>,
     nbd: Vec<NbdServer>,
     fuse: Option<FuseFile>,
     vhost_user: Option<VhostUserServer>,
     control: Option<ControlServer>,
-    places: Places,
+    places: DriveEndpoints,
 }
 
-impl Serving {
+impl DriveServer {
     /// Begins to serve. `description` is shown to NBD clients; `log` receives warnings, and lines
     /// on clients that are turned away, for as long as it serves.
     ///
@@ -32,20 +34,20 @@ impl Serving {
     /// When a socket cannot be listened to, or the file not be mounted; nothing is left then.
     pub fn start(
         drive: ServedDrive,
-        places: &Places,
+        places: &DriveEndpoints,
         description: &str,
         log: fn(&str),
-    ) -> Result<Serving, LabError> {
+    ) -> Result<DriveServer, LabError> {
         raise_descriptor_limit();
         places.warnings().iter().for_each(|text| log(text));
         let drive = Arc::new(drive);
-        let reading = Arc::new(Sectors::new(drive.clone()).read_only());
+        let reading = Arc::new(SharedDrive::new(drive.clone()).read_only());
         let shared = match places.read_only {
             true => reading.clone(),
-            false => Arc::new(Sectors::new(drive.clone())),
+            false => Arc::new(SharedDrive::new(drive.clone())),
         };
         let lint = Arc::new(Lint::default());
-        let mut serving = Serving {
+        let mut serving = DriveServer {
             drive: drive.clone(),
             lint: lint.clone(),
             nbd: Vec::new(),
@@ -87,8 +89,8 @@ impl Serving {
     /// Listens at every NBD address: at those of readers, with `reading`.
     fn listen_nbd(
         &mut self,
-        shared: &Arc<Sectors>,
-        reading: &Arc<Sectors>,
+        shared: &Arc<SharedDrive>,
+        reading: &Arc<SharedDrive>,
         description: &str,
         log: fn(&str),
     ) -> Result<(), LabError> {
@@ -102,7 +104,7 @@ impl Serving {
                 name: EXPORT.to_owned(),
                 description: description.to_owned(),
                 tls: tls.clone(),
-                log: Log::new(log),
+                log: ServerLog::new(log),
                 ..NbdOptions::default()
             };
             let server = NbdServer::start(sectors.clone(), self.lint.clone(), address, options);
@@ -171,7 +173,7 @@ impl Serving {
     }
 }
 
-impl Drop for Serving {
+impl Drop for DriveServer {
     /// Not served to the end, as when a socket is taken: that is no power cut.
     fn drop(&mut self) {
         // Already shut down, or there is nobody left to tell.

@@ -1,14 +1,14 @@
 //! Places of a drive directory that a front end receives writes into.
 
 use ssdlab_drives::keep::directory;
-use ssdlab_serve::Landing;
+use ssdlab_serve::StoreLanding;
 use std::io;
 use std::os::fd::BorrowedFd;
 
 /// Those of one write.
-pub(super) struct Landed(pub directory::Landing);
+pub(super) struct ServedLanding(pub directory::WriteLanding);
 
-impl Landing for Landed {
+impl StoreLanding for ServedLanding {
     fn missing(&self) -> usize {
         self.0.missing()
     }

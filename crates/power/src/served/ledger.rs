@@ -4,7 +4,7 @@
 //! Kept small: a bit a sector for what is acknowledged and not durable, and the last writes by
 //! number. The full account of a campaign is [`ssdlab_ssd::drive::power::Oracle`].
 
-use ssdlab_serve::{Durability, FoundNote};
+use ssdlab_serve::{SectorDiffNote, SectorDurability};
 use ssdlab_ssd::drive::power::PowerDrive;
 use ssdlab_ssd::nand::media::{Content, SECTOR_BYTES, SlotContent};
 use std::collections::{BTreeMap, VecDeque};
@@ -19,14 +19,14 @@ const NAMED_MAX: usize = 8;
 
 /// Some writes of consecutive numbers, and where they went.
 #[derive(Clone, Debug)]
-struct Written {
+struct WriteRun {
     numbers: Range<u64>,
     sectors: Range<u64>,
 }
 
 /// See the module's text. All ranges are of sectors of 512 bytes.
 #[derive(Clone, Debug)]
-pub(super) struct Ledger {
+pub(super) struct SectorLedger {
     per_slot: u64,
     /// Completion is a promise.
     is_protected: bool,
@@ -37,19 +37,19 @@ pub(super) struct Ledger {
     /// Changes that are not acknowledged, by commands from this number on.
     in_flight: Range<u64>,
     first: u64,
-    recent: VecDeque<Written>,
+    recent: VecDeque<WriteRun>,
     /// Contents of the drive before the cut.
     before: Option<Vec<(u32, Content)>>,
     /// Sectors that a cut changed, until they are written again.
-    after: BTreeMap<u64, Durability>,
+    after: BTreeMap<u64, SectorDurability>,
 }
 
-impl Ledger {
+impl SectorLedger {
     /// Of a drive.
-    pub fn new(drive: &PowerDrive) -> Ledger {
+    pub fn new(drive: &PowerDrive) -> SectorLedger {
         let config = drive.config();
         let sectors = config.user_bytes / SECTOR_BYTES as u64;
-        Ledger {
+        SectorLedger {
             per_slot: u64::from(config.shape.slot_bytes) / SECTOR_BYTES as u64,
             is_protected: config.buffer.protected,
             cached: vec![0; sectors.div_ceil(64) as usize],
@@ -90,7 +90,7 @@ impl Ledger {
         if self.recent.len() == RECENT_MAX {
             self.recent.pop_front();
         }
-        self.recent.push_back(Written {
+        self.recent.push_back(WriteRun {
             numbers: self.first..last + 1,
             sectors: self.in_flight.clone(),
         });
@@ -132,14 +132,14 @@ impl Ledger {
     }
 
     /// The state of a sector that carries the write of this number; zero: nothing.
-    pub fn state(&self, sector: u64, number: u64) -> Durability {
+    pub fn state(&self, sector: u64, number: u64) -> SectorDurability {
         if self.is_cached(sector) {
-            return Durability::Cached;
+            return SectorDurability::Cached;
         }
         match self.after.get(&sector) {
             Some(state) => *state,
-            None if number == 0 => Durability::NeverWritten,
-            None => Durability::Durable,
+            None if number == 0 => SectorDurability::NeverWritten,
+            None => SectorDurability::Durable,
         }
     }
 
@@ -160,8 +160,8 @@ impl Ledger {
     }
 
     /// The drive has recovered: what has become of its data. What is found is durable.
-    pub fn recovered(&mut self, drive: &PowerDrive) -> FoundNote {
-        let mut found = FoundNote::default();
+    pub fn recovered(&mut self, drive: &PowerDrive) -> SectorDiffNote {
+        let mut found = SectorDiffNote::default();
         let Some(before) = self.before.take() else {
             return found;
         };
@@ -189,7 +189,7 @@ impl Ledger {
         lpn: u32,
         held: Option<&SlotContent>,
         holds: Option<&SlotContent>,
-        found: &mut FoundNote,
+        found: &mut SectorDiffNote,
     ) {
         let number = |content: Option<&SlotContent>, n: u64| {
             content.map_or(0, |content| content.numbers[n as usize])
@@ -203,8 +203,8 @@ impl Ledger {
             let promised = !self.is_cached(sector) && !self.in_flight.contains(&sector);
             let state = self.judge(sector, was, is, promised);
             match state {
-                Durability::Lost => found.lost += 1,
-                Durability::Torn => found.torn += 1,
+                SectorDurability::Lost => found.lost += 1,
+                SectorDurability::Torn => found.torn += 1,
                 _ => found.older += 1,
             }
             if promised {
@@ -219,12 +219,12 @@ impl Ledger {
 
     /// A sector that held `was` holds `is`. Writes older than those remembered are taken to have
     /// gone there.
-    fn judge(&self, sector: u64, was: u64, is: u64, promised: bool) -> Durability {
+    fn judge(&self, sector: u64, was: u64, is: u64, promised: bool) -> SectorDurability {
         if is == 0 {
             return if promised {
-                Durability::Lost
+                SectorDurability::Lost
             } else {
-                Durability::Older
+                SectorDurability::Older
             };
         }
         let index = self.recent.partition_point(|w| w.numbers.end <= is);
@@ -236,9 +236,9 @@ impl Ledger {
             None => self.recent.is_empty() && (is < was || was == 0),
         };
         if here {
-            Durability::Older
+            SectorDurability::Older
         } else {
-            Durability::Torn
+            SectorDurability::Torn
         }
     }
 }
@@ -252,10 +252,10 @@ mod tests {
     #[test]
     fn marks_come_and_go_by_sector() {
         let drive = PowerDrive::new(DriveConfig::tiny(), Power::default()).expect("valid");
-        let mut ledger = Ledger::new(&drive);
+        let mut ledger = SectorLedger::new(&drive);
         ledger.begin(1, 60..70);
         ledger.done(1, false);
-        let cached = |ledger: &Ledger| (0..128).filter(|&s| ledger.is_cached(s)).collect();
+        let cached = |ledger: &SectorLedger| (0..128).filter(|&s| ledger.is_cached(s)).collect();
         let all: Vec<u64> = cached(&ledger);
         assert_eq!(all, (60..70).collect::<Vec<_>>());
         ledger.begin(2, 62..65);
@@ -270,18 +270,22 @@ mod tests {
     #[test]
     fn what_a_cut_left_is_judged_by_where_writes_went() {
         let drive = PowerDrive::new(DriveConfig::tiny(), Power::default()).expect("valid");
-        let mut ledger = Ledger::new(&drive);
+        let mut ledger = SectorLedger::new(&drive);
         for (number, sectors) in [(5, 0..8), (7, 8..16)] {
             ledger.begin(number, sectors);
             ledger.done(number, true);
         }
         let state = |sector, was, is, promised| ledger.judge(sector, was, is, promised);
-        assert_eq!(state(3, 9, 5, true), Durability::Older);
-        assert_eq!(state(9, 9, 5, true), Durability::Torn, "flown");
-        assert_eq!(state(3, 9, 6, true), Durability::Torn, "no write's");
-        assert_eq!(state(3, 9, 2, true), Durability::Older, "not remembered");
-        assert_eq!(state(3, 5, 5 | 1 << 63, true), Durability::Torn);
-        assert_eq!(state(3, 5, 0, true), Durability::Lost);
-        assert_eq!(state(3, 5, 0, false), Durability::Older);
+        assert_eq!(state(3, 9, 5, true), SectorDurability::Older);
+        assert_eq!(state(9, 9, 5, true), SectorDurability::Torn, "flown");
+        assert_eq!(state(3, 9, 6, true), SectorDurability::Torn, "no write's");
+        assert_eq!(
+            state(3, 9, 2, true),
+            SectorDurability::Older,
+            "not remembered"
+        );
+        assert_eq!(state(3, 5, 5 | 1 << 63, true), SectorDurability::Torn);
+        assert_eq!(state(3, 5, 0, true), SectorDurability::Lost);
+        assert_eq!(state(3, 5, 0, false), SectorDurability::Older);
     }
 }

@@ -1,4 +1,4 @@
-//! A modelled drive behind front ends: [`Store`] and [`Power`] over a drive that holds data.
+//! A modelled drive behind front ends: [`Store`] and [`PowerControl`] over a drive that holds data.
 //!
 //! ```
 //! use ssdlab_power::served::ServedDrive;
@@ -20,7 +20,7 @@
 //! assert!(sector == [1; 512] || sector == [2; 512]);
 //! ```
 //! One lock holds the whole drive: commands of all connections are done one after another, in
-//! virtual time too. With [`Pace::Real`] each is then answered when a copy of the drive that lives
+//! virtual time too. With [`ServedPace::Real`] each is then answered when a copy of the drive that lives
 //! in real time has done it, beside those that are with it at the same time.
 //!
 //! A cut that is aimed falls where it was aimed in virtual time: inside a FLUSH somewhere on its
@@ -41,28 +41,29 @@ pub mod switch;
 mod tempo;
 
 pub use fault::parse_fault;
-pub use front::Serving;
-pub use places::{Places, TlsPlan, parse_address};
+pub use front::DriveServer;
+pub use places::{DriveEndpoints, TlsPlan, parse_address};
 pub use said::describe;
-pub use source::{Opened, in_directory, in_memory, of_config};
+pub use source::{ServableDrive, in_directory, in_memory, of_config};
 
-use landing::Landed;
-use medium::Medium;
+use landing::ServedLanding;
+use medium::ServedMedium;
 use ssdlab_base::LabError;
-use ssdlab_drives::keep::directory::{DriveDir, Landings};
+use ssdlab_drives::keep::directory::{DriveDir, WriteLandings};
 use ssdlab_serve::{
-    CutAt, Extent, Landing, Piece, Power, PowerError, PowerStatus, Store, StoreError, ZeroFlags,
+    CutMoment, PowerControl, PowerError, PowerStatus, ReadPiece, Store, StoreError, StoreExtent,
+    StoreLanding, ZeroFlags,
 };
 use ssdlab_ssd::Nanos;
 use ssdlab_ssd::command::Op;
 use ssdlab_ssd::drive::power::DataDrive;
 use ssdlab_ssd::nand::media::SECTOR_BYTES;
-use state::State;
+use state::ServedState;
 use std::any::Any;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
-use tempo::{Asked, Clock, Tempo};
+use tempo::{PaceClock, Tempo, TempoRequest};
 
 /// Zeroes written at a time where a hole is not wanted.
 const ZEROES: u64 = 1 << 20;
@@ -71,7 +72,7 @@ const LET_OTHERS: Duration = Duration::from_micros(50);
 
 /// How long commands take in real time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Pace {
+pub enum ServedPace {
     /// As long as computing them takes.
     #[default]
     Fast,
@@ -90,32 +91,32 @@ pub struct ServedDrive {
     /// In real pace.
     tempo: Option<Tempo>,
     /// When virtual time was what it is, and how much slower it passes, in real pace.
-    clock: Clock,
+    clock: PaceClock,
     powered: AtomicBool,
-    state: Mutex<State>,
+    state: Mutex<ServedState>,
     /// Where writes are received without that lock.
-    landings: Option<Landings>,
+    landings: Option<WriteLandings>,
     was_cut: Condvar,
 }
 
 impl ServedDrive {
     /// A drive in memory. Its state can be forked, and taken out again.
     pub fn in_memory(data: DataDrive) -> ServedDrive {
-        ServedDrive::of(Medium::Memory(Box::new(data)))
+        ServedDrive::of(ServedMedium::Memory(Box::new(data)))
     }
 
     /// A drive directory, opened.
     pub fn in_directory(dir: DriveDir) -> ServedDrive {
-        ServedDrive::of(Medium::Directory(Box::new(dir)))
+        ServedDrive::of(ServedMedium::Directory(Box::new(dir)))
     }
 
-    fn of(medium: Medium) -> ServedDrive {
-        let state = State::new(medium, 1);
+    fn of(medium: ServedMedium) -> ServedDrive {
+        let state = ServedState::new(medium, 1);
         let drive = state.medium.drive();
         ServedDrive {
             size: drive.config().user_bytes,
             tempo: None,
-            clock: Clock::from(drive.now().max(drive.ready()), 1),
+            clock: PaceClock::from(drive.now().max(drive.ready()), 1),
             powered: AtomicBool::new(state.is_on()),
             landings: state.medium.landings(),
             state: Mutex::new(state),
@@ -124,13 +125,13 @@ impl ServedDrive {
     }
 
     /// The same, at another pace.
-    pub fn at_pace(mut self, pace: Pace) -> ServedDrive {
+    pub fn at_pace(mut self, pace: ServedPace) -> ServedDrive {
         let slower = match pace {
-            Pace::Fast => None,
-            Pace::Real { slower } => Some(slower),
+            ServedPace::Fast => None,
+            ServedPace::Real { slower } => Some(slower),
         };
         self.tempo = slower.map(Tempo::slower);
-        self.clock = Clock::from(self.clock.begins_at(), slower.unwrap_or(1));
+        self.clock = PaceClock::from(self.clock.begins_at(), slower.unwrap_or(1));
         self.power_is(&self.lock());
         self
     }
@@ -156,8 +157,8 @@ impl ServedDrive {
             .into_inner()
             .unwrap_or_else(PoisonError::into_inner);
         match state.medium {
-            Medium::Memory(data) => *data,
-            Medium::Directory(mut dir) => dir.data().clone(),
+            ServedMedium::Memory(data) => *data,
+            ServedMedium::Directory(mut dir) => dir.data().clone(),
         }
     }
 
@@ -179,15 +180,15 @@ impl ServedDrive {
         closed
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, ServedState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Runs a request, to be answered when it is done.
     fn command(
         &self,
-        asked: Asked,
-        run: impl FnOnce(&mut State) -> Result<Nanos, StoreError>,
+        asked: TempoRequest,
+        run: impl FnOnce(&mut ServedState) -> Result<Nanos, StoreError>,
     ) -> Result<(), StoreError> {
         let arrived = Instant::now();
         let mut state = self.lock();
@@ -213,7 +214,7 @@ impl ServedDrive {
     }
 
     /// The drive was idle for as long as virtual time is behind real time.
-    fn catch_up(&self, state: &mut State) -> Result<(), StoreError> {
+    fn catch_up(&self, state: &mut ServedState) -> Result<(), StoreError> {
         let now = self.clock.at(Instant::now());
         let behind = now.0.saturating_sub(state.medium.drive().now().0);
         if behind > 0 {
@@ -222,7 +223,7 @@ impl ServedDrive {
         Ok(())
     }
 
-    fn power_is(&self, state: &State) {
+    fn power_is(&self, state: &ServedState) {
         self.powered.store(state.is_on(), Ordering::SeqCst);
         if let Some(tempo) = &self.tempo {
             tempo.restart(state.is_on().then(|| state.medium.drive()));
@@ -249,13 +250,14 @@ impl Store for ServedDrive {
     }
 
     fn read(&self, offset: u64, into: &mut [u8]) -> Result<(), StoreError> {
-        self.command(Asked::of(Op::Read, offset, into.len() as u64), |state| {
-            state.read(offset, into)
-        })
+        self.command(
+            TempoRequest::of(Op::Read, offset, into.len() as u64),
+            |state| state.read(offset, into),
+        )
     }
 
     fn read_onto(&self, offset: u64, length: usize, into: &mut Vec<u8>) -> Result<(), StoreError> {
-        self.command(Asked::of(Op::Read, offset, length as u64), |state| {
+        self.command(TempoRequest::of(Op::Read, offset, length as u64), |state| {
             state.read_onto(offset, length, into)
         })
     }
@@ -264,49 +266,49 @@ impl Store for ServedDrive {
         &self,
         offset: u64,
         length: usize,
-        take: &mut dyn FnMut(Piece<'_>),
+        take: &mut dyn FnMut(ReadPiece<'_>),
     ) -> Result<(), StoreError> {
-        self.command(Asked::of(Op::Read, offset, length as u64), |state| {
+        self.command(TempoRequest::of(Op::Read, offset, length as u64), |state| {
             state.read_pieces(offset, length, take)
         })
     }
 
     fn write(&self, offset: u64, from: &[u8], fua: bool) -> Result<(), StoreError> {
-        let asked = Asked::of(Op::Write, offset, from.len() as u64).with_fua(fua);
+        let asked = TempoRequest::of(Op::Write, offset, from.len() as u64).with_fua(fua);
         self.command(asked, |state| state.write(offset, from, fua))
     }
 
-    fn landing(&self, offset: u64, length: usize) -> Option<Box<dyn Landing>> {
+    fn landing(&self, offset: u64, length: usize) -> Option<Box<dyn StoreLanding>> {
         let room = self.landings.as_ref()?.begin(offset, length)?;
-        Some(Box::new(Landed(room)))
+        Some(Box::new(ServedLanding(room)))
     }
 
     fn write_landed(
         &self,
         offset: u64,
-        landing: Box<dyn Landing>,
+        landing: Box<dyn StoreLanding>,
         fua: bool,
     ) -> Result<(), StoreError> {
         let landing: Box<dyn Any> = landing;
-        let Ok(landed) = landing.downcast::<Landed>() else {
+        let Ok(landed) = landing.downcast::<ServedLanding>() else {
             return Err(StoreError::Unsupported);
         };
-        let asked = Asked::of(Op::Write, offset, landed.0.len() as u64).with_fua(fua);
+        let asked = TempoRequest::of(Op::Write, offset, landed.0.len() as u64).with_fua(fua);
         self.command(asked, |state| state.write_landed(offset, landed.0, fua))
     }
 
     fn flush(&self) -> Result<(), StoreError> {
-        self.command(Asked::of(Op::Flush, 0, 0), State::flush)
+        self.command(TempoRequest::of(Op::Flush, 0, 0), ServedState::flush)
     }
 
     fn trim(&self, offset: u64, length: u64, fua: bool) -> Result<(), StoreError> {
-        let asked = Asked::of(Op::Trim, offset, length).with_fua(fua);
+        let asked = TempoRequest::of(Op::Trim, offset, length).with_fua(fua);
         self.command(asked, |state| state.trim(offset, length, fua))
     }
 
     fn write_zeroes(&self, offset: u64, length: u64, flags: ZeroFlags) -> Result<(), StoreError> {
         if !flags.no_hole {
-            let asked = Asked::of(Op::WriteZeroes, offset, length).with_fua(flags.fua);
+            let asked = TempoRequest::of(Op::WriteZeroes, offset, length).with_fua(flags.fua);
             return self.command(asked, |state| state.write_zeroes(offset, length, flags));
         }
         if flags.fast {
@@ -316,7 +318,7 @@ impl Store for ServedDrive {
         let mut at = offset;
         loop {
             let part = (end - at).min(ZEROES);
-            let asked = Asked::of(Op::Write, at, part).with_fua(flags.fua);
+            let asked = TempoRequest::of(Op::Write, at, part).with_fua(flags.fua);
             self.command(asked, |state| state.write_zeroes(at, part, flags))?;
             at += part;
             if at == end {
@@ -330,14 +332,19 @@ impl Store for ServedDrive {
         self.lock().settle()
     }
 
-    fn extents(&self, offset: u64, length: u64, max: usize) -> Result<Vec<Extent>, StoreError> {
+    fn extents(
+        &self,
+        offset: u64,
+        length: u64,
+        max: usize,
+    ) -> Result<Vec<StoreExtent>, StoreError> {
         let mut state = self.lock();
         state.ready()?;
         Ok(state.extents(offset, length, max))
     }
 }
 
-impl Power for ServedDrive {
+impl PowerControl for ServedDrive {
     fn off(&self) -> Result<PowerStatus, PowerError> {
         let mut state = self.lock();
         let cut = state.cut("switch");
@@ -358,7 +365,7 @@ impl Power for ServedDrive {
         self.lock().status()
     }
 
-    fn cut_when(&self, at: Option<CutAt>) -> Result<PowerStatus, PowerError> {
+    fn cut_when(&self, at: Option<CutMoment>) -> Result<PowerStatus, PowerError> {
         if let Some(at) = &at {
             at.check()?;
         }

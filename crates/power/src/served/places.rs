@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 /// Where a drive is to be found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Places {
+pub struct DriveEndpoints {
     /// NBD sockets.
     pub nbd: Vec<Address>,
     /// NBD sockets whose clients can only read.
@@ -49,7 +49,7 @@ impl TlsPlan {
     }
 }
 
-impl Places {
+impl DriveEndpoints {
     /// Whether NBD clients that nobody has chosen can write.
     pub(super) fn trusts_everybody(&self) -> bool {
         let knows_clients = |tls: &TlsPlan| tls.required && tls.verify_peer;
@@ -164,14 +164,14 @@ mod tests {
             })
         };
         let at = |texts: &[&str], read_only, tls| {
-            let places = Places {
+            let places = DriveEndpoints {
                 nbd: texts
                     .iter()
                     .map(|text| parse_address(text).expect("good"))
                     .collect(),
                 read_only,
                 tls,
-                ..Places::default()
+                ..DriveEndpoints::default()
             };
             places.warnings()
         };

@@ -1,6 +1,6 @@
 //! Answers of the switch, for people.
 
-use super::switch::{CutAt, FlushSide, PowerStatus};
+use super::switch::{CutMoment, FlushSide, PowerStatus};
 use ssdlab_view::units;
 use std::fmt::Write as _;
 
@@ -85,20 +85,22 @@ fn at_what(why: &str) -> &str {
     }
 }
 
-fn when(at: &CutAt) -> String {
+fn when(at: &CutMoment) -> String {
     match at {
-        CutAt::Flush { nth, side } => {
+        CutMoment::Flush { nth, side } => {
             let side = match side {
                 FlushSide::Before => "before",
                 FlushSide::Inside => "inside",
             };
             format!("{side} flush {nth} from when it was armed")
         }
-        CutAt::NandOp { nth } => format!("inside program or erase {nth} from when it was armed"),
-        CutAt::WriteTo { offset, length } => {
+        CutMoment::NandOp { nth } => {
+            format!("inside program or erase {nth} from when it was armed")
+        }
+        CutMoment::WriteTo { offset, length } => {
             format!("after a write to bytes {offset}..+{length}")
         }
-        CutAt::AfterBytes { bytes } => format!("after {} more written", units::bytes(*bytes)),
-        CutAt::Magic { text } => format!("instead of a write that begins with {text:?}"),
+        CutMoment::AfterBytes { bytes } => format!("after {} more written", units::bytes(*bytes)),
+        CutMoment::Magic { text } => format!("instead of a write that begins with {text:?}"),
     }
 }

@@ -4,7 +4,7 @@ use super::ServedDrive;
 use ssdlab_base::LabError;
 use ssdlab_base::huge_pages::expect_small_pieces;
 use ssdlab_drives::catalogue;
-use ssdlab_drives::keep::directory::{DriveDir, Safety, refuse_if_too_big};
+use ssdlab_drives::keep::directory::{CrashSafety, DriveDir, refuse_if_too_big};
 use ssdlab_drives::scaling::sized;
 use ssdlab_ssd::drive::power::{DataDrive, Power, Recovery};
 use ssdlab_ssd::{Bytes, DriveConfig};
@@ -12,7 +12,7 @@ use ssdlab_view::units;
 use std::path::Path;
 
 /// A drive ready to be served.
-pub struct Opened {
+pub struct ServableDrive {
     /// The drive.
     pub drive: ServedDrive,
     /// Name that clients see.
@@ -28,7 +28,7 @@ pub struct Opened {
 ///
 /// # Errors
 /// When there is no such drive, or not of this size.
-pub fn in_memory(name: &str, size: Option<u64>, power: Power) -> Result<Opened, LabError> {
+pub fn in_memory(name: &str, size: Option<u64>, power: Power) -> Result<ServableDrive, LabError> {
     let config = catalogue::open(name)?.config;
     let config = match size {
         Some(bytes) => sized(&config, bytes)?.config,
@@ -41,13 +41,13 @@ pub fn in_memory(name: &str, size: Option<u64>, power: Power) -> Result<Opened, 
 ///
 /// # Errors
 /// When there is no room for it, or no such drive.
-pub fn of_config(config: DriveConfig, power: Power) -> Result<Opened, LabError> {
+pub fn of_config(config: DriveConfig, power: Power) -> Result<ServableDrive, LabError> {
     let (name, bytes) = (config.name.clone(), Bytes(config.user_bytes));
     refuse_if_too_big(&config)?;
     expect_to_hold(&config);
     let data = DataDrive::new(config, power);
     let data = data.map_err(|error| LabError::refused(error.to_string(), ""))?;
-    Ok(Opened {
+    Ok(ServableDrive {
         drive: ServedDrive::in_memory(data),
         name,
         about: format!("{bytes}, new, in memory: nothing of it is kept"),
@@ -59,13 +59,17 @@ pub fn of_config(config: DriveConfig, power: Power) -> Result<Opened, LabError> 
 ///
 /// # Errors
 /// When the directory is none, is in use, or is damaged.
-pub fn in_directory(path: &Path, power: Power, safety: Safety) -> Result<Opened, LabError> {
+pub fn in_directory(
+    path: &Path,
+    power: Power,
+    safety: CrashSafety,
+) -> Result<ServableDrive, LabError> {
     let (dir, recovery) = DriveDir::open(path, power, safety)?;
     expect_to_hold(dir.drive().config());
     let about = about(&dir, &recovery);
     let name = dir.drive().config().name.clone();
     let notes = dir.notes().to_vec();
-    Ok(Opened {
+    Ok(ServableDrive {
         drive: ServedDrive::in_directory(dir),
         name,
         about,

@@ -1,12 +1,12 @@
 //! One command at a time on the drive: triggers, the drive, the ledger, the files.
 
-use super::ledger::Ledger;
-use super::medium::Medium;
+use super::ledger::SectorLedger;
+use super::medium::ServedMedium;
 use ssdlab_base::LabError;
-use ssdlab_drives::keep::directory::Landing;
+use ssdlab_drives::keep::directory::WriteLanding;
 use ssdlab_serve::{
-    CutAt, CutNote, CutTrigger, Extent, FlushSide, Piece, PowerError, PowerStatus, StepNote,
-    StoreError, ZeroFlags,
+    CutMoment, CutNote, CutTrigger, FlushSide, PowerError, PowerStatus, ReadPiece, StepNote,
+    StoreError, StoreExtent, ZeroFlags,
 };
 use ssdlab_ssd::Nanos;
 use ssdlab_ssd::drive::power::{Cut, DataError};
@@ -18,9 +18,9 @@ const SECTOR: u64 = SECTOR_BYTES as u64;
 
 /// Everything behind the lock.
 #[derive(Debug)]
-pub(super) struct State {
-    pub medium: Medium,
-    ledger: Ledger,
+pub(super) struct ServedState {
+    pub medium: ServedMedium,
+    ledger: SectorLedger,
     trigger: CutTrigger,
     status: PowerStatus,
     /// Draws how far into a flush a cut falls.
@@ -38,16 +38,16 @@ fn cut_shares(seed: u64) -> Rng {
     Rng::named(seed, "served: cuts inside flushes")
 }
 
-impl State {
-    pub fn new(mut medium: Medium, seed: u64) -> State {
+impl ServedState {
+    pub fn new(mut medium: ServedMedium, seed: u64) -> ServedState {
         medium.data().drive_mut().keep_before_cuts();
         let drive = medium.drive();
         let status = PowerStatus {
             powered: drive.is_on(),
             ..PowerStatus::default()
         };
-        State {
-            ledger: Ledger::new(drive),
+        ServedState {
+            ledger: SectorLedger::new(drive),
             trigger: CutTrigger::default(),
             status,
             rng: cut_shares(seed),
@@ -100,9 +100,9 @@ impl State {
         Some(why)
     }
 
-    pub fn arm(&mut self, at: Option<CutAt>) {
+    pub fn arm(&mut self, at: Option<CutMoment>) {
         let nth = match at {
-            Some(CutAt::NandOp { nth }) => Some(nth),
+            Some(CutMoment::NandOp { nth }) => Some(nth),
             _ => None,
         };
         self.medium.data().aim_at(nth);
@@ -130,11 +130,11 @@ impl State {
         &mut self,
         offset: u64,
         length: usize,
-        take: &mut dyn FnMut(Piece<'_>),
+        take: &mut dyn FnMut(ReadPiece<'_>),
     ) -> Result<Nanos, StoreError> {
         let data = self.medium.data();
         let done = data.read_parts(offset, length, |found, length| {
-            take(found.map_or(Piece::Zeroes(length), Piece::Bytes));
+            take(found.map_or(ReadPiece::Zeroes(length), ReadPiece::Bytes));
         });
         self.did_nothing(done, false)
     }
@@ -154,15 +154,15 @@ impl State {
     pub fn write_landed(
         &mut self,
         offset: u64,
-        landing: Landing,
+        landing: WriteLanding,
         fua: bool,
     ) -> Result<Nanos, StoreError> {
-        if let Some(CutAt::Magic { text }) = self.trigger.armed()
+        if let Some(CutMoment::Magic { text }) = self.trigger.armed()
             && self.trigger.before_write(&landing.begins_with(text.len()))
         {
             return self.cut_instead("a magic write");
         }
-        let Medium::Directory(dir) = &mut self.medium else {
+        let ServedMedium::Directory(dir) = &mut self.medium else {
             return Err(StoreError::Unsupported);
         };
         let len = landing.len() as u64;
@@ -422,11 +422,11 @@ impl State {
 
     // To look at.
 
-    pub fn extents(&self, offset: u64, length: u64, max: usize) -> Vec<Extent> {
+    pub fn extents(&self, offset: u64, length: u64, max: usize) -> Vec<StoreExtent> {
         let drive = self.medium.drive();
         let per_slot = u64::from(drive.config().shape.slot_bytes) / SECTOR;
         let Range { start, end } = sectors(offset, length);
-        let mut found: Vec<Extent> = Vec::new();
+        let mut found: Vec<StoreExtent> = Vec::new();
         let mut at = start;
         while at < end {
             let lpn = at / per_slot;
@@ -442,7 +442,7 @@ impl State {
             let step = if is_even { until - at } else { 1 };
             for sector in (at..until).step_by(step as usize) {
                 let number = number(sector);
-                let extent = Extent {
+                let extent = StoreExtent {
                     length: step * SECTOR,
                     is_allocated: content.is_some(),
                     is_zero: number == 0 || !has_bytes,
@@ -459,7 +459,7 @@ impl State {
 }
 
 /// Adds an extent; false when there are enough.
-fn put(found: &mut Vec<Extent>, extent: Extent, max: usize) -> bool {
+fn put(found: &mut Vec<StoreExtent>, extent: StoreExtent, max: usize) -> bool {
     let count = found.len();
     match found.last_mut() {
         Some(last)
@@ -508,7 +508,7 @@ mod tests {
     #[test]
     fn what_could_not_be_kept_is_told_to_nobody_and_not_hidden_at_the_end() {
         let data = DataDrive::new(DriveConfig::tiny(), Default::default()).unwrap();
-        let mut state = State::new(Medium::Memory(Box::new(data)), 1);
+        let mut state = ServedState::new(ServedMedium::Memory(Box::new(data)), 1);
         state.write(0, &[1; 512], false).unwrap();
         assert_eq!(state.settle(), Ok(()));
         assert!(state.kept(Err(LabError::refused("disk full", ""))).is_err());

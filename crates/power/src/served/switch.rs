@@ -1,8 +1,8 @@
 //! The power switch from outside: what `ssdlab power` asks.
 
 use ssdlab_base::LabError;
-pub use ssdlab_serve::control::{Answer, Ask};
-pub use ssdlab_serve::{CutAt, FlushSide, PowerStatus};
+pub use ssdlab_serve::control::{ControlReply, ControlRequest};
+pub use ssdlab_serve::{CutMoment, FlushSide, PowerStatus};
 use std::io;
 use std::path::Path;
 
@@ -10,7 +10,11 @@ use std::path::Path;
 ///
 /// # Errors
 /// When nobody listens there, or the connection ends.
-pub fn ask(path: &Path, ask: &Ask, next: impl FnMut(Answer)) -> Result<(), LabError> {
+pub fn ask(
+    path: &Path,
+    ask: &ControlRequest,
+    next: impl FnMut(ControlReply),
+) -> Result<(), LabError> {
     ssdlab_serve::control::ask(path, ask, next).map_err(|error| {
         let hint = match error.kind() {
             io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => {

@@ -21,15 +21,15 @@ const NAMED_MAX: u64 = 1 << 31;
 
 /// Virtual time beside real time.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Clock {
+pub(super) struct PaceClock {
     began: (Instant, Nanos),
     slower: u32,
 }
 
-impl Clock {
+impl PaceClock {
     /// It is `time` now, and passes `slower` times slower.
-    pub fn from(time: Nanos, slower: u32) -> Clock {
-        Clock {
+    pub fn from(time: Nanos, slower: u32) -> PaceClock {
+        PaceClock {
             began: (Instant::now(), time),
             slower: slower.max(1),
         }
@@ -57,7 +57,7 @@ impl Clock {
 /// See the module's text.
 #[derive(Debug)]
 pub(super) struct Tempo {
-    inner: Mutex<Inner>,
+    inner: Mutex<TempoState>,
     slower: u32,
 }
 
@@ -70,8 +70,8 @@ struct Waiter {
 }
 
 #[derive(Debug, Default)]
-struct Inner {
-    drive: Option<(PowerDrive, Clock)>,
+struct TempoState {
+    drive: Option<(PowerDrive, PaceClock)>,
     /// Counts the drives: commands of an earlier one are not waited for.
     run: u64,
     waiters: Vec<Waiter>,
@@ -81,17 +81,17 @@ struct Inner {
 
 /// A request.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Asked {
+pub(super) struct TempoRequest {
     op: Op,
     fua: bool,
     offset: u64,
     len: u64,
 }
 
-impl Asked {
+impl TempoRequest {
     /// One for this range, or a flush.
-    pub fn of(op: Op, offset: u64, len: u64) -> Asked {
-        Asked {
+    pub fn of(op: Op, offset: u64, len: u64) -> TempoRequest {
+        TempoRequest {
             op,
             fua: false,
             offset,
@@ -100,8 +100,8 @@ impl Asked {
     }
 
     /// To be durable when it is answered, or not.
-    pub fn with_fua(self, fua: bool) -> Asked {
-        Asked { fua, ..self }
+    pub fn with_fua(self, fua: bool) -> TempoRequest {
+        TempoRequest { fua, ..self }
     }
 
     /// The drive's commands for it, one after another.
@@ -122,7 +122,7 @@ impl Asked {
     }
 }
 
-impl Inner {
+impl TempoState {
     /// Gives the drive a command that has arrived; returns its tag.
     fn submit(&mut self, command: &Command, arrived: Instant) -> Option<usize> {
         let (drive, clock) = self.drive.as_mut()?;
@@ -188,7 +188,7 @@ impl Tempo {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Inner> {
+    fn lock(&self) -> MutexGuard<'_, TempoState> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -199,7 +199,7 @@ impl Tempo {
         let mut inner = self.lock();
         inner.drive = drive.map(|drive| {
             let from = drive.now().max(drive.ready());
-            (drive, Clock::from(from, self.slower))
+            (drive, PaceClock::from(from, self.slower))
         });
         inner.run += 1;
         inner.leader = None;
@@ -233,7 +233,11 @@ impl Tempo {
     }
 
     /// Sleeps until something may have happened.
-    fn sleep<'a>(&'a self, mut inner: MutexGuard<'a, Inner>, tag: usize) -> MutexGuard<'a, Inner> {
+    fn sleep<'a>(
+        &'a self,
+        mut inner: MutexGuard<'a, TempoState>,
+        tag: usize,
+    ) -> MutexGuard<'a, TempoState> {
         let signal = inner.waiters[tag].signal.clone();
         if inner.leader.is_some_and(|(leader, _)| leader != tag) {
             let woken = signal.wait(inner);

@@ -4,7 +4,8 @@
 mod wal;
 
 use ssdlab_power::crashtest::{
-    Again, Age, BlockDevice, Campaign, CutResult, Cuts, Occasion, Player, Stream, Verdict,
+    Campaign, CommandStream, CutResult, CutVerdict, Cuts, Occasion, Player, SecondCut,
+    SectorDevice, StartingAge,
 };
 use ssdlab_ssd::DriveConfig;
 use ssdlab_ssd::command::Op;
@@ -16,7 +17,7 @@ const PAGE: u64 = 4096;
 
 /// A correct application of every command: pages written twice, flushed or written with FUA, and
 /// marked; some trimmed, some zeroed.
-fn pages(campaign: &Campaign, rounds: u64) -> Stream {
+fn pages(campaign: &Campaign, rounds: u64) -> CommandStream {
     let mut disk = campaign.disk();
     let mut rng = Rng::named(7, "pages");
     for round in 1..=rounds {
@@ -50,7 +51,7 @@ fn pages(campaign: &Campaign, rounds: u64) -> Stream {
 
 /// The same with commands in flight: of four writes two have completed when the FLUSH comes, and
 /// only these are marked; a fifth is submitted while the FLUSH is at work. Values grow.
-fn in_flight(campaign: &Campaign, rounds: u64) -> Stream {
+fn in_flight(campaign: &Campaign, rounds: u64) -> CommandStream {
     let mut disk = campaign.disk();
     let mut rng = Rng::named(8, "in flight");
     for round in 1..=rounds {
@@ -83,7 +84,7 @@ fn in_flight(campaign: &Campaign, rounds: u64) -> Stream {
 }
 
 /// Every marked page reads as marked last or newer.
-fn check_growing(drive: &mut ssdlab_power::crashtest::Recovered) -> Result<(), String> {
+fn check_growing(drive: &mut ssdlab_power::crashtest::RecoveredDrive) -> Result<(), String> {
     for mark in drive.marks().to_vec() {
         let (page, value) = mark.split_once(' ').expect("two numbers");
         let (page, value) = (page.parse::<u64>().unwrap(), value.parse::<u8>().unwrap());
@@ -99,7 +100,7 @@ fn check_growing(drive: &mut ssdlab_power::crashtest::Recovered) -> Result<(), S
 }
 
 /// Every marked page reads as marked last, but for the one that is being changed at the cut.
-fn check(drive: &mut ssdlab_power::crashtest::Recovered) -> Result<(), String> {
+fn check(drive: &mut ssdlab_power::crashtest::RecoveredDrive) -> Result<(), String> {
     let mut due = std::collections::BTreeMap::new();
     for mark in drive.marks() {
         let (page, value) = mark.split_once(' ').expect("two numbers");
@@ -152,7 +153,7 @@ fn an_honest_drive_and_a_careful_application_pass() {
 /// Cuts strike with several commands in flight, and no mark relies on one of those.
 #[test]
 fn commands_are_played_as_deep_as_they_were_recorded() {
-    for age in [Age::New, Age::Filled] {
+    for age in [StartingAge::New, StartingAge::Filled] {
         let campaign = Campaign::new(tiny(false)).cuts(random(300)).age(age);
         let stream = in_flight(&campaign, 60);
         assert_eq!(stream.depth(), 4);
@@ -180,8 +181,8 @@ fn a_program_that_marks_what_is_in_flight_fails() {
         }
     }
     let report = campaign.run(&stream, check_growing).unwrap();
-    assert!(report.count(Verdict::Application) > 20, "{report}");
-    assert_eq!(report.count(Verdict::Drive), 0, "{report}");
+    assert!(report.count(CutVerdict::Application) > 20, "{report}");
+    assert_eq!(report.count(CutVerdict::Drive), 0, "{report}");
 }
 
 /// Every occasion is met on a drive that is full of earlier data, and none blames the drive.
@@ -189,7 +190,7 @@ fn a_program_that_marks_what_is_in_flight_fails() {
 fn every_occasion_has_its_share_on_a_full_drive() {
     let campaign = Campaign::new(tiny(false))
         .cuts(random(240))
-        .age(Age::Filled);
+        .age(StartingAge::Filled);
     let stream = pages(&campaign, 120);
     let report = campaign.run(&stream, check).unwrap();
     report.assert_passed();
@@ -200,7 +201,7 @@ fn every_occasion_has_its_share_on_a_full_drive() {
     let only = campaign.clone().occasions(&[Occasion::Recovery]);
     let report = only.run(&stream, check).unwrap();
     report.assert_passed();
-    let inside = |cut: &CutResult| matches!(cut.point.again, Some(Again::InRecovery(_)));
+    let inside = |cut: &CutResult| matches!(cut.point.again, Some(SecondCut::InRecovery(_)));
     assert!(report.cuts.iter().all(inside));
 }
 
@@ -246,13 +247,13 @@ fn every_named_fault_is_found_and_named_and_nothing_when_it_is_off() {
             let report = campaign.run(&stream, check).unwrap();
             println!("{}: {report}", info.name);
             assert_eq!(
-                report.count(Verdict::Drive) > 0,
+                report.count(CutVerdict::Drive) > 0,
                 is_found,
                 "{}: {report}",
                 info.name
             );
             assert_eq!(
-                report.count(Verdict::Application),
+                report.count(CutVerdict::Application),
                 0,
                 "{}: {report}",
                 info.name
@@ -355,7 +356,12 @@ fn the_history_agrees_with_the_oracle() {
 }
 
 /// Holds the history of every cut against the oracle; returns how many promises were broken.
-fn agree(campaign: &Campaign, stream: &Stream, kind: Option<FaultKind>, protected: bool) -> u64 {
+fn agree(
+    campaign: &Campaign,
+    stream: &CommandStream,
+    kind: Option<FaultKind>,
+    protected: bool,
+) -> u64 {
     let run = campaign.prepare(stream).unwrap();
     let faults = kind.map(|kind| Fault {
         kind,
@@ -414,7 +420,7 @@ fn a_check_that_always_fails_is_heard_even_by_panic() {
     let stream = pages(&campaign, 10);
     assert!(stream.count(Op::Write) > 0);
     let report = campaign.run(&stream, |_| Err("no".into())).unwrap();
-    assert_eq!(report.count(Verdict::Application), 10);
+    assert_eq!(report.count(CutVerdict::Application), 10);
     assert!(
         report
             .minimal

@@ -23,13 +23,13 @@ const IDLE_MAX: Duration = Duration::from_millis(5);
 
 /// Polling state of a thread that serves one request after another.
 #[derive(Debug)]
-pub(super) struct Watch {
-    state: Mutex<State>,
+pub(super) struct FusePolling {
+    state: Mutex<FusePollState>,
     changed: Condvar,
 }
 
 #[derive(Debug)]
-struct State {
+struct FusePollState {
     /// The device to switch between blocking and polling; `None` while it must not change.
     device: Option<OwnedFd>,
     poll: BusyPoll,
@@ -39,7 +39,7 @@ struct State {
     is_stopping: bool,
 }
 
-impl State {
+impl FusePollState {
     fn set_polling(&mut self, polling: bool) {
         let Some(device) = &self.device else {
             return;
@@ -57,7 +57,7 @@ impl State {
 }
 
 /// A request being served; dropped when it is answered.
-pub(super) struct ServedRequest<'a>(&'a Watch);
+pub(super) struct ServedRequest<'a>(&'a FusePolling);
 
 impl Drop for ServedRequest<'_> {
     fn drop(&mut self) {
@@ -65,9 +65,9 @@ impl Drop for ServedRequest<'_> {
     }
 }
 
-impl Watch {
+impl FusePolling {
     pub fn new() -> Self {
-        let state = State {
+        let state = FusePollState {
             device: None,
             poll: BusyPoll::new(LONG_WEIGHT),
             answered: None,
@@ -80,7 +80,7 @@ impl Watch {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, FusePollState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -100,7 +100,7 @@ impl Watch {
 
     /// Starts to switch `device` to polling whenever that pays off. It never does with a single
     /// processor, which the client needs.
-    pub fn begin(self: &Arc<Self>, device: &impl AsFd) -> std::io::Result<Watcher> {
+    pub fn begin(self: &Arc<Self>, device: &impl AsFd) -> std::io::Result<FusePollWatcher> {
         let is_single = std::thread::available_parallelism().is_ok_and(|count| count.get() == 1);
         if !is_single {
             self.lock().device = Some(device.as_fd().try_clone_to_owned()?);
@@ -109,7 +109,7 @@ impl Watch {
         let thread = std::thread::Builder::new()
             .name("fuse-watch".to_string())
             .spawn(move || watch.run())?;
-        Ok(Watcher {
+        Ok(FusePollWatcher {
             watch: self.clone(),
             thread: Some(thread),
         })
@@ -141,12 +141,12 @@ impl Watch {
 }
 
 /// Ends polling when it is dropped.
-pub(super) struct Watcher {
-    watch: Arc<Watch>,
+pub(super) struct FusePollWatcher {
+    watch: Arc<FusePolling>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl Drop for Watcher {
+impl Drop for FusePollWatcher {
     fn drop(&mut self) {
         self.watch.lock().is_stopping = true;
         self.watch.changed.notify_all();
@@ -173,7 +173,7 @@ mod tests {
             return;
         }
         let (device, _other) = UnixStream::pair().unwrap();
-        let watch = Arc::new(Watch::new());
+        let watch = Arc::new(FusePolling::new());
         let watcher = watch.begin(&device).unwrap();
         assert!(!polls(&device));
         let begun = Instant::now();

@@ -11,9 +11,9 @@ pub(super) const FREE_BYTES: usize = 2 << 20;
 
 /// Bytes for the payloads and replies of large requests.
 #[derive(Debug)]
-pub struct Budget(AtomicUsize);
+pub struct PayloadBudget(AtomicUsize);
 
-impl Default for Budget {
+impl Default for PayloadBudget {
     /// 2 GiB: 32 of the largest requests.
     fn default() -> Self {
         Self(AtomicUsize::new(2 << 30))
@@ -21,9 +21,9 @@ impl Default for Budget {
 }
 
 /// Bytes taken out of a budget, which return when it is dropped.
-pub(super) struct Share<'a>(&'a Budget, usize);
+pub(super) struct BudgetShare<'a>(&'a PayloadBudget, usize);
 
-impl Budget {
+impl PayloadBudget {
     /// Whether a request takes of it.
     pub(super) fn is_asked_for(request: &ExtendedRequest) -> bool {
         let moves = request.payload() > 0 || request.command == CMD_READ;
@@ -31,7 +31,10 @@ impl Budget {
     }
 
     /// Memory for a large request; otherwise the error number and its text for the client.
-    pub(super) fn share(&self, request: &ExtendedRequest) -> Result<Share<'_>, (u32, String)> {
+    pub(super) fn share(
+        &self,
+        request: &ExtendedRequest,
+    ) -> Result<BudgetShare<'_>, (u32, String)> {
         if request.length > PAYLOAD_MAX.into() {
             let text = format!("more than {PAYLOAD_MAX} bytes in one request");
             return Err((EINVAL, text));
@@ -42,16 +45,16 @@ impl Budget {
     }
 
     /// Takes `bytes`; `None` if fewer are left.
-    pub(super) fn take(&self, bytes: usize) -> Option<Share<'_>> {
+    pub(super) fn take(&self, bytes: usize) -> Option<BudgetShare<'_>> {
         let less = |left: usize| left.checked_sub(bytes);
         self.0
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, less)
             .ok()
-            .map(|_| Share(self, bytes))
+            .map(|_| BudgetShare(self, bytes))
     }
 }
 
-impl Drop for Share<'_> {
+impl Drop for BudgetShare<'_> {
     fn drop(&mut self) {
         self.0.0.fetch_add(self.1, Ordering::Relaxed);
     }
@@ -63,7 +66,7 @@ mod tests {
 
     #[test]
     fn shares_return() {
-        let budget = Budget(AtomicUsize::new(10));
+        let budget = PayloadBudget(AtomicUsize::new(10));
         let first = budget.take(6);
         assert!(first.is_some() && budget.take(5).is_none());
         let second = budget.take(4);

@@ -5,21 +5,21 @@
 //! Replies are sent in batches, so that a client that queues requests works on the first replies
 //! while the next requests run: two system calls for a single request, fewer for several.
 //! A client takes at most one payload in and one reply out of memory, of 2 MiB each; what is larger
-//! comes out of a [`Budget`] of all clients. Where commands take time, requests run side by side
+//! comes out of a [`PayloadBudget`] of all clients. Where commands take time, requests run side by side
 //! instead ([`overlapped`]), unless they are encrypted.
 
-use super::budget::{Budget, FREE_BYTES};
-use super::direct::Direct;
+use super::budget::{FREE_BYTES, PayloadBudget};
+use super::direct::DirectReceiver;
 use super::execute::Executor;
-use super::handshake::{Encryption, Export, Handshake, Session, Step};
-use super::head::Head;
-use super::input::{Input, READ_BYTES, is_silence};
+use super::handshake::{Encryption, Export, Handshake, HandshakeStep, NbdSession};
+use super::head::RequestHead;
+use super::input::{READ_BYTES, ReceiveBuffer, is_silence};
 use super::overlapped;
 use super::reply::Reply;
 use super::wire::*;
 use crate::lint::{Lint, SessionNotes};
-use crate::sectors::Sectors;
-use crate::socket::Stream;
+use crate::sectors::SharedDrive;
+use crate::socket::SocketStream;
 use std::io::{self, Read, Write};
 
 /// Bytes of pending replies at which they are sent although more requests wait: the client copies
@@ -34,20 +34,20 @@ const KEEP_BYTES: usize = FREE_BYTES;
 
 /// The server's side of one connection.
 pub struct Conversation<'a> {
-    drive: &'a Sectors,
+    drive: &'a SharedDrive,
     lint: &'a Lint,
-    budget: &'a Budget,
+    budget: &'a PayloadBudget,
     fua_offered: bool,
     handshake: Handshake,
-    input: Input,
-    socket: Option<&'a Stream>,
+    input: ReceiveBuffer,
+    socket: Option<&'a SocketStream>,
 }
 
 /// The end of a handshake, or of the part of it without TLS.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Agreement {
+pub enum HandshakeResult {
     /// Requests follow.
-    Transmit(Session),
+    Transmit(NbdSession),
     /// The client begins TLS; the handshake continues inside.
     Encrypt,
     /// None; the connection ends.
@@ -57,9 +57,9 @@ pub enum Agreement {
 impl<'a> Conversation<'a> {
     /// Offers `drive` as `export`; notes of the session go to `lint`.
     pub fn new(
-        drive: &'a Sectors,
+        drive: &'a SharedDrive,
         lint: &'a Lint,
-        budget: &'a Budget,
+        budget: &'a PayloadBudget,
         export: Export,
         encryption: Encryption,
     ) -> Self {
@@ -69,19 +69,19 @@ impl<'a> Conversation<'a> {
             budget,
             fua_offered: export.flags & SEND_FUA != 0,
             handshake: Handshake::new(export, encryption),
-            input: Input::new(),
+            input: ReceiveBuffer::new(),
             socket: None,
         }
     }
 
     /// The same over this socket, without encryption: the stream that requests come from is it, and
     /// large writes may be received straight into where the drive keeps them.
-    pub fn over(self, socket: &'a Stream) -> Self {
+    pub fn over(self, socket: &'a SocketStream) -> Self {
         let socket = Some(socket);
         Self { socket, ..self }
     }
 
-    /// Runs the handshake, or after [`Agreement::Encrypt`] the rest of it. Once the client wants to
+    /// Runs the handshake, or after [`HandshakeResult::Encrypt`] the rest of it. Once the client wants to
     /// begin transmission, `admit` grants or refuses that, with the reason for the client.
     ///
     /// # Errors
@@ -90,11 +90,11 @@ impl<'a> Conversation<'a> {
         &mut self,
         stream: &mut S,
         mut admit: impl FnMut() -> Result<(), String>,
-    ) -> io::Result<Agreement> {
+    ) -> io::Result<HandshakeResult> {
         loop {
             let (taken, mut step) = self.handshake.feed(self.input.ready());
             self.input.take(taken);
-            if let Step::Transmit(_) = step
+            if let HandshakeStep::Transmit(_) = step
                 && let Err(why) = admit()
             {
                 step = self.handshake.refuse(&why);
@@ -103,14 +103,18 @@ impl<'a> Conversation<'a> {
             stream.flush()?;
             self.handshake.out.clear();
             match step {
-                Step::Transmit(session) => return Ok(Agreement::Transmit(session)),
+                HandshakeStep::Transmit(session) => return Ok(HandshakeResult::Transmit(session)),
                 // Who sends on without waiting for the answer may not be who begins TLS.
-                Step::Encrypt if self.input.ready().is_empty() => return Ok(Agreement::Encrypt),
-                Step::Encrypt | Step::Close(_) => return Ok(Agreement::None),
-                Step::More if self.input.fill(stream, READ_BYTES)? == 0 => {
-                    return Ok(Agreement::None);
+                HandshakeStep::Encrypt if self.input.ready().is_empty() => {
+                    return Ok(HandshakeResult::Encrypt);
                 }
-                Step::More => {}
+                HandshakeStep::Encrypt | HandshakeStep::Close(_) => {
+                    return Ok(HandshakeResult::None);
+                }
+                HandshakeStep::More if self.input.fill(stream, READ_BYTES)? == 0 => {
+                    return Ok(HandshakeResult::None);
+                }
+                HandshakeStep::More => {}
             }
         }
     }
@@ -122,7 +126,7 @@ impl<'a> Conversation<'a> {
     /// When the stream fails.
     pub fn transmit<S: Read + Write>(
         mut self,
-        session: Session,
+        session: NbdSession,
         name: String,
         stream: &mut S,
     ) -> io::Result<()> {
@@ -138,7 +142,7 @@ impl<'a> Conversation<'a> {
                 overlapped::run(&mut executor, budget, socket, input)
             }
             socket => {
-                let direct = socket.map(Direct::from);
+                let direct = socket.map(DirectReceiver::from);
                 run_requests(&mut executor, budget, (stream, direct), input)
             }
         };
@@ -149,13 +153,13 @@ impl<'a> Conversation<'a> {
 
 fn run_requests<S: Read + Write>(
     executor: &mut Executor<'_>,
-    budget: &Budget,
-    (stream, mut direct): (&mut S, Option<Direct<'_>>),
-    input: &mut Input,
+    budget: &PayloadBudget,
+    (stream, mut direct): (&mut S, Option<DirectReceiver<'_>>),
+    input: &mut ReceiveBuffer,
 ) -> io::Result<()> {
     let (mut replies, mut payload) = (Replies::default(), Vec::new());
     loop {
-        let Some(head) = Head::next(executor.session.extended, input.ready()) else {
+        let Some(head) = RequestHead::next(executor.session.extended, input.ready()) else {
             let way = direct.as_ref().filter(|way| way.is_usual());
             if !receive_head(executor, (stream, way), input, (&mut replies, &mut payload))? {
                 return Ok(());
@@ -171,7 +175,7 @@ fn run_requests<S: Read + Write>(
         }
         let bytes = request.payload() as usize;
         let whole = head_bytes + bytes;
-        if Budget::is_asked_for(&request) {
+        if PayloadBudget::is_asked_for(&request) {
             input.take(head_bytes);
             replies.send(executor, stream)?;
             run_large(executor, budget, &request, stream, input)?;
@@ -213,11 +217,11 @@ fn run_requests<S: Read + Write>(
 /// stream. Replies are sent before the client is waited for.
 fn receive_head<S: Read + Write>(
     executor: &mut Executor<'_>,
-    (stream, way): (&mut S, Option<&Direct<'_>>),
-    input: &mut Input,
+    (stream, way): (&mut S, Option<&DirectReceiver<'_>>),
+    input: &mut ReceiveBuffer,
     (replies, payload): (&mut Replies, &mut Vec<u8>),
 ) -> io::Result<bool> {
-    let missing = Head::bytes(executor.session.extended) - input.ready().len();
+    let missing = RequestHead::bytes(executor.session.extended) - input.ready().len();
     if let Some(way) = way
         && way.head_now(input, missing)?
     {
@@ -231,10 +235,10 @@ fn receive_head<S: Read + Write>(
 /// Runs a large read or write, if there is memory for it.
 fn run_large<S: Read + Write>(
     executor: &mut Executor<'_>,
-    budget: &Budget,
+    budget: &PayloadBudget,
     request: &ExtendedRequest,
     stream: &mut S,
-    input: &mut Input,
+    input: &mut ReceiveBuffer,
 ) -> io::Result<()> {
     let bytes = request.payload() as usize;
     let mut replies = Replies::default();
@@ -257,7 +261,7 @@ fn run_large<S: Read + Write>(
 /// Receives more bytes. While the client is silent, it gives back the memory of its buffers.
 fn receive<S: Read>(
     stream: &mut S,
-    input: &mut Input,
+    input: &mut ReceiveBuffer,
     most: usize,
     buffers: [&mut Vec<u8>; 2],
 ) -> io::Result<usize> {

@@ -5,10 +5,10 @@
 //! elsewhere. Other requests come in large pieces, through memory.
 
 use super::execute::Executor;
-use super::input::{Input, is_silence};
+use super::input::{ReceiveBuffer, is_silence};
 use super::wire::{CMD_WRITE, ExtendedRequest};
-use crate::landing::Landing;
-use crate::socket::Stream;
+use crate::landing::StoreLanding;
+use crate::socket::SocketStream;
 use crate::store::StoreError;
 use rustix::io::Errno;
 #[cfg(target_os = "linux")]
@@ -30,8 +30,8 @@ fn fits(request: &ExtendedRequest) -> bool {
 }
 
 /// The direct way from one client's socket.
-pub(super) struct Direct<'a> {
-    socket: &'a Stream,
+pub(super) struct DirectReceiver<'a> {
+    socket: &'a SocketStream,
     /// Its two ends, once it is used; it is empty between two uses.
     pipe: Option<(OwnedFd, OwnedFd)>,
     /// Whether the next request may come this way, as the last one might have.
@@ -41,12 +41,12 @@ pub(super) struct Direct<'a> {
 }
 
 /// What has become of a payload.
-type Landed = Result<Box<dyn Landing>, StoreError>;
+type LandingResult = Result<Box<dyn StoreLanding>, StoreError>;
 
-impl<'a> Direct<'a> {
+impl<'a> DirectReceiver<'a> {
     /// From a socket whose bytes are what the client says.
-    pub fn from(socket: &'a Stream) -> Direct<'a> {
-        Direct {
+    pub fn from(socket: &'a SocketStream) -> DirectReceiver<'a> {
+        DirectReceiver {
             socket,
             pipe: None,
             is_usual: false,
@@ -71,7 +71,7 @@ impl<'a> Direct<'a> {
         &mut self,
         executor: &mut Executor<'_>,
         request: &ExtendedRequest,
-    ) -> Option<Box<dyn Landing>> {
+    ) -> Option<Box<dyn StoreLanding>> {
         if self.pause > 0 || !fits(request) {
             return None;
         }
@@ -84,8 +84,8 @@ impl<'a> Direct<'a> {
     }
 
     /// Receives up to `most` bytes into `input`, if some are there.
-    pub fn head_now(&self, input: &mut Input, most: usize) -> io::Result<bool> {
-        let mut stream = Now(self.socket);
+    pub fn head_now(&self, input: &mut ReceiveBuffer, most: usize) -> io::Result<bool> {
+        let mut stream = NonblockingSocket(self.socket);
         match input.fill(&mut stream, most) {
             Err(error) if is_silence(&error) => Ok(false),
             got => Ok(got? > 0),
@@ -99,10 +99,10 @@ impl<'a> Direct<'a> {
     /// When the stream fails.
     pub fn receive<S: Read>(
         &mut self,
-        mut landing: Box<dyn Landing>,
-        (stream, input): (&mut S, &mut Input),
+        mut landing: Box<dyn StoreLanding>,
+        (stream, input): (&mut S, &mut ReceiveBuffer),
         mut before_waiting: impl FnMut(&mut S) -> io::Result<()>,
-    ) -> io::Result<Landed> {
+    ) -> io::Result<LandingResult> {
         let mut left = landing.missing();
         let here = input.ready().len().min(left);
         let mut kept = landing.put(&input.ready()[..here]);
@@ -153,9 +153,9 @@ impl<'a> Direct<'a> {
     #[cfg(target_os = "linux")]
     fn next(&mut self, most: usize, may_wait: bool) -> Result<usize, Errno> {
         let flags = match (may_wait, self.socket) {
-            (false, Stream::Unix(_)) => SpliceFlags::NONBLOCK,
+            (false, SocketStream::Unix(_)) => SpliceFlags::NONBLOCK,
             // With TCP the flag is about the pipe only.
-            (false, Stream::Tcp(_)) => return Err(Errno::AGAIN),
+            (false, SocketStream::Tcp(_)) => return Err(Errno::AGAIN),
             (true, _) => SpliceFlags::empty(),
         };
         if self.pipe.is_none() {
@@ -168,12 +168,12 @@ impl<'a> Direct<'a> {
             return Err(Errno::INVAL);
         };
         match self.socket {
-            Stream::Unix(socket) => splice(socket, None, into, None, most, flags),
-            Stream::Tcp(socket) => splice(socket, None, into, None, most, flags),
+            SocketStream::Unix(socket) => splice(socket, None, into, None, most, flags),
+            SocketStream::Tcp(socket) => splice(socket, None, into, None, most, flags),
         }
     }
 
-    fn pass_on(&mut self, landing: &mut dyn Landing, count: usize) -> io::Result<()> {
+    fn pass_on(&mut self, landing: &mut dyn StoreLanding, count: usize) -> io::Result<()> {
         let Some((from, _)) = &self.pipe else {
             return Ok(());
         };
@@ -194,9 +194,9 @@ fn not_kept(error: io::Error) -> StoreError {
 }
 
 /// A socket of which only what has come is read.
-struct Now<'a>(&'a Stream);
+struct NonblockingSocket<'a>(&'a SocketStream);
 
-impl Read for Now<'_> {
+impl Read for NonblockingSocket<'_> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         let got = self.0.read_now(into)?;
         got.ok_or_else(|| io::ErrorKind::WouldBlock.into())

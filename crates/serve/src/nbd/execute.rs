@@ -1,12 +1,12 @@
 //! Runs one request on the drive and appends its reply to a buffer. No socket here.
 
-use super::handshake::Session;
-use super::reply::{Chunks, Form, Reply};
+use super::handshake::NbdSession;
+use super::reply::{Chunks, Reply, ReplyForm};
 use super::wire::*;
-use crate::landing::Landing;
+use crate::landing::StoreLanding;
 use crate::lint::{Coverage, SessionNotes};
-use crate::sectors::Sectors;
-use crate::store::{Durability, Extent, StoreError, ZeroFlags};
+use crate::sectors::SharedDrive;
+use crate::store::{SectorDurability, StoreError, StoreExtent, ZeroFlags};
 
 /// Maximum number of extents in one reply to BLOCK_STATUS.
 const EXTENTS_MAX: usize = 4096;
@@ -16,9 +16,9 @@ const SPARSE_MIN: u32 = 128 << 10;
 /// Runs the requests of one client.
 pub struct Executor<'a> {
     /// The shared drive.
-    pub drive: &'a Sectors,
+    pub drive: &'a SharedDrive,
     /// The agreement of the handshake.
-    pub session: Session,
+    pub session: NbdSession,
     /// Notes on the session.
     pub notes: SessionNotes,
     /// Order of the flushes of all clients.
@@ -26,9 +26,9 @@ pub struct Executor<'a> {
 }
 
 /// A failed request: error number for the client and message.
-struct Failure(u32, String);
+struct NbdFailure(u32, String);
 
-impl From<StoreError> for Failure {
+impl From<StoreError> for NbdFailure {
     fn from(error: StoreError) -> Self {
         let number = match error {
             StoreError::Off => ESHUTDOWN,
@@ -38,7 +38,7 @@ impl From<StoreError> for Failure {
             StoreError::Unsupported => ENOTSUP,
             StoreError::Io(_) => EIO,
         };
-        Failure(number, error.to_string())
+        NbdFailure(number, error.to_string())
     }
 }
 
@@ -70,7 +70,7 @@ impl<'a> Executor<'a> {
     /// Runs `request` with its payload and appends the reply to `out`.
     pub fn run(&mut self, request: &ExtendedRequest, payload: &[u8], out: &mut Vec<u8>) {
         let start = out.len();
-        if let Err(Failure(number, text)) = self.try_run(request, payload, out) {
+        if let Err(NbdFailure(number, text)) = self.try_run(request, payload, out) {
             out.truncate(start);
             self.notes.errors += 1;
             self.reply(request).error(out, number, &text);
@@ -78,7 +78,7 @@ impl<'a> Executor<'a> {
     }
 
     /// Room for the payload of a write, if the drive receives it itself.
-    pub fn landing(&mut self, request: &ExtendedRequest) -> Option<Box<dyn Landing>> {
+    pub fn landing(&mut self, request: &ExtendedRequest) -> Option<Box<dyn StoreLanding>> {
         let (offset, length) = (request.offset, request.length);
         if !self.drive.is_aligned(offset, length) || self.check(request).is_err() {
             return None;
@@ -90,17 +90,17 @@ impl<'a> Executor<'a> {
     pub fn run_landed(
         &mut self,
         request: &ExtendedRequest,
-        landed: Result<Box<dyn Landing>, StoreError>,
+        landed: Result<Box<dyn StoreLanding>, StoreError>,
         out: &mut Vec<u8>,
     ) {
         let fua = request.flags & FLAG_FUA != 0;
         let written = landed.and_then(|room| self.drive.write_landed(request.offset, room, fua));
-        match written.map_err(Failure::from) {
+        match written.map_err(NbdFailure::from) {
             Ok(()) => {
                 self.notes.wrote(self.coverage, request.length, fua);
                 self.reply(request).done(out);
             }
-            Err(Failure(number, text)) => {
+            Err(NbdFailure(number, text)) => {
                 self.notes.errors += 1;
                 self.reply(request).error(out, number, &text);
             }
@@ -110,9 +110,9 @@ impl<'a> Executor<'a> {
     /// The reply to a request, still empty.
     pub fn reply(&self, request: &ExtendedRequest) -> Reply {
         let form = match (self.session.structured, self.session.extended) {
-            (_, true) => Form::Extended,
-            (true, false) => Form::Structured,
-            (false, false) => Form::Simple,
+            (_, true) => ReplyForm::Extended,
+            (true, false) => ReplyForm::Structured,
+            (false, false) => ReplyForm::Simple,
         };
         Reply {
             form,
@@ -123,7 +123,7 @@ impl<'a> Executor<'a> {
 
     /// Refuses all requests whose replies were not sent: what they did could not be kept.
     pub fn refuse_all(&mut self, replies: &[Reply], error: StoreError, out: &mut Vec<u8>) {
-        let Failure(number, text) = error.into();
+        let NbdFailure(number, text) = error.into();
         out.clear();
         self.notes.errors += replies.len() as u64;
         for reply in replies {
@@ -136,7 +136,7 @@ impl<'a> Executor<'a> {
         request: &ExtendedRequest,
         payload: &[u8],
         out: &mut Vec<u8>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), NbdFailure> {
         self.check(request)?;
         let ExtendedRequest {
             command,
@@ -174,7 +174,7 @@ impl<'a> Executor<'a> {
         Ok(())
     }
 
-    fn check(&mut self, request: &ExtendedRequest) -> Result<(), Failure> {
+    fn check(&mut self, request: &ExtendedRequest) -> Result<(), NbdFailure> {
         let ExtendedRequest {
             flags,
             command,
@@ -183,29 +183,29 @@ impl<'a> Executor<'a> {
             ..
         } = *request;
         let Some(allowed) = flags_allowed(command) else {
-            return Err(Failure(EINVAL, format!("unknown command {command}")));
+            return Err(NbdFailure(EINVAL, format!("unknown command {command}")));
         };
         let has_payload = self.session.extended && command == CMD_WRITE;
         let allowed = allowed | if has_payload { FLAG_PAYLOAD_LEN } else { 0 };
         if flags & !allowed != 0 {
             let text = format!("flags {flags:#x} do not fit command {command}");
-            return Err(Failure(EINVAL, text));
+            return Err(NbdFailure(EINVAL, text));
         }
         if command == CMD_FLUSH {
             // Offset and length are reserved; the protocol has the server ignore them.
             return Ok(());
         }
         if length == 0 {
-            return Err(Failure(EINVAL, "a request of 0 bytes".to_string()));
+            return Err(NbdFailure(EINVAL, "a request of 0 bytes".to_string()));
         }
         let size = self.drive.size();
         if offset.checked_add(length).is_none_or(|end| end > size) {
             let grows = command == CMD_WRITE || command == CMD_WRITE_ZEROES;
             let text = format!("{offset}..+{length} is beyond the end, {size} bytes");
-            return Err(Failure(if grows { ENOSPC } else { EINVAL }, text));
+            return Err(NbdFailure(if grows { ENOSPC } else { EINVAL }, text));
         }
         if command == CMD_READ && length > PAYLOAD_MAX.into() {
-            return Err(Failure(
+            return Err(NbdFailure(
                 EINVAL,
                 format!("more than {PAYLOAD_MAX} bytes in one read"),
             ));
@@ -216,14 +216,17 @@ impl<'a> Executor<'a> {
         Ok(())
     }
 
-    fn read(&mut self, request: &ExtendedRequest, out: &mut Vec<u8>) -> Result<(), Failure> {
+    fn read(&mut self, request: &ExtendedRequest, out: &mut Vec<u8>) -> Result<(), NbdFailure> {
         let has_df = request.flags & FLAG_DF != 0;
         let reply = self.reply(request);
         // At most the largest payload, as `check` says.
         let length = request.length as u32;
-        if reply.form == Form::Simple {
+        if reply.form == ReplyForm::Simple {
             if has_df {
-                return Err(Failure(EINVAL, "DF without structured replies".to_string()));
+                return Err(NbdFailure(
+                    EINVAL,
+                    "DF without structured replies".to_string(),
+                ));
             }
             reply.simple(out, 0);
             self.append(request.offset, length, out)?;
@@ -256,7 +259,7 @@ impl<'a> Executor<'a> {
         &mut self,
         request: &ExtendedRequest,
         out: &mut Vec<u8>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), NbdFailure> {
         let ExtendedRequest {
             flags,
             offset,
@@ -267,7 +270,7 @@ impl<'a> Executor<'a> {
             .filter(|index| self.session.contexts[*index])
             .collect();
         let Some(last) = selected.last() else {
-            return Err(Failure(
+            return Err(NbdFailure(
                 EINVAL,
                 "no metadata context was selected".to_string(),
             ));
@@ -288,7 +291,7 @@ impl<'a> Executor<'a> {
 }
 
 /// Merges adjacent extents of one state; returns pairs of bytes and state.
-fn merge(extents: &[Extent], state: fn(&Extent) -> u32) -> Vec<(u64, u32)> {
+fn merge(extents: &[StoreExtent], state: fn(&StoreExtent) -> u32) -> Vec<(u64, u32)> {
     let mut found: Vec<(u64, u32)> = Vec::new();
     for extent in extents {
         let (bytes, state) = (extent.length, state(extent));
@@ -300,19 +303,19 @@ fn merge(extents: &[Extent], state: fn(&Extent) -> u32) -> Vec<(u64, u32)> {
     found
 }
 
-fn allocation(extent: &Extent) -> u32 {
+fn allocation(extent: &StoreExtent) -> u32 {
     let hole = if extent.is_allocated { 0 } else { STATE_HOLE };
     let zero = if extent.is_zero { STATE_ZERO } else { 0 };
     hole | zero
 }
 
-fn durability(extent: &Extent) -> u32 {
+fn durability(extent: &StoreExtent) -> u32 {
     match extent.durability {
-        Durability::Durable => 0,
-        Durability::NeverWritten => STATE_NEVER_WRITTEN,
-        Durability::Cached => STATE_CACHED,
-        Durability::Older => STATE_OLDER,
-        Durability::Torn => STATE_TORN,
-        Durability::Lost => STATE_LOST,
+        SectorDurability::Durable => 0,
+        SectorDurability::NeverWritten => STATE_NEVER_WRITTEN,
+        SectorDurability::Cached => STATE_CACHED,
+        SectorDurability::Older => STATE_OLDER,
+        SectorDurability::Torn => STATE_TORN,
+        SectorDurability::Lost => STATE_LOST,
     }
 }

@@ -24,7 +24,7 @@ pub struct Export {
 
 /// The agreement that a handshake ends with.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Session {
+pub struct NbdSession {
     /// Whether replies are structured.
     pub structured: bool,
     /// Whether headers are extended, of requests and of structured replies.
@@ -47,19 +47,19 @@ pub enum Encryption {
 
 /// The next step after the bytes fed so far.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Step {
+pub enum HandshakeStep {
     /// Send the queued bytes, then receive more.
     More,
     /// Send the queued bytes; the client begins TLS, and the handshake continues inside. Bytes
     /// received behind the last one consumed are nobody's: they must not be fed.
     Encrypt,
     /// Send the queued bytes; requests follow.
-    Transmit(Session),
+    Transmit(NbdSession),
     /// Send the queued bytes, then disconnect for this reason.
     Close(&'static str),
 }
 
-enum State {
+enum HandshakeState {
     ClientFlags,
     Options,
     Skip { left: u32, option: u32 },
@@ -70,8 +70,8 @@ pub struct Handshake {
     export: Export,
     encryption: Encryption,
     is_encrypted: bool,
-    state: State,
-    session: Session,
+    state: HandshakeState,
+    session: NbdSession,
     context_name: Option<String>,
     is_fixed: bool,
     no_zeroes: bool,
@@ -93,8 +93,8 @@ impl Handshake {
             export,
             encryption,
             is_encrypted: false,
-            state: State::ClientFlags,
-            session: Session::default(),
+            state: HandshakeState::ClientFlags,
+            session: NbdSession::default(),
             context_name: None,
             is_fixed: false,
             no_zeroes: false,
@@ -106,104 +106,110 @@ impl Handshake {
 
     /// Replaces the reply to the option that began transmission, of which nothing has been sent,
     /// by a refusal.
-    pub fn refuse(&mut self, text: &str) -> Step {
+    pub fn refuse(&mut self, text: &str) -> HandshakeStep {
         let (option, start) = self.last;
         self.out.truncate(start);
         if option == OPT_EXPORT_NAME {
-            return Step::Close("this option cannot be refused in words");
+            return HandshakeStep::Close("this option cannot be refused in words");
         }
         self.answer(option, REP_ERR_POLICY, text.as_bytes());
-        Step::More
+        HandshakeStep::More
     }
 
     /// Consumes complete parts of `input`; returns the number of bytes consumed and the next step.
     /// Consumes no byte behind the end of the handshake.
-    pub fn feed(&mut self, input: &[u8]) -> (usize, Step) {
+    pub fn feed(&mut self, input: &[u8]) -> (usize, HandshakeStep) {
         let mut taken = 0;
         loop {
             let (used, step) = self.step(&input[taken..]);
             taken += used;
-            if used == 0 || step != Step::More {
+            if used == 0 || step != HandshakeStep::More {
                 return (taken, step);
             }
         }
     }
 
-    fn step(&mut self, input: &[u8]) -> (usize, Step) {
+    fn step(&mut self, input: &[u8]) -> (usize, HandshakeStep) {
         match self.state {
-            State::ClientFlags => self.client_flags(input),
-            State::Options => self.option(input),
-            State::Skip { left, option } => {
+            HandshakeState::ClientFlags => self.client_flags(input),
+            HandshakeState::Options => self.option(input),
+            HandshakeState::Skip { left, option } => {
                 let used = input.len().min(left as usize);
                 let left = left - used as u32;
-                self.state = State::Skip { left, option };
+                self.state = HandshakeState::Skip { left, option };
                 if left == 0 {
-                    self.state = State::Options;
+                    self.state = HandshakeState::Options;
                     self.answer(option, REP_ERR_TOO_BIG, b"the data is too long");
                 }
-                (used, Step::More)
+                (used, HandshakeStep::More)
             }
         }
     }
 
-    fn client_flags(&mut self, input: &[u8]) -> (usize, Step) {
-        let Some(flags) = Reader(input).u32() else {
-            return (0, Step::More);
+    fn client_flags(&mut self, input: &[u8]) -> (usize, HandshakeStep) {
+        let Some(flags) = WireReader(input).u32() else {
+            return (0, HandshakeStep::More);
         };
         if flags & !u32::from(FIXED_NEWSTYLE | NO_ZEROES) != 0 {
-            return (4, Step::Close("unknown client flags"));
+            return (4, HandshakeStep::Close("unknown client flags"));
         }
         self.is_fixed = flags & u32::from(FIXED_NEWSTYLE) != 0;
         self.no_zeroes = flags & u32::from(NO_ZEROES) != 0;
-        self.state = State::Options;
-        (4, Step::More)
+        self.state = HandshakeState::Options;
+        (4, HandshakeStep::More)
     }
 
-    fn option(&mut self, input: &[u8]) -> (usize, Step) {
-        let mut bytes = Reader(input);
+    fn option(&mut self, input: &[u8]) -> (usize, HandshakeStep) {
+        let mut bytes = WireReader(input);
         let head = (bytes.u64(), bytes.u32(), bytes.u32());
         let (Some(magic), Some(option), Some(length)) = head else {
-            return (0, Step::More);
+            return (0, HandshakeStep::More);
         };
         if magic != OPTION_MAGIC {
-            return (16, Step::Close("an option has the wrong magic number"));
+            return (
+                16,
+                HandshakeStep::Close("an option has the wrong magic number"),
+            );
         }
         if !self.is_fixed && option != OPT_EXPORT_NAME {
-            return (16, Step::Close("this option requires fixed newstyle"));
+            return (
+                16,
+                HandshakeStep::Close("this option requires fixed newstyle"),
+            );
         }
         if length > OPTION_MAX {
             if option == OPT_EXPORT_NAME {
-                return (16, Step::Close("the export name is too long"));
+                return (16, HandshakeStep::Close("the export name is too long"));
             }
-            self.state = State::Skip {
+            self.state = HandshakeState::Skip {
                 left: length,
                 option,
             };
-            return (16, Step::More);
+            return (16, HandshakeStep::More);
         }
         let Some(body) = bytes.take(length as usize) else {
-            return (0, Step::More);
+            return (0, HandshakeStep::More);
         };
         self.options += 1;
         if self.options > OPTIONS_MAX {
-            return (16, Step::Close("too many options"));
+            return (16, HandshakeStep::Close("too many options"));
         }
         let step = self.run(option, body);
         (16 + length as usize, step)
     }
 
-    fn run(&mut self, option: u32, body: &[u8]) -> Step {
+    fn run(&mut self, option: u32, body: &[u8]) -> HandshakeStep {
         self.last = (option, self.out.len());
         let is_bare = self.encryption == Encryption::Required && !self.is_encrypted;
         match option {
             OPT_EXPORT_NAME if self.session.extended => {
-                return Step::Close("with extended headers, GO begins transmission");
+                return HandshakeStep::Close("with extended headers, GO begins transmission");
             }
-            OPT_EXPORT_NAME if is_bare => return Step::Close("TLS is required"),
+            OPT_EXPORT_NAME if is_bare => return HandshakeStep::Close("TLS is required"),
             OPT_ABORT | OPT_STARTTLS => {}
             _ if is_bare => {
                 self.answer(option, REP_ERR_TLS_REQD, b"TLS is required");
-                return Step::More;
+                return HandshakeStep::More;
             }
             _ => {}
         }
@@ -211,7 +217,7 @@ impl Handshake {
             OPT_EXPORT_NAME => return self.export_name(body),
             OPT_ABORT => {
                 self.answer(option, REP_ACK, &[]);
-                return Step::Close("the client ended the handshake");
+                return HandshakeStep::Close("the client ended the handshake");
             }
             OPT_LIST => self.list(body),
             OPT_INFO | OPT_GO => return self.info(option, body),
@@ -237,11 +243,11 @@ impl Handshake {
             OPT_STARTTLS => return self.start_tls(body),
             _ => self.answer(option, REP_ERR_UNSUP, b"not supported"),
         }
-        Step::More
+        HandshakeStep::More
     }
 
     /// Whatever was agreed without TLS is void: it may not be what the client said.
-    fn start_tls(&mut self, body: &[u8]) -> Step {
+    fn start_tls(&mut self, body: &[u8]) -> HandshakeStep {
         let (kind, text) = match self.encryption {
             _ if !body.is_empty() => (REP_ERR_INVALID, "takes no data"),
             Encryption::Off => (REP_ERR_POLICY, "TLS is not offered"),
@@ -250,12 +256,12 @@ impl Handshake {
         };
         self.answer(OPT_STARTTLS, kind, text.as_bytes());
         if kind != REP_ACK {
-            return Step::More;
+            return HandshakeStep::More;
         }
         self.is_encrypted = true;
-        self.session = Session::default();
+        self.session = NbdSession::default();
         self.context_name = None;
-        Step::Encrypt
+        HandshakeStep::Encrypt
     }
 
     fn answer(&mut self, option: u32, kind: u32, body: &[u8]) {
@@ -275,7 +281,7 @@ impl Handshake {
         self.export.flags | df
     }
 
-    fn transmit(&mut self, name: &str) -> Step {
+    fn transmit(&mut self, name: &str) -> HandshakeStep {
         if self
             .context_name
             .as_deref()
@@ -283,15 +289,15 @@ impl Handshake {
         {
             self.session.contexts = [false; 2];
         }
-        Step::Transmit(self.session.clone())
+        HandshakeStep::Transmit(self.session.clone())
     }
 
-    fn export_name(&mut self, body: &[u8]) -> Step {
+    fn export_name(&mut self, body: &[u8]) -> HandshakeStep {
         let name = std::str::from_utf8(body)
             .ok()
             .filter(|name| self.is_ours(name));
         let Some(name) = name else {
-            return Step::Close("unknown export");
+            return HandshakeStep::Close("unknown export");
         };
         self.out.extend(self.export.size.to_be_bytes());
         self.out.extend(self.flags().to_be_bytes());
@@ -312,14 +318,14 @@ impl Handshake {
         self.answer(OPT_LIST, REP_ACK, &[]);
     }
 
-    fn info(&mut self, option: u32, body: &[u8]) -> Step {
+    fn info(&mut self, option: u32, body: &[u8]) -> HandshakeStep {
         let Some((name, asked)) = parse_info(body) else {
             self.answer(option, REP_ERR_INVALID, b"inconsistent lengths in the data");
-            return Step::More;
+            return HandshakeStep::More;
         };
         if !self.is_ours(name) {
             self.answer(option, REP_ERR_UNKNOWN, b"unknown export");
-            return Step::More;
+            return HandshakeStep::More;
         }
         let mut export = INFO_EXPORT.to_be_bytes().to_vec();
         export.extend(self.export.size.to_be_bytes());
@@ -348,7 +354,7 @@ impl Handshake {
         if option == OPT_GO {
             self.transmit(name)
         } else {
-            Step::More
+            HandshakeStep::More
         }
     }
 
@@ -392,7 +398,7 @@ impl Handshake {
 }
 
 fn parse_info(body: &[u8]) -> Option<(&str, Vec<u16>)> {
-    let mut bytes = Reader(body);
+    let mut bytes = WireReader(body);
     let name = bytes.string()?;
     let count = bytes.u16()?;
     let asked = (0..count)
@@ -402,7 +408,7 @@ fn parse_info(body: &[u8]) -> Option<(&str, Vec<u16>)> {
 }
 
 fn parse_contexts(body: &[u8]) -> Option<(&str, Vec<&str>)> {
-    let mut bytes = Reader(body);
+    let mut bytes = WireReader(body);
     let name = bytes.string()?;
     let count = bytes.u32()?;
     // A query takes at least four bytes, so the body bounds the number of queries.

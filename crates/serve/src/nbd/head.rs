@@ -3,12 +3,12 @@
 use super::wire::*;
 
 /// The head of the next request.
-pub(super) enum Head<'a> {
+pub(super) enum RequestHead<'a> {
     Compact(&'a [u8; REQUEST_BYTES]),
     Extended(&'a [u8; EXTENDED_REQUEST_BYTES]),
 }
 
-impl<'a> Head<'a> {
+impl<'a> RequestHead<'a> {
     /// Its length in bytes.
     pub fn bytes(is_extended: bool) -> usize {
         match is_extended {
@@ -18,10 +18,10 @@ impl<'a> Head<'a> {
     }
 
     /// The head at the front of `ready`, if all of it is there.
-    pub fn next(is_extended: bool, ready: &'a [u8]) -> Option<Head<'a>> {
+    pub fn next(is_extended: bool, ready: &'a [u8]) -> Option<RequestHead<'a>> {
         match is_extended {
-            true => ready.first_chunk().map(Head::Extended),
-            false => ready.first_chunk().map(Head::Compact),
+            true => ready.first_chunk().map(RequestHead::Extended),
+            false => ready.first_chunk().map(RequestHead::Compact),
         }
     }
 
@@ -29,8 +29,8 @@ impl<'a> Head<'a> {
     /// more, which no client may send.
     pub fn request(self) -> Option<(ExtendedRequest, usize)> {
         let (request, bytes) = match self {
-            Head::Compact(head) => (Request::parse(head)?.into(), head.len()),
-            Head::Extended(head) => (ExtendedRequest::parse(head)?, head.len()),
+            RequestHead::Compact(head) => (NbdRequest::parse(head)?.into(), head.len()),
+            RequestHead::Extended(head) => (ExtendedRequest::parse(head)?, head.len()),
         };
         (request.payload() <= u64::from(u32::MAX)).then_some((request, bytes))
     }

@@ -15,7 +15,7 @@ const SMALL_BYTES: usize = 4 << 10;
 /// Bytes by which a payload's buffer grows at first; it doubles from there.
 const PAYLOAD_STEP: usize = 1 << 20;
 
-pub(super) struct Input {
+pub(super) struct ReceiveBuffer {
     bytes: Box<[u8]>,
     start: usize,
     end: usize,
@@ -29,7 +29,7 @@ pub(super) fn is_silence(error: &io::Error) -> bool {
     )
 }
 
-impl Input {
+impl ReceiveBuffer {
     pub fn new() -> Self {
         Self {
             bytes: vec![0; SMALL_BYTES].into(),
@@ -43,7 +43,7 @@ impl Input {
         &self.bytes[self.start..self.end]
     }
 
-    /// Consumes `count` bytes of [`Input::ready`].
+    /// Consumes `count` bytes of [`ReceiveBuffer::ready`].
     pub fn take(&mut self, count: usize) {
         self.start += count;
         if self.start == self.end {
@@ -151,7 +151,7 @@ mod tests {
     /// A thousand idle clients once took a megabyte each.
     #[test]
     fn a_silent_client_takes_little_and_a_busy_one_gets_room() {
-        let mut input = Input::new();
+        let mut input = ReceiveBuffer::new();
         assert_eq!(input.bytes.len(), SMALL_BYTES);
         let sent: Vec<u8> = (0..3_000_000_u32).map(|n| n as u8).collect();
         let mut stream = sent.as_slice();

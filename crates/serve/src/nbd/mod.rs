@@ -21,11 +21,11 @@ mod server;
 mod tls;
 pub mod wire;
 
-pub use budget::Budget;
-pub use conversation::{Agreement, Conversation};
+pub use budget::PayloadBudget;
+pub use conversation::{Conversation, HandshakeResult};
 pub use execute::Executor;
-pub use handshake::{Encryption, Export, Handshake, Session, Step};
-pub use reply::{Form, Reply};
+pub use handshake::{Encryption, Export, Handshake, HandshakeStep, NbdSession};
+pub use reply::{Reply, ReplyForm};
 pub use server::{NbdOptions, NbdServer};
 #[cfg(feature = "tls")]
 pub use tls::{Tls, TlsError};

@@ -1,13 +1,13 @@
 //! Requests of one client side by side, for drives on which commands take time: each waits on a
 //! thread of its own and is answered when it is done, in whatever order that is.
 
-use super::budget::{Budget, FREE_BYTES, Share};
+use super::budget::{BudgetShare, FREE_BYTES, PayloadBudget};
 use super::execute::Executor;
-use super::head::Head;
-use super::input::Input;
+use super::head::RequestHead;
+use super::input::ReceiveBuffer;
 use super::wire::*;
 use crate::lint::SessionNotes;
-use crate::socket::Stream;
+use crate::socket::SocketStream;
 use std::collections::VecDeque;
 use std::io::{self, Write};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -21,14 +21,14 @@ const BYTES_MAX: usize = 16 << 20;
 const STACK_BYTES: usize = 1 << 20;
 
 /// A request and what it needs.
-struct Job<'a> {
+struct QueuedRequest<'a> {
     request: ExtendedRequest,
     payload: Vec<u8>,
     /// Memory of a large one, or why there is none: error number and text.
-    share: Result<Option<Share<'a>>, (u32, String)>,
+    share: Result<Option<BudgetShare<'a>>, (u32, String)>,
 }
 
-impl Job<'_> {
+impl QueuedRequest<'_> {
     /// Bytes in memory that are not out of a share.
     fn bytes(&self) -> usize {
         match (&self.share, self.request.command) {
@@ -39,9 +39,9 @@ impl Job<'_> {
 }
 
 /// What the threads of one client have in common.
-struct Desk<'a> {
-    client: Mutex<&'a Stream>,
-    inner: Mutex<Inner<'a>>,
+struct RequestPool<'a> {
+    client: Mutex<&'a SocketStream>,
+    inner: Mutex<RequestPoolState<'a>>,
     /// There is a job, or nothing more comes.
     came: Condvar,
     /// A job is done.
@@ -49,8 +49,8 @@ struct Desk<'a> {
 }
 
 #[derive(Default)]
-struct Inner<'a> {
-    jobs: VecDeque<Job<'a>>,
+struct RequestPoolState<'a> {
+    jobs: VecDeque<QueuedRequest<'a>>,
     /// Jobs here and under way, and their bytes.
     open: usize,
     bytes: usize,
@@ -73,11 +73,11 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// When the stream fails.
 pub(super) fn run<'a>(
     executor: &mut Executor<'a>,
-    budget: &'a Budget,
-    socket: &'a Stream,
-    input: &mut Input,
+    budget: &'a PayloadBudget,
+    socket: &'a SocketStream,
+    input: &mut ReceiveBuffer,
 ) -> io::Result<()> {
-    let desk = Desk {
+    let desk = RequestPool {
         client: Mutex::new(socket),
         inner: Mutex::default(),
         came: Condvar::new(),
@@ -99,12 +99,12 @@ pub(super) fn run<'a>(
 /// at once.
 fn receive<'scope, 'a: 'scope>(
     executor: &mut Executor<'a>,
-    budget: &'a Budget,
-    (mut socket, input): (&Stream, &mut Input),
-    (desk, scope): (&'scope Desk<'a>, &'scope Scope<'scope, '_>),
+    budget: &'a PayloadBudget,
+    (mut socket, input): (&SocketStream, &mut ReceiveBuffer),
+    (desk, scope): (&'scope RequestPool<'a>, &'scope Scope<'scope, '_>),
 ) -> io::Result<()> {
     loop {
-        let Some(head) = Head::next(executor.session.extended, input.ready()) else {
+        let Some(head) = RequestHead::next(executor.session.extended, input.ready()) else {
             if input.wait(&mut socket)? == 0 {
                 return Ok(());
             }
@@ -118,7 +118,7 @@ fn receive<'scope, 'a: 'scope>(
             return Ok(());
         }
         input.take(head_bytes);
-        let share = match Budget::is_asked_for(&request) {
+        let share = match PayloadBudget::is_asked_for(&request) {
             true => budget.share(&request).map(Some),
             false => Ok(None),
         };
@@ -127,7 +127,7 @@ fn receive<'scope, 'a: 'scope>(
             Ok(_) => input.collect(&mut socket, bytes, &mut payload)?,
             Err(_) => input.skip(&mut socket, bytes)?,
         }
-        let job = Job {
+        let job = QueuedRequest {
             request,
             payload,
             share,
@@ -148,11 +148,11 @@ fn receive<'scope, 'a: 'scope>(
     }
 }
 
-impl<'a> Desk<'a> {
+impl<'a> RequestPool<'a> {
     /// Puts a job down, as soon as there is room for it; whether it needs another thread.
-    fn put(&self, job: Job<'a>) -> bool {
+    fn put(&self, job: QueuedRequest<'a>) -> bool {
         let bytes = job.bytes();
-        let is_full = |inner: &mut Inner<'_>| {
+        let is_full = |inner: &mut RequestPoolState<'_>| {
             inner.open > 0 && (inner.open >= REQUESTS_MAX || inner.bytes + bytes > BYTES_MAX)
         };
         let inner = self.went.wait_while(lock(&self.inner), is_full);
@@ -178,10 +178,10 @@ impl<'a> Desk<'a> {
     }
 
     /// The next job; `None` when nothing more comes.
-    fn take(&self) -> Option<Job<'a>> {
+    fn take(&self) -> Option<QueuedRequest<'a>> {
         let mut inner = lock(&self.inner);
         inner.idle += 1;
-        let is_waiting = |inner: &mut Inner<'_>| inner.jobs.is_empty() && !inner.is_over;
+        let is_waiting = |inner: &mut RequestPoolState<'_>| inner.jobs.is_empty() && !inner.is_over;
         let inner_now = self.came.wait_while(inner, is_waiting);
         inner = inner_now.unwrap_or_else(PoisonError::into_inner);
         inner.idle -= 1;
@@ -210,7 +210,7 @@ impl<'a> Desk<'a> {
 }
 
 /// Carries out a job, and settles it before it is acknowledged.
-fn answer(executor: &mut Executor<'_>, job: &Job<'_>, out: &mut Vec<u8>) {
+fn answer(executor: &mut Executor<'_>, job: &QueuedRequest<'_>, out: &mut Vec<u8>) {
     let reply = executor.reply(&job.request);
     match &job.share {
         Ok(_) => executor.run(&job.request, &job.payload, out),

@@ -8,7 +8,7 @@
 //! thread that wakes from sleep.
 
 use crate::busy_poll::BusyPoll;
-use crate::socket::Stream;
+use crate::socket::SocketStream;
 use std::io::{self, IoSlice, Read, Write};
 use std::time::{Duration, Instant};
 
@@ -23,15 +23,15 @@ const POLLS: u32 = 8;
 const LONG_WEIGHT: i32 = 64;
 
 /// A stream whose reads poll before they sleep.
-pub(super) struct Polled<'a> {
-    stream: &'a Stream,
+pub(super) struct PollingStream<'a> {
+    stream: &'a SocketStream,
     poll: BusyPoll,
     /// Bytes received and sent since the last wait.
     moved: usize,
 }
 
-impl<'a> Polled<'a> {
-    pub fn new(stream: &'a Stream) -> Self {
+impl<'a> PollingStream<'a> {
+    pub fn new(stream: &'a SocketStream) -> Self {
         Self {
             stream,
             poll: BusyPoll::new(LONG_WEIGHT),
@@ -55,7 +55,7 @@ impl<'a> Polled<'a> {
     }
 }
 
-impl Read for Polled<'_> {
+impl Read for PollingStream<'_> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         if std::mem::take(&mut self.moved) >= BYTES_MAX {
             return self.stream.read(into).inspect(|got| self.moved = *got);
@@ -78,7 +78,7 @@ impl Read for Polled<'_> {
     }
 }
 
-impl Write for Polled<'_> {
+impl Write for PollingStream<'_> {
     fn write(&mut self, from: &[u8]) -> io::Result<usize> {
         self.moved = self.moved.saturating_add(from.len());
         self.stream.write(from)
@@ -108,8 +108,8 @@ mod tests {
             BusyPoll::new(LONG_WEIGHT).highest(),
         ] {
             let (mut client, server) = UnixStream::pair().unwrap();
-            let stream = Stream::Unix(server);
-            let mut polled = Polled::new(&stream);
+            let stream = SocketStream::Unix(server);
+            let mut polled = PollingStream::new(&stream);
             let polls = poll.pays_off();
             polled.poll = poll;
             let sender = std::thread::spawn(move || {

@@ -1,14 +1,14 @@
 //! Encodes replies.
 
 use super::wire::*;
-use crate::store::Piece;
+use crate::store::ReadPiece;
 
 /// Length in bytes of the head of a chunk of data, its offset included: structured, extended.
 const DATA_HEAD: [usize; 2] = [28, 40];
 
 /// Form of the replies of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Form {
+pub enum ReplyForm {
     /// Simple replies.
     Simple,
     /// Structured replies with compact headers.
@@ -21,7 +21,7 @@ pub enum Form {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Reply {
     /// Its form.
-    pub form: Form,
+    pub form: ReplyForm,
     /// The request's cookie.
     pub cookie: u64,
     /// The request's offset, which an extended header repeats.
@@ -38,7 +38,7 @@ impl Reply {
 
     /// Appends the head of a chunk. Slices, because an array is appended byte by byte.
     fn chunk(self, out: &mut Vec<u8>, flags: u16, kind: u16, length: u32) {
-        let is_extended = self.form == Form::Extended;
+        let is_extended = self.form == ReplyForm::Extended;
         let magic = match is_extended {
             true => EXTENDED_REPLY_MAGIC,
             false => STRUCTURED_REPLY_MAGIC,
@@ -60,14 +60,16 @@ impl Reply {
     /// Appends a complete reply without content.
     pub fn done(self, out: &mut Vec<u8>) {
         match self.form {
-            Form::Simple => self.simple(out, 0),
-            Form::Structured | Form::Extended => self.chunk(out, CHUNK_DONE, CHUNK_NONE, 0),
+            ReplyForm::Simple => self.simple(out, 0),
+            ReplyForm::Structured | ReplyForm::Extended => {
+                self.chunk(out, CHUNK_DONE, CHUNK_NONE, 0)
+            }
         }
     }
 
     /// Appends a complete reply with an error, and with its message where the form has room.
     pub fn error(self, out: &mut Vec<u8>, number: u32, text: &str) {
-        if self.form == Form::Simple {
+        if self.form == ReplyForm::Simple {
             return self.simple(out, number);
         }
         let text = &text.as_bytes()[..text.len().min(NAME_MAX)];
@@ -94,7 +96,7 @@ impl Reply {
     /// has 32 bits for each: a longer run ends there.
     pub fn states(self, out: &mut Vec<u8>, flags: u16, context: u32, found: &[(u64, u32)]) {
         let count = found.len() as u32;
-        if self.form == Form::Extended {
+        if self.form == ReplyForm::Extended {
             self.chunk(out, flags, CHUNK_BLOCK_STATUS_EXT, 8 + 16 * count);
             out.extend(context.to_be_bytes());
             out.extend(count.to_be_bytes());
@@ -114,7 +116,7 @@ impl Reply {
 
     /// Length in bytes of the head of a chunk of data.
     fn data_head_bytes(self) -> usize {
-        DATA_HEAD[usize::from(self.form == Form::Extended)]
+        DATA_HEAD[usize::from(self.form == ReplyForm::Extended)]
     }
 }
 
@@ -125,11 +127,11 @@ pub struct Chunks<'a> {
     /// Offset of the next piece.
     at: u64,
     /// The chunk that the next piece may extend.
-    last: Option<Last>,
+    last: Option<OpenChunk>,
 }
 
 #[derive(Clone, Copy)]
-struct Last {
+struct OpenChunk {
     start: usize,
     offset: u64,
     is_hole: bool,
@@ -147,12 +149,12 @@ impl<'a> Chunks<'a> {
     }
 
     /// Appends the next piece.
-    pub fn add(&mut self, piece: Piece<'_>) {
-        let is_hole = matches!(piece, Piece::Zeroes(_));
+    pub fn add(&mut self, piece: ReadPiece<'_>) {
+        let is_hole = matches!(piece, ReadPiece::Zeroes(_));
         if self.last.is_none_or(|last| last.is_hole != is_hole) {
             self.complete(0);
             let start = self.out.len();
-            self.last = Some(Last {
+            self.last = Some(OpenChunk {
                 start,
                 offset: self.at,
                 is_hole,
@@ -162,11 +164,11 @@ impl<'a> Chunks<'a> {
             }
         }
         self.at += match piece {
-            Piece::Bytes(bytes) => {
+            ReadPiece::Bytes(bytes) => {
                 self.out.extend_from_slice(bytes);
                 bytes.len() as u64
             }
-            Piece::Zeroes(count) => count as u64,
+            ReadPiece::Zeroes(count) => count as u64,
         };
     }
 
@@ -195,7 +197,7 @@ impl<'a> Chunks<'a> {
 mod tests {
     use super::*;
 
-    fn reply(form: Form, offset: u64) -> Reply {
+    fn reply(form: ReplyForm, offset: u64) -> Reply {
         Reply {
             form,
             cookie: 5,
@@ -205,7 +207,7 @@ mod tests {
 
     #[test]
     fn pieces_of_one_kind_share_a_chunk_and_the_last_chunk_is_marked() {
-        for form in [Form::Structured, Form::Extended] {
+        for form in [ReplyForm::Structured, ReplyForm::Extended] {
             pieces_share_chunks(reply(form, 4096));
         }
     }
@@ -214,11 +216,11 @@ mod tests {
         let mut out = vec![9];
         let mut chunks = Chunks::new(reply, &mut out);
         for piece in [
-            Piece::Bytes(&[1; 4]),
-            Piece::Bytes(&[2; 4]),
-            Piece::Zeroes(8),
-            Piece::Zeroes(16),
-            Piece::Bytes(&[3; 2]),
+            ReadPiece::Bytes(&[1; 4]),
+            ReadPiece::Bytes(&[2; 4]),
+            ReadPiece::Zeroes(8),
+            ReadPiece::Zeroes(16),
+            ReadPiece::Bytes(&[3; 2]),
         ] {
             chunks.add(piece);
         }
@@ -235,9 +237,9 @@ mod tests {
     #[test]
     fn a_hole_at_the_end_is_the_last_chunk() {
         let (mut out, mut expected) = (Vec::new(), Vec::new());
-        let reply = reply(Form::Structured, 0);
+        let reply = reply(ReplyForm::Structured, 0);
         let mut chunks = Chunks::new(reply, &mut out);
-        chunks.add(Piece::Zeroes(512));
+        chunks.add(ReadPiece::Zeroes(512));
         chunks.end();
         reply.hole(&mut expected, CHUNK_DONE, 0, 512);
         assert_eq!(out, expected);

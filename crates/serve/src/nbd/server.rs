@@ -1,16 +1,16 @@
 //! Sockets and threads: one thread for each client.
 
-use super::budget::Budget;
-use super::conversation::{Agreement, Conversation};
+use super::budget::PayloadBudget;
+use super::conversation::{Conversation, HandshakeResult};
 use super::handshake::{Encryption, Export};
-use super::polled::Polled;
+use super::polled::PollingStream;
 #[cfg(feature = "tls")]
 use super::tls::Tls;
 use super::wire::*;
-use crate::clients::{Guest, Limits, Listening};
+use crate::clients::{ClientLimits, ClientListener, ConnectedClient};
 use crate::lint::Lint;
-use crate::log::Log;
-use crate::sectors::Sectors;
+use crate::log::ServerLog;
+use crate::sectors::SharedDrive;
 use crate::socket::Address;
 use std::io;
 use std::sync::Arc;
@@ -41,7 +41,7 @@ pub struct NbdOptions {
     #[cfg(feature = "tls")]
     pub tls: Option<Tls>,
     /// Receives what was done to clients that were turned away.
-    pub log: Log,
+    pub log: ServerLog,
 }
 
 impl Default for NbdOptions {
@@ -55,14 +55,14 @@ impl Default for NbdOptions {
             handshake_timeout: Duration::from_secs(30),
             #[cfg(feature = "tls")]
             tls: None,
-            log: Log::default(),
+            log: ServerLog::default(),
         }
     }
 }
 
 impl NbdOptions {
     /// The properties of `drive` that the handshake sends.
-    pub fn export(&self, drive: &Sectors) -> Export {
+    pub fn export(&self, drive: &SharedDrive) -> Export {
         let mut flags = HAS_FLAGS | SEND_FLUSH | CAN_MULTI_CONN | SEND_CACHE;
         if drive.is_read_only() {
             flags |= READ_ONLY;
@@ -90,8 +90,8 @@ impl NbdOptions {
         Encryption::Off
     }
 
-    fn limits(&self) -> Limits {
-        Limits {
+    fn limits(&self) -> ClientLimits {
+        ClientLimits {
             clients: self.clients_max,
             reserve: self.clients_max / 8,
             waiting: self.handshakes_max,
@@ -100,16 +100,16 @@ impl NbdOptions {
     }
 }
 
-struct Shared {
-    drive: Arc<Sectors>,
+struct NbdServerState {
+    drive: Arc<SharedDrive>,
     lint: Arc<Lint>,
-    budget: Budget,
+    budget: PayloadBudget,
     options: NbdOptions,
 }
 
 /// An NBD server that runs until it is stopped or dropped.
 pub struct NbdServer {
-    listening: Listening,
+    listening: ClientListener,
 }
 
 impl NbdServer {
@@ -118,22 +118,22 @@ impl NbdServer {
     /// # Errors
     /// When the server cannot listen at the address.
     pub fn start(
-        drive: Arc<Sectors>,
+        drive: Arc<SharedDrive>,
         lint: Arc<Lint>,
         address: &Address,
         options: NbdOptions,
     ) -> io::Result<Self> {
         let (limits, log) = (options.limits(), options.log.clone());
-        let shared = Shared {
+        let shared = NbdServerState {
             drive,
             lint,
-            budget: Budget::default(),
+            budget: PayloadBudget::default(),
             options,
         };
-        let client = move |guest: Guest| {
+        let client = move |guest: ConnectedClient| {
             let _ = serve(&shared, &guest);
         };
-        let listening = Listening::start(address, "nbd", limits, log, client)?;
+        let listening = ClientListener::start(address, "nbd", limits, log, client)?;
         Ok(Self { listening })
     }
 
@@ -153,7 +153,7 @@ impl NbdServer {
     }
 }
 
-fn serve(shared: &Shared, guest: &Guest) -> io::Result<()> {
+fn serve(shared: &NbdServerState, guest: &ConnectedClient) -> io::Result<()> {
     let mut stream = guest.stream();
     // A smaller buffer is slower and just as correct.
     let _ = stream.set_send_buffer(SEND_BUFFER_BYTES);
@@ -162,13 +162,13 @@ fn serve(shared: &Shared, guest: &Guest) -> io::Result<()> {
     let (drive, lint, budget) = (&shared.drive, &shared.lint, &shared.budget);
     let mut conversation = Conversation::new(drive, lint, budget, export, options.encryption());
     match conversation.shake_hands(&mut stream, || guest.admit())? {
-        Agreement::Transmit(session) => {
+        HandshakeResult::Transmit(session) => {
             let name = begin(guest)?;
             let conversation = conversation.over(stream);
-            conversation.transmit(session, name, &mut Polled::new(stream))
+            conversation.transmit(session, name, &mut PollingStream::new(stream))
         }
         #[cfg(feature = "tls")]
-        Agreement::Encrypt => match &options.tls {
+        HandshakeResult::Encrypt => match &options.tls {
             Some(tls) => encrypted(tls, guest, conversation),
             None => Ok(()),
         },
@@ -177,7 +177,7 @@ fn serve(shared: &Shared, guest: &Guest) -> io::Result<()> {
 }
 
 /// The handshake is complete; returns the name of the session.
-fn begin(guest: &Guest) -> io::Result<String> {
+fn begin(guest: &ConnectedClient) -> io::Result<String> {
     guest.stream().set_read_timeout(Some(SILENCE))?;
     guest.begin();
     Ok(format!("nbd {}", guest.number()))
@@ -185,12 +185,18 @@ fn begin(guest: &Guest) -> io::Result<String> {
 
 /// Continues a conversation inside TLS.
 #[cfg(feature = "tls")]
-fn encrypted(tls: &Tls, guest: &Guest, mut conversation: Conversation<'_>) -> io::Result<()> {
-    let accepted = tls.accept(Polled::new(guest.stream()));
+fn encrypted(
+    tls: &Tls,
+    guest: &ConnectedClient,
+    mut conversation: Conversation<'_>,
+) -> io::Result<()> {
+    let accepted = tls.accept(PollingStream::new(guest.stream()));
     let mut stream = accepted.inspect_err(|error| {
-        guest.note(crate::log::Event::Unencrypted(&error.to_string()));
+        guest.note(crate::log::ServerEvent::Unencrypted(&error.to_string()));
     })?;
-    if let Agreement::Transmit(session) = conversation.shake_hands(&mut stream, || guest.admit())? {
+    if let HandshakeResult::Transmit(session) =
+        conversation.shake_hands(&mut stream, || guest.admit())?
+    {
         conversation.transmit(session, begin(guest)?, &mut stream)?;
     }
     stream.close();

@@ -3,7 +3,7 @@
 //! TLS 1.3 alone. Keys shared in advance (`tls-psk`) are left out: rustls has none.
 
 use super::handshake::Encryption;
-use super::polled::Polled;
+use super::polled::PollingStream;
 use rustls::crypto::{CryptoProvider, ring};
 use rustls::pki_types::pem::{Error as PemError, PemObject};
 use rustls::pki_types::{CertificateDer, CertificateRevocationListDer, PrivateKeyDer};
@@ -114,14 +114,14 @@ impl Tls {
     }
 
     /// Runs the handshake of TLS on a stream.
-    pub(super) fn accept<'a>(&self, stream: Polled<'a>) -> io::Result<Encrypted<'a>> {
+    pub(super) fn accept<'a>(&self, stream: PollingStream<'a>) -> io::Result<TlsConnection<'a>> {
         let mut connection =
             ServerConnection::new(self.config.clone()).map_err(io::Error::other)?;
-        let mut stream = Buffered(BufReader::with_capacity(READ_BYTES, stream));
+        let mut stream = BufferedSocket(BufReader::with_capacity(READ_BYTES, stream));
         while connection.is_handshaking() {
             connection.complete_io(&mut stream)?;
         }
-        Ok(Encrypted(StreamOwned::new(connection, stream)))
+        Ok(TlsConnection(StreamOwned::new(connection, stream)))
     }
 }
 
@@ -174,9 +174,9 @@ fn verifier(
 }
 
 /// An encrypted connection.
-pub(super) struct Encrypted<'a>(StreamOwned<ServerConnection, Buffered<'a>>);
+pub(super) struct TlsConnection<'a>(StreamOwned<ServerConnection, BufferedSocket<'a>>);
 
-impl Encrypted<'_> {
+impl TlsConnection<'_> {
     /// Announces the end of the connection.
     pub fn close(mut self) {
         self.0.conn.send_close_notify();
@@ -185,13 +185,13 @@ impl Encrypted<'_> {
     }
 }
 
-impl Read for Encrypted<'_> {
+impl Read for TlsConnection<'_> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         self.0.read(into)
     }
 }
 
-impl Write for Encrypted<'_> {
+impl Write for TlsConnection<'_> {
     fn write(&mut self, from: &[u8]) -> io::Result<usize> {
         self.0.write(from)
     }
@@ -202,15 +202,15 @@ impl Write for Encrypted<'_> {
 }
 
 /// A stream with a buffer for what it receives.
-struct Buffered<'a>(BufReader<Polled<'a>>);
+struct BufferedSocket<'a>(BufReader<PollingStream<'a>>);
 
-impl Read for Buffered<'_> {
+impl Read for BufferedSocket<'_> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         self.0.read(into)
     }
 }
 
-impl Write for Buffered<'_> {
+impl Write for BufferedSocket<'_> {
     fn write(&mut self, from: &[u8]) -> io::Result<usize> {
         self.0.get_mut().write(from)
     }

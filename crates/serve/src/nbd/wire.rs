@@ -135,7 +135,7 @@ pub fn context_queries(name: &str, queries: &[&str]) -> Vec<u8> {
 
 /// One request, without its payload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Request {
+pub struct NbdRequest {
     pub flags: u16,
     pub command: u16,
     pub cookie: u64,
@@ -145,9 +145,9 @@ pub struct Request {
 
 /// Reads big-endian numbers from the front of a slice.
 #[derive(Debug, Clone, Copy)]
-pub struct Reader<'a>(pub &'a [u8]);
+pub struct WireReader<'a>(pub &'a [u8]);
 
-impl<'a> Reader<'a> {
+impl<'a> WireReader<'a> {
     /// Takes the next `count` bytes; `None` if fewer are left.
     pub fn take(&mut self, count: usize) -> Option<&'a [u8]> {
         let (head, tail) = self.0.split_at_checked(count)?;
@@ -181,10 +181,10 @@ impl<'a> Reader<'a> {
     }
 }
 
-impl Request {
+impl NbdRequest {
     /// Decodes a request; `None` if the magic number is wrong.
     pub fn parse(bytes: &[u8; REQUEST_BYTES]) -> Option<Self> {
-        let mut bytes = Reader(bytes);
+        let mut bytes = WireReader(bytes);
         if bytes.u32()? != REQUEST_MAGIC {
             return None;
         }
@@ -229,8 +229,8 @@ pub struct ExtendedRequest {
     pub length: u64,
 }
 
-impl From<Request> for ExtendedRequest {
-    fn from(request: Request) -> Self {
+impl From<NbdRequest> for ExtendedRequest {
+    fn from(request: NbdRequest) -> Self {
         Self {
             flags: request.flags,
             command: request.command,
@@ -244,7 +244,7 @@ impl From<Request> for ExtendedRequest {
 impl ExtendedRequest {
     /// Decodes a request; `None` if the magic number is wrong.
     pub fn parse(bytes: &[u8; EXTENDED_REQUEST_BYTES]) -> Option<Self> {
-        let mut bytes = Reader(bytes);
+        let mut bytes = WireReader(bytes);
         if bytes.u32()? != EXTENDED_REQUEST_MAGIC {
             return None;
         }
@@ -283,7 +283,7 @@ mod tests {
 
     #[test]
     fn a_request_is_read_as_it_was_written() {
-        let sent = Request {
+        let sent = NbdRequest {
             flags: 1,
             command: 6,
             cookie: 7 << 40,
@@ -292,16 +292,16 @@ mod tests {
         };
         let mut bytes = sent.encode();
         assert_eq!(bytes[..8], [0x25, 0x60, 0x95, 0x13, 0, 1, 0, 6]);
-        assert_eq!(Request::parse(&bytes), Some(sent));
+        assert_eq!(NbdRequest::parse(&bytes), Some(sent));
         bytes[3] ^= 1;
-        assert_eq!(Request::parse(&bytes), None);
+        assert_eq!(NbdRequest::parse(&bytes), None);
     }
 
     #[test]
     fn a_string_longer_than_its_bytes_is_refused() {
-        assert_eq!(Reader(&[0, 0, 0, 2, b'a', b'b']).string(), Some("ab"));
-        assert_eq!(Reader(&[0, 0, 0, 3, b'a', b'b']).string(), None);
-        assert_eq!(Reader(&[0xff; 9]).string(), None);
-        assert_eq!(Reader(&[0, 0, 0, 1, 0xff]).string(), None);
+        assert_eq!(WireReader(&[0, 0, 0, 2, b'a', b'b']).string(), Some("ab"));
+        assert_eq!(WireReader(&[0, 0, 0, 3, b'a', b'b']).string(), None);
+        assert_eq!(WireReader(&[0xff; 9]).string(), None);
+        assert_eq!(WireReader(&[0, 0, 0, 1, 0xff]).string(), None);
     }
 }

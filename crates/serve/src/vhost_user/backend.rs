@@ -3,10 +3,10 @@
 use super::device::{
     CONFIG_BYTES, F_CONFIG_WCE, QUEUE_SIZE, QUEUES, WRITEBACK_AT, config, features, is_writethrough,
 };
-use super::request::{Disk, Status};
-use super::vring::{Memory, Vring};
+use super::request::{VirtioBlkDisk, VirtioStatus};
+use super::vring::{NotifyingVring, SharedGuestMemory};
 use crate::lint::{Lint, SessionNotes};
-use crate::sectors::Sectors;
+use crate::sectors::SharedDrive;
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard};
@@ -19,15 +19,15 @@ use vmm_sys_util::event::{
     EventConsumer, EventFlag, EventNotifier, new_event_consumer_and_notifier,
 };
 
-type Chain = DescriptorChain<GuestMemoryLoadGuard<GuestMemoryMmap>>;
+type GuestChain = DescriptorChain<GuestMemoryLoadGuard<GuestMemoryMmap>>;
 
 /// Requests carried out before their answers are published together.
 const BATCH_REQUESTS: usize = 64;
 
 /// What outlasts connections.
-pub struct Served {
+pub struct VhostDisk {
     /// The shared drive.
-    pub drive: Arc<Sectors>,
+    pub drive: Arc<SharedDrive>,
     /// Where notes of ended connections are kept.
     pub lint: Arc<Lint>,
     /// Serial number that the guest sees.
@@ -41,20 +41,20 @@ pub struct Served {
 
 /// The device of one connection.
 pub struct Backend {
-    served: Arc<Served>,
+    served: Arc<VhostDisk>,
     notes: Mutex<SessionNotes>,
-    memory: Memory,
+    memory: SharedGuestMemory,
     accepted: AtomicU64,
     event_idx: AtomicBool,
-    turns: Turns,
+    turns: BatchGate,
 }
 
 /// Batches of requests under way. A hypervisor asks again for what has no answer once the
 /// connection ends, or a queue is stopped; an answer after that would be a second one.
 #[derive(Default)]
-struct Turns(RwLock<bool>);
+struct BatchGate(RwLock<bool>);
 
-impl Turns {
+impl BatchGate {
     /// A batch is taken and answered while this is held; `None`: no more.
     fn begin(&self) -> Option<RwLockReadGuard<'_, bool>> {
         let turn = self.0.read().unwrap_or_else(PoisonError::into_inner);
@@ -73,24 +73,24 @@ impl Turns {
 }
 
 /// A request that was carried out and not answered yet.
-struct Done {
+struct UnansweredRequest {
     head: u16,
     written: u32,
-    status: Status,
+    status: VirtioStatus,
     /// Where the status goes; nowhere in a malformed request.
-    answer: Option<Chain>,
+    answer: Option<GuestChain>,
 }
 
 impl Backend {
     /// The device of a new connection named `name`.
-    pub fn new(served: Arc<Served>, memory: Memory, name: String) -> Backend {
+    pub fn new(served: Arc<VhostDisk>, memory: SharedGuestMemory, name: String) -> Backend {
         Backend {
             served,
             notes: Mutex::new(SessionNotes::new(name, false)),
             memory,
             accepted: AtomicU64::new(0),
             event_idx: AtomicBool::new(false),
-            turns: Turns::default(),
+            turns: BatchGate::default(),
         }
     }
 
@@ -111,10 +111,10 @@ impl Backend {
         self.served.writeback.load(Ordering::SeqCst)
     }
 
-    fn disk(&self) -> Disk<'_> {
+    fn disk(&self) -> VirtioBlkDisk<'_> {
         let accepted = self.accepted.load(Ordering::SeqCst);
         let is_known = self.served.is_writeback_known.load(Ordering::SeqCst);
-        Disk {
+        VirtioBlkDisk {
             drive: &self.served.drive,
             notes: &self.notes,
             lint: &self.served.lint,
@@ -124,7 +124,7 @@ impl Backend {
     }
 
     /// Carries out what is in a queue. False: nothing more is taken from it.
-    fn serve_queue(&self, vring: &Vring) -> io::Result<bool> {
+    fn serve_queue(&self, vring: &NotifyingVring) -> io::Result<bool> {
         loop {
             let Some(_turn) = self.turns.begin() else {
                 return Ok(false);
@@ -134,19 +134,20 @@ impl Backend {
                 return Ok(true);
             }
             let disk = self.disk();
-            let mut done: Vec<Done> = chains.into_iter().map(|c| run(&disk, c)).collect();
+            let mut done: Vec<UnansweredRequest> =
+                chains.into_iter().map(|c| run(&disk, c)).collect();
             if self.served.drive.settle().is_err() {
                 // Nothing of it may be acknowledged: what one read may be what another wrote.
                 disk.lost(done.len() as u64);
                 for request in &mut done {
-                    (request.written, request.status) = (0, Status::Error);
+                    (request.written, request.status) = (0, VirtioStatus::Error);
                 }
             }
             self.answer(vring, done)?;
         }
     }
 
-    fn take(&self, vring: &Vring) -> io::Result<Vec<Chain>> {
+    fn take(&self, vring: &NotifyingVring) -> io::Result<Vec<GuestChain>> {
         let memory = self.memory.memory();
         let mut state = vring.get_mut();
         let chains = state.get_queue_mut().iter(memory);
@@ -154,7 +155,7 @@ impl Backend {
         Ok(chains.take(BATCH_REQUESTS).collect())
     }
 
-    fn answer(&self, vring: &Vring, done: Vec<Done>) -> io::Result<()> {
+    fn answer(&self, vring: &NotifyingVring, done: Vec<UnansweredRequest>) -> io::Result<()> {
         for request in done {
             let mut written = request.written;
             if let Some(chain) = request.answer {
@@ -171,7 +172,7 @@ impl Backend {
     }
 
     /// Serves a queue until it is empty, and then has the guest notify again.
-    fn drain(&self, vring: &Vring) -> io::Result<()> {
+    fn drain(&self, vring: &NotifyingVring) -> io::Result<()> {
         if !self.event_idx.load(Ordering::SeqCst) {
             return self.serve_queue(vring).map(|_| ());
         }
@@ -187,7 +188,7 @@ impl Backend {
 }
 
 /// Carries out one request.
-fn run(disk: &Disk<'_>, chain: Chain) -> Done {
+fn run(disk: &VirtioBlkDisk<'_>, chain: GuestChain) -> UnansweredRequest {
     let head = chain.head_index();
     let memory = chain.memory().clone();
     let parts = chain.clone().reader(&memory);
@@ -196,7 +197,7 @@ fn run(disk: &Disk<'_>, chain: Chain) -> Done {
         Ok((mut reader, mut writer)) if writer.available_bytes() > 0 => {
             let (from, into) = (reader.available_bytes(), writer.available_bytes() - 1);
             match from < 16 {
-                true => (0, Status::Error, true),
+                true => (0, VirtioStatus::Error, true),
                 false => {
                     let (written, status) =
                         disk.run(&mut reader, from as u64, &mut writer, into as u64);
@@ -204,9 +205,9 @@ fn run(disk: &Disk<'_>, chain: Chain) -> Done {
                 }
             }
         }
-        _ => (0, Status::Error, false),
+        _ => (0, VirtioStatus::Error, false),
     };
-    Done {
+    UnansweredRequest {
         head,
         written,
         status,
@@ -215,7 +216,7 @@ fn run(disk: &Disk<'_>, chain: Chain) -> Done {
 }
 
 /// Writes the status of a request, the last byte that the device may write.
-fn put_status(chain: Chain, status: Status) -> io::Result<u32> {
+fn put_status(chain: GuestChain, status: VirtioStatus) -> io::Result<u32> {
     let memory = chain.memory().clone();
     let mut writer: Writer<'_> = chain.writer(&memory).map_err(io::Error::other)?;
     let last = writer.available_bytes() - 1;
@@ -226,7 +227,7 @@ fn put_status(chain: Chain, status: Status) -> io::Result<u32> {
 
 impl VhostUserBackend for Backend {
     type Bitmap = ();
-    type Vring = Vring;
+    type Vring = NotifyingVring;
 
     fn num_queues(&self) -> usize {
         QUEUES
@@ -284,7 +285,7 @@ impl VhostUserBackend for Backend {
         Ok(())
     }
 
-    fn update_memory(&self, _: Memory) -> io::Result<()> {
+    fn update_memory(&self, _: SharedGuestMemory) -> io::Result<()> {
         // It is the memory that this device was made with.
         Ok(())
     }
@@ -303,7 +304,13 @@ impl VhostUserBackend for Backend {
         new_event_consumer_and_notifier(EventFlag::NONBLOCK).ok()
     }
 
-    fn handle_event(&self, event: u16, _: EventSet, vrings: &[Vring], _: usize) -> io::Result<()> {
+    fn handle_event(
+        &self,
+        event: u16,
+        _: EventSet,
+        vrings: &[NotifyingVring],
+        _: usize,
+    ) -> io::Result<()> {
         if let Some(vring) = vrings.get(usize::from(event)) {
             // An error here would end the queue's thread: a guest that hands over nonsense gets no
             // answer, and may do better with its next request.
@@ -324,7 +331,7 @@ mod tests {
     /// guest gave its disk up.
     #[test]
     fn what_is_under_way_ends_before_the_connection_and_nothing_follows() {
-        let turns = Turns::default();
+        let turns = BatchGate::default();
         let is_answered = AtomicBool::new(false);
         std::thread::scope(|scope| {
             let turn = turns.begin();
@@ -344,14 +351,14 @@ mod tests {
     }
 
     fn backend() -> Backend {
-        let served = Served {
-            drive: Arc::new(Sectors::new(Arc::new(MemoryStore::new(1 << 20, 4096)))),
+        let served = VhostDisk {
+            drive: Arc::new(SharedDrive::new(Arc::new(MemoryStore::new(1 << 20, 4096)))),
             lint: Arc::new(Lint::default()),
             id: "id".to_owned(),
             writeback: AtomicBool::new(true),
             is_writeback_known: AtomicBool::new(false),
         };
-        let memory = Memory::new(GuestMemoryMmap::new());
+        let memory = SharedGuestMemory::new(GuestMemoryMmap::new());
         let backend = Backend::new(Arc::new(served), memory, "guest".to_owned());
         backend.acked_features(F_FLUSH | F_CONFIG_WCE);
         backend

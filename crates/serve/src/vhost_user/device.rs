@@ -3,7 +3,7 @@
 //! Numbers and layouts: Virtual I/O Device (VIRTIO) 1.2, sections 5.2.3 and 5.2.4.
 
 use super::request::{DATA_MAX, RANGE_SECTORS_MAX, RANGES_MAX, SECTOR_BYTES};
-use crate::sectors::Sectors;
+use crate::sectors::SharedDrive;
 
 /// Number of queues offered; a guest uses as many as it likes.
 pub const QUEUES: usize = 16;
@@ -35,7 +35,7 @@ const F_PROTOCOL: u64 = 1 << 30;
 const F_VERSION_1: u64 = 1 << 32;
 
 /// The features of `drive`.
-pub fn features(drive: &Sectors) -> u64 {
+pub fn features(drive: &SharedDrive) -> u64 {
     let transport = F_INDIRECT | F_EVENT_IDX | F_PROTOCOL | F_VERSION_1;
     let disk = F_SEG_MAX | F_BLK_SIZE | F_FLUSH | F_TOPOLOGY | F_CONFIG_WCE | F_MQ;
     let writes = match drive.is_read_only() {
@@ -52,7 +52,7 @@ pub fn is_writethrough(accepted: u64, writeback: bool) -> bool {
 }
 
 /// The configuration of `drive`, whose write cache is on if `writeback`.
-pub fn config(drive: &Sectors, writeback: bool) -> [u8; CONFIG_BYTES] {
+pub fn config(drive: &SharedDrive, writeback: bool) -> [u8; CONFIG_BYTES] {
     let mut config = [0; CONFIG_BYTES];
     let mut put = |at: usize, bytes: &[u8]| config[at..at + bytes.len()].copy_from_slice(bytes);
     // Linux takes physical blocks of up to a page; a drive's mapping unit may be larger.
@@ -95,7 +95,7 @@ mod tests {
 
     #[test]
     fn the_configuration_is_laid_out_as_the_specification_has_it() {
-        let drive = Sectors::new(Arc::new(MemoryStore::new(1 << 20, 4096)));
+        let drive = SharedDrive::new(Arc::new(MemoryStore::new(1 << 20, 4096)));
         let config = config(&drive, true);
         assert_eq!(config[..8], 2048u64.to_le_bytes(), "capacity in sectors");
         assert_eq!(config[20..24], 512u32.to_le_bytes(), "logical block");

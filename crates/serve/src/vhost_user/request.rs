@@ -4,7 +4,7 @@
 //! Numbers and layouts: Virtual I/O Device (VIRTIO) 1.2, section 5.2.6.
 
 use crate::lint::{Lint, SessionNotes};
-use crate::sectors::Sectors;
+use crate::sectors::SharedDrive;
 use crate::store::{StoreError, ZeroFlags};
 use std::io::{self, Read, Write};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -36,7 +36,7 @@ const T_WRITE_ZEROES: u32 = 13;
 /// The status byte of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
-pub enum Status {
+pub enum VirtioStatus {
     /// It succeeded.
     Ok = 0,
     /// It failed, for want of power too.
@@ -46,9 +46,9 @@ pub enum Status {
 }
 
 /// What requests of one connection run on.
-pub struct Disk<'a> {
+pub struct VirtioBlkDisk<'a> {
     /// The shared drive.
-    pub drive: &'a Sectors,
+    pub drive: &'a SharedDrive,
     /// The notes of the connection.
     pub notes: &'a Mutex<SessionNotes>,
     /// Where the order of flushes of all sessions is.
@@ -61,7 +61,7 @@ pub struct Disk<'a> {
 }
 
 /// Why a request did not succeed.
-enum Failure {
+enum VirtioFailure {
     /// The drive failed, or has no power.
     Drive,
     Unsupported,
@@ -69,22 +69,22 @@ enum Failure {
     Malformed,
 }
 
-impl From<StoreError> for Failure {
+impl From<StoreError> for VirtioFailure {
     fn from(error: StoreError) -> Self {
         match error {
-            StoreError::Unsupported => Failure::Unsupported,
-            _ => Failure::Drive,
+            StoreError::Unsupported => VirtioFailure::Unsupported,
+            _ => VirtioFailure::Drive,
         }
     }
 }
 
-impl From<io::Error> for Failure {
+impl From<io::Error> for VirtioFailure {
     fn from(_: io::Error) -> Self {
-        Failure::Malformed
+        VirtioFailure::Malformed
     }
 }
 
-impl Disk<'_> {
+impl VirtioBlkDisk<'_> {
     /// Runs the request in `readable`, whose length in bytes is `from`. Data go to `writable`,
     /// which holds `into` bytes without the status. Returns the number of bytes written, and the
     /// status.
@@ -94,14 +94,14 @@ impl Disk<'_> {
         from: u64,
         writable: &mut impl Write,
         into: u64,
-    ) -> (u32, Status) {
+    ) -> (u32, VirtioStatus) {
         match self.try_run(readable, from, writable, into) {
-            Ok(count) => (count, Status::Ok),
+            Ok(count) => (count, VirtioStatus::Ok),
             Err(failure) => {
                 self.notes().errors += 1;
                 let status = match failure {
-                    Failure::Unsupported => Status::Unsupported,
-                    Failure::Drive | Failure::Malformed => Status::Error,
+                    VirtioFailure::Unsupported => VirtioStatus::Unsupported,
+                    VirtioFailure::Drive | VirtioFailure::Malformed => VirtioStatus::Error,
                 };
                 (0, status)
             }
@@ -123,7 +123,7 @@ impl Disk<'_> {
         from: u64,
         writable: &mut impl Write,
         into: u64,
-    ) -> Result<u32, Failure> {
+    ) -> Result<u32, VirtioFailure> {
         let mut head = [0; HEAD_BYTES as usize];
         readable.read_exact(&mut head)?;
         let (kind, sector) = (word(&head, 0), long(&head, 8));
@@ -134,11 +134,16 @@ impl Disk<'_> {
             T_FLUSH => self.flush(),
             T_GET_ID => self.get_id(into, writable),
             T_DISCARD | T_WRITE_ZEROES => self.ranges(kind, payload, readable),
-            _ => Err(Failure::Unsupported),
+            _ => Err(VirtioFailure::Unsupported),
         }
     }
 
-    fn read(&self, sector: u64, bytes: u64, writable: &mut impl Write) -> Result<u32, Failure> {
+    fn read(
+        &self,
+        sector: u64,
+        bytes: u64,
+        writable: &mut impl Write,
+    ) -> Result<u32, VirtioFailure> {
         let offset = checked(sector, bytes)?;
         let mut data = Vec::new();
         self.drive.read_onto(offset, bytes as usize, &mut data)?;
@@ -147,7 +152,12 @@ impl Disk<'_> {
         Ok(bytes as u32)
     }
 
-    fn write(&self, sector: u64, bytes: u64, readable: &mut impl Read) -> Result<u32, Failure> {
+    fn write(
+        &self,
+        sector: u64,
+        bytes: u64,
+        readable: &mut impl Read,
+    ) -> Result<u32, VirtioFailure> {
         let offset = checked(sector, bytes)?;
         let mut data = vec![0; bytes as usize];
         readable.read_exact(&mut data)?;
@@ -156,14 +166,14 @@ impl Disk<'_> {
         Ok(0)
     }
 
-    fn flush(&self) -> Result<u32, Failure> {
+    fn flush(&self) -> Result<u32, VirtioFailure> {
         let number = self.lint.coverage.begin_flush();
         self.drive.flush()?;
         self.notes().flushed(&self.lint.coverage, number);
         Ok(0)
     }
 
-    fn get_id(&self, into: u64, writable: &mut impl Write) -> Result<u32, Failure> {
+    fn get_id(&self, into: u64, writable: &mut impl Write) -> Result<u32, VirtioFailure> {
         let mut id = [0; ID_BYTES];
         let length = self.id.len().min(ID_BYTES);
         id[..length].copy_from_slice(&self.id.as_bytes()[..length]);
@@ -173,10 +183,15 @@ impl Disk<'_> {
     }
 
     /// DISCARD and WRITE_ZEROES. All ranges are checked before the first is carried out.
-    fn ranges(&self, kind: u32, payload: u64, readable: &mut impl Read) -> Result<u32, Failure> {
+    fn ranges(
+        &self,
+        kind: u32,
+        payload: u64,
+        readable: &mut impl Read,
+    ) -> Result<u32, VirtioFailure> {
         let count = payload / RANGE_BYTES;
         if count == 0 || !payload.is_multiple_of(RANGE_BYTES) || count > u64::from(RANGES_MAX) {
-            return Err(Failure::Malformed);
+            return Err(VirtioFailure::Malformed);
         }
         let mut bytes = vec![0; payload as usize];
         readable.read_exact(&mut bytes)?;
@@ -186,10 +201,10 @@ impl Disk<'_> {
             // The specification has a device refuse UNMAP in a DISCARD, and every other flag.
             let allowed = if kind == T_WRITE_ZEROES { UNMAP } else { 0 };
             if flags & !allowed != 0 {
-                return Err(Failure::Unsupported);
+                return Err(VirtioFailure::Unsupported);
             }
             if sectors > RANGE_SECTORS_MAX {
-                return Err(Failure::Malformed);
+                return Err(VirtioFailure::Malformed);
             }
             let length = u64::from(sectors) * SECTOR_BYTES;
             found.push((start(long(range, 0))?, length, flags & UNMAP == 0));
@@ -225,14 +240,16 @@ impl Disk<'_> {
 }
 
 /// The offset in bytes of a sector.
-fn start(sector: u64) -> Result<u64, Failure> {
-    sector.checked_mul(SECTOR_BYTES).ok_or(Failure::Malformed)
+fn start(sector: u64) -> Result<u64, VirtioFailure> {
+    sector
+        .checked_mul(SECTOR_BYTES)
+        .ok_or(VirtioFailure::Malformed)
 }
 
 /// The same, of data whose length is allowed.
-fn checked(sector: u64, bytes: u64) -> Result<u64, Failure> {
+fn checked(sector: u64, bytes: u64) -> Result<u64, VirtioFailure> {
     if bytes == 0 || !bytes.is_multiple_of(SECTOR_BYTES) || bytes > DATA_MAX {
-        return Err(Failure::Malformed);
+        return Err(VirtioFailure::Malformed);
     }
     start(sector)
 }

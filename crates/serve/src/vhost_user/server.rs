@@ -1,9 +1,9 @@
 //! Accepts one hypervisor after another.
 
-use super::backend::{Backend, Served};
-use super::vring::Memory;
+use super::backend::{Backend, VhostDisk};
+use super::vring::SharedGuestMemory;
 use crate::lint::Lint;
-use crate::sectors::Sectors;
+use crate::sectors::SharedDrive;
 use crate::socket::{Address, Listener, has_client};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -17,24 +17,24 @@ use vm_memory::GuestMemoryMmap;
 /// How often the thread that accepts looks whether it is to stop.
 const STOP_CHECK: Duration = Duration::from_millis(100);
 
-struct Shared {
-    disk: Arc<Served>,
+struct VhostServerState {
+    disk: Arc<VhostDisk>,
     is_stopping: AtomicBool,
-    connected: Mutex<Option<Connected>>,
+    connected: Mutex<Option<VhostConnection>>,
 }
 
 /// What ends a connection.
-struct Connected(Arc<Backend>, ShutdownHandle);
+struct VhostConnection(Arc<Backend>, ShutdownHandle);
 
-impl Connected {
+impl VhostConnection {
     fn end(&self) {
         self.0.finish();
         self.1.shutdown();
     }
 }
 
-impl Shared {
-    fn connected(&self) -> MutexGuard<'_, Option<Connected>> {
+impl VhostServerState {
+    fn connected(&self) -> MutexGuard<'_, Option<VhostConnection>> {
         self.connected
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
@@ -44,7 +44,7 @@ impl Shared {
 /// A vhost-user-blk device that is there until it is stopped or dropped. One hypervisor is
 /// connected at a time; the next waits until it has gone.
 pub struct VhostUserServer {
-    shared: Arc<Shared>,
+    shared: Arc<VhostServerState>,
     path: PathBuf,
     thread: Option<JoinHandle<()>>,
 }
@@ -56,20 +56,20 @@ impl VhostUserServer {
     /// # Errors
     /// When the server cannot listen there.
     pub fn start(
-        drive: Arc<Sectors>,
+        drive: Arc<SharedDrive>,
         lint: Arc<Lint>,
         path: &Path,
         id: &str,
     ) -> io::Result<VhostUserServer> {
         let listener = Listener::bind(&Address::Unix(path.to_owned()))?;
-        let disk = Arc::new(Served {
+        let disk = Arc::new(VhostDisk {
             drive,
             lint,
             id: id.to_owned(),
             writeback: AtomicBool::new(true),
             is_writeback_known: AtomicBool::new(false),
         });
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(VhostServerState {
             disk,
             is_stopping: AtomicBool::new(false),
             connected: Mutex::new(None),
@@ -114,7 +114,7 @@ impl Drop for VhostUserServer {
     }
 }
 
-fn accept(shared: &Shared, listener: &Listener) {
+fn accept(shared: &VhostServerState, listener: &Listener) {
     let mut number = 0;
     while !shared.is_stopping.load(Ordering::SeqCst) {
         if !has_client(listener, STOP_CHECK) {
@@ -129,8 +129,8 @@ fn accept(shared: &Shared, listener: &Listener) {
 }
 
 /// Serves the hypervisor that waits at `listener` until it disconnects.
-fn serve(shared: &Shared, listener: &Listener, number: u64) -> io::Result<()> {
-    let memory = Memory::new(GuestMemoryMmap::new());
+fn serve(shared: &VhostServerState, listener: &Listener, number: u64) -> io::Result<()> {
+    let memory = SharedGuestMemory::new(GuestMemoryMmap::new());
     let name = format!("vhost-user {number}");
     let backend = Arc::new(Backend::new(shared.disk.clone(), memory.clone(), name));
     let daemon = VhostUserDaemon::new("vhost-user".to_owned(), backend.clone(), memory);
@@ -139,7 +139,7 @@ fn serve(shared: &Shared, listener: &Listener, number: u64) -> io::Result<()> {
         .start(&mut listener.try_clone_unix()?.into())
         .map_err(as_io)?;
     let handle = daemon.shutdown_handle();
-    *shared.connected() = handle.map(|handle| Connected(backend.clone(), handle));
+    *shared.connected() = handle.map(|handle| VhostConnection(backend.clone(), handle));
     if shared.is_stopping.load(Ordering::SeqCst) {
         backend.finish();
         daemon.request_shutdown();

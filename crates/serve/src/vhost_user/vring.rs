@@ -11,23 +11,23 @@ use virtio_queue::Error;
 use vm_memory::{GuestMemoryAtomic, GuestMemoryMmap};
 
 /// The guest's memory.
-pub type Memory = GuestMemoryAtomic<GuestMemoryMmap>;
+pub type SharedGuestMemory = GuestMemoryAtomic<GuestMemoryMmap>;
 
 /// See the header of this module. Everything but `set_call` is that of [`VringRwLock`].
 #[derive(Clone)]
-pub struct Vring(VringRwLock);
+pub struct NotifyingVring(VringRwLock);
 
-impl<'a> VringStateGuard<'a, Memory> for Vring {
-    type G = <VringRwLock as VringStateGuard<'a, Memory>>::G;
+impl<'a> VringStateGuard<'a, SharedGuestMemory> for NotifyingVring {
+    type G = <VringRwLock as VringStateGuard<'a, SharedGuestMemory>>::G;
 }
 
-impl<'a> VringStateMutGuard<'a, Memory> for Vring {
-    type G = <VringRwLock as VringStateMutGuard<'a, Memory>>::G;
+impl<'a> VringStateMutGuard<'a, SharedGuestMemory> for NotifyingVring {
+    type G = <VringRwLock as VringStateMutGuard<'a, SharedGuestMemory>>::G;
 }
 
-impl VringT<Memory> for Vring {
-    fn new(memory: Memory, size_max: u16) -> Result<Self, Error> {
-        VringRwLock::new(memory, size_max).map(Vring)
+impl VringT<SharedGuestMemory> for NotifyingVring {
+    fn new(memory: SharedGuestMemory, size_max: u16) -> Result<Self, Error> {
+        VringRwLock::new(memory, size_max).map(NotifyingVring)
     }
 
     fn set_call(&self, file: Option<File>) {
@@ -36,11 +36,11 @@ impl VringT<Memory> for Vring {
         let _ = self.0.signal_used_queue();
     }
 
-    fn get_ref(&self) -> <Self as VringStateGuard<'_, Memory>>::G {
+    fn get_ref(&self) -> <Self as VringStateGuard<'_, SharedGuestMemory>>::G {
         self.0.get_ref()
     }
 
-    fn get_mut(&self) -> <Self as VringStateMutGuard<'_, Memory>>::G {
+    fn get_mut(&self) -> <Self as VringStateMutGuard<'_, SharedGuestMemory>>::G {
         self.0.get_mut()
     }
 
@@ -123,7 +123,8 @@ mod tests {
     /// guest waited for ever.
     #[test]
     fn the_guest_is_notified_at_each_descriptor_that_is_handed_over() {
-        let vring = Vring::new(Memory::new(GuestMemoryMmap::new()), 16).expect("a queue");
+        let vring = NotifyingVring::new(SharedGuestMemory::new(GuestMemoryMmap::new()), 16)
+            .expect("a queue");
         for _ in 0..2 {
             let (mut seen, call) = io::pipe().expect("a pipe");
             vring.set_call(Some(File::from(OwnedFd::from(call))));

@@ -1,30 +1,30 @@
 //! A client of the tests' own, which can also say wrong things.
 
 use ssdlab_serve::nbd::wire::*;
-use ssdlab_serve::{Address, Stream};
+use ssdlab_serve::{Address, SocketStream};
 use std::io::{Read, Write};
 
 /// A connection in transmission.
 pub struct Client {
-    pub stream: Stream,
+    pub stream: SocketStream,
     pub flags: u16,
     structured: bool,
     cookie: u64,
 }
 
-fn read<const N: usize>(stream: &mut Stream) -> [u8; N] {
+fn read<const N: usize>(stream: &mut SocketStream) -> [u8; N] {
     let mut bytes = [0; N];
     stream.read_exact(&mut bytes).unwrap();
     bytes
 }
 
 /// Sends an option and returns the kinds and bodies of its replies.
-pub fn haggle(stream: &mut Stream, number: u32, body: &[u8]) -> Vec<(u32, Vec<u8>)> {
+pub fn haggle(stream: &mut SocketStream, number: u32, body: &[u8]) -> Vec<(u32, Vec<u8>)> {
     stream.write_all(&option(number, body)).unwrap();
     let mut found = Vec::new();
     loop {
         let head: [u8; 20] = read(stream);
-        let mut head = Reader(&head);
+        let mut head = WireReader(&head);
         assert_eq!(head.u64(), Some(OPTION_REPLY_MAGIC));
         assert_eq!(head.u32(), Some(number));
         let (kind, length) = (head.u32().unwrap(), head.u32().unwrap());
@@ -38,8 +38,8 @@ pub fn haggle(stream: &mut Stream, number: u32, body: &[u8]) -> Vec<(u32, Vec<u8
 }
 
 /// Connects and exchanges greetings.
-pub fn greet(address: &Address) -> Stream {
-    let mut stream = Stream::connect(address).unwrap();
+pub fn greet(address: &Address) -> SocketStream {
+    let mut stream = SocketStream::connect(address).unwrap();
     let greeting: [u8; 18] = read(&mut stream);
     assert_eq!(greeting[..8], MAGIC.to_be_bytes());
     stream.write_all(&3_u32.to_be_bytes()).unwrap();
@@ -83,7 +83,7 @@ impl Client {
 
     fn send(&mut self, flags: u16, command: u16, offset: u64, length: u32, payload: &[u8]) {
         self.cookie += 1;
-        let request = Request {
+        let request = NbdRequest {
             flags,
             command,
             cookie: self.cookie,
@@ -125,7 +125,7 @@ impl Client {
         loop {
             let (flags, kind, body) = self.chunk();
             assert_eq!(kind, CHUNK_BLOCK_STATUS);
-            let mut body = Reader(&body);
+            let mut body = WireReader(&body);
             let context = body.u32().unwrap();
             let mut runs = Vec::new();
             while let (Some(bytes), Some(state)) = (body.u32(), body.u32()) {
@@ -140,7 +140,7 @@ impl Client {
 
     fn chunk(&mut self) -> (u16, u16, Vec<u8>) {
         let head: [u8; 20] = read(&mut self.stream);
-        let mut head = Reader(&head);
+        let mut head = WireReader(&head);
         assert_eq!(head.u32(), Some(STRUCTURED_REPLY_MAGIC));
         let (flags, kind) = (head.u16().unwrap(), head.u16().unwrap());
         assert_eq!(head.u64(), Some(self.cookie));
@@ -152,7 +152,7 @@ impl Client {
     fn reply(&mut self, offset: u64, length: u32) -> Result<Vec<u8>, u32> {
         if !self.structured {
             let head: [u8; 16] = read(&mut self.stream);
-            let mut head = Reader(&head);
+            let mut head = WireReader(&head);
             assert_eq!(head.u32(), Some(SIMPLE_REPLY_MAGIC));
             let error = head.u32().unwrap();
             assert_eq!(head.u64(), Some(self.cookie));
@@ -167,7 +167,7 @@ impl Client {
         let mut covered = 0;
         loop {
             let (flags, kind, body) = self.chunk();
-            let mut body = Reader(&body);
+            let mut body = WireReader(&body);
             match kind {
                 CHUNK_NONE => {}
                 CHUNK_ERROR => return Err(body.u32().unwrap()),

@@ -5,7 +5,8 @@ use crate::nbd::{Bench, SIZE, bench_with, wait_until};
 use ssdlab_serve::nbd::wire::*;
 use ssdlab_serve::nbd::{NbdOptions, NbdServer};
 use ssdlab_serve::{
-    Address, Extent, Log, MemoryStore, Sectors, Store, StoreError, Stream, ZeroFlags,
+    Address, MemoryStore, ServerLog, SharedDrive, SocketStream, Store, StoreError, StoreExtent,
+    ZeroFlags,
 };
 use std::io::{Read, Write};
 use std::sync::{Arc, Mutex};
@@ -16,9 +17,9 @@ use std::time::{Duration, Instant};
 struct Lines(Arc<Mutex<Vec<String>>>);
 
 impl Lines {
-    fn log(&self) -> Log {
+    fn log(&self) -> ServerLog {
         let lines = self.clone();
-        Log::new(move |line| lines.0.lock().unwrap().push(line.to_string()))
+        ServerLog::new(move |line| lines.0.lock().unwrap().push(line.to_string()))
     }
 
     fn have(&self, part: &str) -> bool {
@@ -35,7 +36,7 @@ fn crowded(options: NbdOptions) -> Bench {
 }
 
 /// Whether the server has ended the connection; waits for it.
-fn ends(mut stream: &Stream, within: Duration) -> bool {
+fn ends(mut stream: &SocketStream, within: Duration) -> bool {
     stream.set_read_timeout(Some(within)).unwrap();
     loop {
         match stream.read(&mut [0; 4096]) {
@@ -58,8 +59,8 @@ fn clients_without_a_handshake_lock_nobody_out() {
         ..NbdOptions::default()
     });
     let address = bench.server.address();
-    let silent: Vec<Stream> = (0..100)
-        .map(|_| Stream::connect(address).unwrap())
+    let silent: Vec<SocketStream> = (0..100)
+        .map(|_| SocketStream::connect(address).unwrap())
         .collect();
     let mut greeted = Vec::new();
     for count in 0..100_usize {
@@ -161,7 +162,7 @@ fn a_full_server_refuses_in_words() {
 fn a_client_that_stops_half_way_holds_up_nobody() {
     let bench = crowded(NbdOptions::default());
     let address = bench.server.address();
-    let request = |command, offset, length| Request {
+    let request = |command, offset, length| NbdRequest {
         flags: 0,
         command,
         cookie: 1,
@@ -204,7 +205,7 @@ fn a_client_that_stops_half_way_holds_up_nobody() {
 fn large_requests_share_a_budget() {
     let bench = crowded(NbdOptions::default());
     let address = bench.server.address();
-    let half_sent = Request {
+    let half_sent = NbdRequest {
         flags: 0,
         command: CMD_WRITE,
         cookie: 1,
@@ -260,7 +261,12 @@ impl Store for Broken {
     fn write_zeroes(&self, offset: u64, length: u64, flags: ZeroFlags) -> Result<(), StoreError> {
         self.0.write_zeroes(offset, length, flags)
     }
-    fn extents(&self, offset: u64, length: u64, max: usize) -> Result<Vec<Extent>, StoreError> {
+    fn extents(
+        &self,
+        offset: u64,
+        length: u64,
+        max: usize,
+    ) -> Result<Vec<StoreExtent>, StoreError> {
         self.0.extents(offset, length, max)
     }
 }
@@ -270,12 +276,12 @@ impl Store for Broken {
 fn a_panic_ends_the_connection_and_frees_its_place() {
     let folder = tempfile::tempdir().unwrap();
     let drive = Broken(MemoryStore::new(SIZE, 4096));
-    let shared = Arc::new(Sectors::new(Arc::new(drive)));
+    let shared = Arc::new(SharedDrive::new(Arc::new(drive)));
     let address = Address::Unix(folder.path().join("nbd"));
     let options = NbdOptions::default();
     let server = NbdServer::start(shared, Arc::default(), &address, options).unwrap();
     let mut client = Client::go(server.address(), true);
-    let flush = Request {
+    let flush = NbdRequest {
         flags: 0,
         command: CMD_FLUSH,
         cookie: 1,

@@ -4,13 +4,13 @@ use crate::client::{greet, haggle};
 use crate::nbd::{SIZE, bench_with};
 use ssdlab_serve::nbd::NbdOptions;
 use ssdlab_serve::nbd::wire::*;
-use ssdlab_serve::{Address, MemoryStore, Stream};
+use ssdlab_serve::{Address, MemoryStore, SocketStream};
 use std::io::{Read, Write};
 
 const COOKIE: u64 = 0x1122_3344_5566_7788;
 
 /// A connection in transmission with extended headers, and with contexts if it asks for any.
-fn go(address: &Address, queries: &[&str]) -> Stream {
+fn go(address: &Address, queries: &[&str]) -> SocketStream {
     let mut stream = greet(address);
     let agreed = haggle(&mut stream, OPT_EXTENDED_HEADERS, &[]);
     assert_eq!(agreed, [(REP_ACK, Vec::new())]);
@@ -24,7 +24,7 @@ fn go(address: &Address, queries: &[&str]) -> Stream {
     stream
 }
 
-fn send(stream: &mut Stream, flags: u16, command: u16, (offset, length): (u64, u64)) {
+fn send(stream: &mut SocketStream, flags: u16, command: u16, (offset, length): (u64, u64)) {
     let request = ExtendedRequest {
         flags,
         command,
@@ -36,7 +36,7 @@ fn send(stream: &mut Stream, flags: u16, command: u16, (offset, length): (u64, u
 }
 
 /// A chunk: flags, kind and content. Its header repeats cookie and offset of the request.
-fn chunk(stream: &mut Stream, offset: u64) -> (u16, u16, Vec<u8>) {
+fn chunk(stream: &mut SocketStream, offset: u64) -> (u16, u16, Vec<u8>) {
     let mut head = [0; 32];
     stream.read_exact(&mut head).unwrap();
     assert_eq!(head[..4], [0x6e, 0x8a, 0x27, 0x8c]);
@@ -49,13 +49,13 @@ fn chunk(stream: &mut Stream, offset: u64) -> (u16, u16, Vec<u8>) {
     (word(4), word(6), body)
 }
 
-fn error(stream: &mut Stream, offset: u64) -> u32 {
+fn error(stream: &mut SocketStream, offset: u64) -> u32 {
     let (flags, kind, body) = chunk(stream, offset);
     match kind {
         CHUNK_NONE => assert!(flags == CHUNK_DONE && body.is_empty()),
         _ => assert_eq!((flags, kind), (CHUNK_DONE, CHUNK_ERROR)),
     }
-    Reader(&body).u32().unwrap_or(0)
+    WireReader(&body).u32().unwrap_or(0)
 }
 
 #[test]
@@ -101,7 +101,7 @@ fn what_is_written_is_read_whole_and_in_chunks() {
     let end = offset + body.len() as u64 - 8;
     let (flags, kind, body) = chunk(&mut stream, offset);
     assert_eq!((flags, kind), (CHUNK_DONE, CHUNK_OFFSET_HOLE));
-    let mut body = Reader(&body);
+    let mut body = WireReader(&body);
     assert_eq!(body.u64(), Some(end));
     assert_eq!(body.u32().map(u64::from), Some(offset + length - end));
 }
@@ -119,7 +119,7 @@ fn one_request_covers_more_than_four_gigabytes() {
     send(&mut stream, 0, CMD_BLOCK_STATUS, (0, size));
     let (flags, kind, body) = chunk(&mut stream, 0);
     assert_eq!((flags, kind), (CHUNK_DONE, CHUNK_BLOCK_STATUS_EXT));
-    let mut body = Reader(&body);
+    let mut body = WireReader(&body);
     assert_eq!(
         (body.u32(), body.u32()),
         (Some(1), Some(1)),

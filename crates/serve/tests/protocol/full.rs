@@ -4,7 +4,9 @@
 use crate::client::Client;
 use ssdlab_serve::nbd::wire::*;
 use ssdlab_serve::nbd::{NbdOptions, NbdServer};
-use ssdlab_serve::{Address, Extent, Lint, MemoryStore, Sectors, Store, StoreError, ZeroFlags};
+use ssdlab_serve::{
+    Address, Lint, MemoryStore, SharedDrive, Store, StoreError, StoreExtent, ZeroFlags,
+};
 use std::io::{Read, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -54,7 +56,12 @@ impl Store for Full {
         }
     }
 
-    fn extents(&self, offset: u64, length: u64, max: usize) -> Result<Vec<Extent>, StoreError> {
+    fn extents(
+        &self,
+        offset: u64,
+        length: u64,
+        max: usize,
+    ) -> Result<Vec<StoreExtent>, StoreError> {
         self.drive.extents(offset, length, max)
     }
 }
@@ -67,7 +74,7 @@ fn each_request_gets_its_error_once() {
         drive: MemoryStore::new(1 << 20, 512),
         is_full: AtomicBool::new(false),
     });
-    let shared = Arc::new(Sectors::new(drive.clone()));
+    let shared = Arc::new(SharedDrive::new(drive.clone()));
     let address = Address::Unix(folder.path().join("nbd"));
     let options = NbdOptions::default();
     let server = NbdServer::start(shared, Arc::new(Lint::default()), &address, options).unwrap();
@@ -77,7 +84,7 @@ fn each_request_gets_its_error_once() {
     let commands = [CMD_WRITE, CMD_READ, CMD_FLUSH, 77, CMD_TRIM, CMD_WRITE];
     let mut bytes = Vec::new();
     for (cookie, &command) in (0..).zip(&commands) {
-        let request = Request {
+        let request = NbdRequest {
             flags: 0,
             command,
             cookie,

@@ -5,7 +5,8 @@ use crate::client::Client;
 use ssdlab_serve::nbd::wire::*;
 use ssdlab_serve::nbd::{NbdOptions, NbdServer};
 use ssdlab_serve::{
-    Address, Extent, Landing, Lint, MemoryStore, Sectors, Store, StoreError, ZeroFlags,
+    Address, Lint, MemoryStore, SharedDrive, Store, StoreError, StoreExtent, StoreLanding,
+    ZeroFlags,
 };
 use std::any::Any;
 use std::io::{self, Read, Write};
@@ -20,7 +21,7 @@ struct Room {
     most: usize,
 }
 
-impl Landing for Room {
+impl StoreLanding for Room {
     fn missing(&self) -> usize {
         self.length - self.bytes.len()
     }
@@ -74,7 +75,7 @@ impl Store for Roomy {
         self.drive.write(offset, from, fua)
     }
 
-    fn landing(&self, _: u64, length: usize) -> Option<Box<dyn Landing>> {
+    fn landing(&self, _: u64, length: usize) -> Option<Box<dyn StoreLanding>> {
         let asked = self.asked.fetch_add(1, Ordering::SeqCst);
         let (bytes, most) = (Vec::new(), self.most.load(Ordering::SeqCst));
         let room = Room {
@@ -82,13 +83,13 @@ impl Store for Roomy {
             length,
             most,
         };
-        (asked % 7 != 6).then(|| Box::new(room) as Box<dyn Landing>)
+        (asked % 7 != 6).then(|| Box::new(room) as Box<dyn StoreLanding>)
     }
 
     fn write_landed(
         &self,
         offset: u64,
-        landing: Box<dyn Landing>,
+        landing: Box<dyn StoreLanding>,
         fua: bool,
     ) -> Result<(), StoreError> {
         let landing: Box<dyn Any> = landing;
@@ -110,7 +111,12 @@ impl Store for Roomy {
         self.drive.write_zeroes(offset, length, flags)
     }
 
-    fn extents(&self, offset: u64, length: u64, max: usize) -> Result<Vec<Extent>, StoreError> {
+    fn extents(
+        &self,
+        offset: u64,
+        length: u64,
+        max: usize,
+    ) -> Result<Vec<StoreExtent>, StoreError> {
         self.drive.extents(offset, length, max)
     }
 }
@@ -125,7 +131,7 @@ fn roomy() -> Arc<Roomy> {
 }
 
 fn serve(drive: &Arc<Roomy>, address: &Address) -> NbdServer {
-    let shared = Arc::new(Sectors::new(drive.clone()));
+    let shared = Arc::new(SharedDrive::new(drive.clone()));
     let lint = Arc::new(Lint::default());
     NbdServer::start(shared, lint, address, NbdOptions::default()).expect("listens")
 }
@@ -150,7 +156,7 @@ fn any_mix_of_requests_is_done_in_order() {
         for n in 0..200_u64 {
             let length = lengths[(n * 5 % 8) as usize];
             let offset = (n * 7_340_033 % 7) * 1_048_576 + (n % 3) * 512;
-            let request = Request {
+            let request = NbdRequest {
                 flags: 0,
                 command: if n % 11 == 5 { CMD_FLUSH } else { CMD_WRITE },
                 cookie: n,

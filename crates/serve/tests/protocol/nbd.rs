@@ -3,7 +3,7 @@
 use crate::client::Client;
 use ssdlab_serve::nbd::wire::*;
 use ssdlab_serve::nbd::{NbdOptions, NbdServer};
-use ssdlab_serve::{Address, Lint, MemoryStore, Sectors, Stream};
+use ssdlab_serve::{Address, Lint, MemoryStore, SharedDrive, SocketStream};
 use std::io::{Read, Write};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -24,7 +24,7 @@ fn bench() -> Bench {
 pub fn bench_with(drive: MemoryStore, options: NbdOptions) -> Bench {
     let folder = tempfile::tempdir().unwrap();
     let (drive, lint) = (Arc::new(drive), Arc::new(Lint::default()));
-    let shared = Arc::new(Sectors::new(drive.clone()));
+    let shared = Arc::new(SharedDrive::new(drive.clone()));
     let address = Address::Unix(folder.path().join("nbd"));
     let server = NbdServer::start(shared, lint.clone(), &address, options).unwrap();
     Bench {
@@ -54,7 +54,7 @@ fn what_is_written_is_read_with_and_without_structure() {
 
 /// A write of `length` bytes that are its cookie, as the client sends it.
 fn write_request(cookie: u64, length: u32) -> Vec<u8> {
-    let request = Request {
+    let request = NbdRequest {
         flags: 0,
         command: CMD_WRITE,
         cookie,
@@ -88,7 +88,7 @@ fn whole_requests_are_answered_though_the_next_is_there_in_part() {
         let (now, later) = last.split_at(part);
         requests.push(now.to_vec());
         client.stream.write_all(&requests.concat()).unwrap();
-        let answered = |stream: &mut Stream, cookie: u64| {
+        let answered = |stream: &mut SocketStream, cookie: u64| {
             let mut reply = [0; 16];
             stream.read_exact(&mut reply).unwrap();
             assert_eq!(reply[4..8], [0; 4], "{part} bytes: request {cookie} failed");
@@ -208,7 +208,7 @@ fn clients_that_vanish_leave_the_server_well() {
             ..NbdOptions::default()
         },
     );
-    let write = Request {
+    let write = NbdRequest {
         flags: 0,
         command: CMD_WRITE,
         cookie: 1,
@@ -240,7 +240,7 @@ fn tcp_serves_as_well() {
         Arc::new(MemoryStore::new(SIZE, 512)),
         Arc::new(Lint::default()),
     );
-    let shared = Arc::new(Sectors::new(drive));
+    let shared = Arc::new(SharedDrive::new(drive));
     let address = Address::Tcp("127.0.0.1:0".to_string());
     let server = NbdServer::start(shared, lint, &address, NbdOptions::default()).unwrap();
     let mut client = Client::go(server.address(), true);

@@ -5,7 +5,8 @@ use crate::client::{Client, greet, haggle};
 use ssdlab_serve::nbd::wire::*;
 use ssdlab_serve::nbd::{NbdOptions, NbdServer};
 use ssdlab_serve::{
-    Address, Extent, Lint, MemoryStore, Sectors, Store, StoreError, Stream, ZeroFlags,
+    Address, Lint, MemoryStore, SharedDrive, SocketStream, Store, StoreError, StoreExtent,
+    ZeroFlags,
 };
 use std::collections::BTreeSet;
 use std::io::{Read, Write};
@@ -103,7 +104,12 @@ impl Store for Gate {
         self.memory.write_zeroes(offset, length, flags)
     }
 
-    fn extents(&self, offset: u64, length: u64, max: usize) -> Result<Vec<Extent>, StoreError> {
+    fn extents(
+        &self,
+        offset: u64,
+        length: u64,
+        max: usize,
+    ) -> Result<Vec<StoreExtent>, StoreError> {
         self.memory.extents(offset, length, max)
     }
 }
@@ -125,7 +131,7 @@ fn bench(size: u64) -> Bench {
         }),
         Arc::new(Lint::default()),
     );
-    let shared = Arc::new(Sectors::new(gate.clone()));
+    let shared = Arc::new(SharedDrive::new(gate.clone()));
     let address = Address::Unix(folder.path().join("nbd"));
     let server = NbdServer::start(shared, lint.clone(), &address, NbdOptions::default()).unwrap();
     Bench {
@@ -137,7 +143,7 @@ fn bench(size: u64) -> Bench {
 }
 
 /// A client that has begun transmission, with simple replies.
-fn stream(bench: &Bench) -> Stream {
+fn stream(bench: &Bench) -> SocketStream {
     let mut stream = greet(bench.server.address());
     assert_eq!(
         haggle(&mut stream, OPT_GO, &[0; 6]).last().unwrap().0,
@@ -146,8 +152,8 @@ fn stream(bench: &Bench) -> Stream {
     stream
 }
 
-fn ask(mut stream: &Stream, command: u16, cookie: u64, length: u32) {
-    let request = Request {
+fn ask(mut stream: &SocketStream, command: u16, cookie: u64, length: u32) {
+    let request = NbdRequest {
         flags: 0,
         command,
         cookie,
@@ -158,10 +164,10 @@ fn ask(mut stream: &Stream, command: u16, cookie: u64, length: u32) {
 }
 
 /// The cookie of the next reply, which must be good, and its bytes.
-fn answer(mut stream: &Stream, length: usize) -> (u64, Vec<u8>) {
+fn answer(mut stream: &SocketStream, length: usize) -> (u64, Vec<u8>) {
     let mut head = [0; 16];
     stream.read_exact(&mut head).unwrap();
-    let mut head = Reader(&head);
+    let mut head = WireReader(&head);
     assert_eq!(head.u32(), Some(SIMPLE_REPLY_MAGIC));
     assert_eq!(head.u32(), Some(0), "error");
     let mut bytes = vec![0; length];

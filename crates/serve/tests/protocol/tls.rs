@@ -7,7 +7,7 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
 use ssdlab_serve::nbd::wire::*;
 use ssdlab_serve::nbd::{NbdOptions, Tls};
-use ssdlab_serve::{Log, MemoryStore, Stream};
+use ssdlab_serve::{MemoryStore, ServerLog, SocketStream};
 use std::io::{self, Read, Write};
 use std::path::Path;
 use std::process::Command;
@@ -39,7 +39,7 @@ fn certificates() -> Option<tempfile::TempDir> {
     Some(folder)
 }
 
-fn serve(tls: Tls, log: Log) -> Bench {
+fn serve(tls: Tls, log: ServerLog) -> Bench {
     let options = NbdOptions {
         tls: Some(tls),
         log,
@@ -48,10 +48,10 @@ fn serve(tls: Tls, log: Log) -> Bench {
     bench_with(MemoryStore::new(SIZE, 4096), options)
 }
 
-type Encrypted = StreamOwned<ClientConnection, Stream>;
+type Encrypted = StreamOwned<ClientConnection, SocketStream>;
 
 /// Begins TLS; trusts the authority in `trusted` and shows the certificate in `own`.
-fn encrypt(mut stream: Stream, trusted: &Path, own: Option<&Path>) -> io::Result<Encrypted> {
+fn encrypt(mut stream: SocketStream, trusted: &Path, own: Option<&Path>) -> io::Result<Encrypted> {
     assert_eq!(haggle(&mut stream, OPT_STARTTLS, &[])[0].0, REP_ACK);
     let certificate = |path| CertificateDer::from_pem_file(path).unwrap();
     let mut roots = RootCertStore::empty();
@@ -80,7 +80,7 @@ fn encrypt(mut stream: Stream, trusted: &Path, own: Option<&Path>) -> io::Result
 
 /// Begins transmission, writes, reads and compares; the server may have hung up.
 fn works(stream: &mut Encrypted) -> io::Result<()> {
-    let request = |command| Request {
+    let request = |command| NbdRequest {
         flags: 0,
         command,
         cookie: 1,
@@ -110,7 +110,7 @@ fn what_is_written_inside_tls_is_read_inside_and_outside() {
     };
     let ours = folder.path().join("ours");
     let tls = Tls::from_folder(&ours, false, false).unwrap();
-    let bench = serve(tls, Log::default());
+    let bench = serve(tls, ServerLog::default());
     let mut stream = encrypt(greet(bench.server.address()), &ours, None).unwrap();
     works(&mut stream).unwrap();
     let mut plain = Client::go(bench.server.address(), true);
@@ -141,7 +141,7 @@ fn a_server_that_requires_certificates_serves_nobody_else() {
     let tls = Tls::from_folder(&ours, true, true).unwrap();
     let lines = Arc::new(Mutex::new(String::new()));
     let kept = lines.clone();
-    let log = Log::new(move |line| *kept.lock().unwrap() += line);
+    let log = ServerLog::new(move |line| *kept.lock().unwrap() += line);
     let bench = serve(tls, log);
     let address = bench.server.address();
     let mut plain = greet(address);
@@ -164,7 +164,7 @@ fn nothing_is_carried_from_outside_into_tls() {
         return;
     };
     let tls = Tls::from_folder(&folder.path().join("ours"), true, false).unwrap();
-    let bench = serve(tls, Log::default());
+    let bench = serve(tls, ServerLog::default());
     let mut stream = greet(bench.server.address());
     let both = [option(OPT_STARTTLS, &[]), option(OPT_GO, &[0; 6])].concat();
     stream.write_all(&both).unwrap();
@@ -187,7 +187,7 @@ fn a_running_server_survives_what_is_no_tls() {
     let ours = folder.path().join("ours");
     let bench = serve(
         Tls::from_folder(&ours, true, false).unwrap(),
-        Log::default(),
+        ServerLog::default(),
     );
     let address = bench.server.address();
     for round in 0..60_u32 {

@@ -1,10 +1,10 @@
 //! Looks up a path in the modules of a crate.
 
-use super::tree::{ANY, Import, Named, Scope, TYPES, Tree};
+use super::tree::{ANY, Import, Scope, ScopeEntry, TYPES, Tree};
 
 /// Target of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Found {
+pub enum PathTarget {
     Module(usize),
     /// An item: the module that defines it, its name.
     Item {
@@ -16,23 +16,23 @@ pub enum Found {
 }
 
 /// The place of a path: a module, and the blocks around the path, innermost last.
-pub struct Place<'a> {
+pub struct PathContext<'a> {
     pub module: usize,
     pub blocks: &'a [Scope],
 }
 
 /// Lookups in progress (module, name, name spaces): an import may lead back to itself.
-type Seen = Vec<(usize, String, u8)>;
+type PendingLookups = Vec<(usize, String, u8)>;
 
 impl Tree {
     /// Target of `path`; nothing if it enters a module and finds no such name there.
-    pub fn resolve(&self, place: &Place, path: &[String]) -> Option<Found> {
+    pub fn resolve(&self, place: &PathContext, path: &[String]) -> Option<PathTarget> {
         self.walk(place, path, ANY, &mut Vec::new())
     }
 
     /// Target of a bare name that a `*` or a re-export brings in; nothing for a name that is
     /// defined here, or imported for this module alone.
-    pub fn resolve_bare(&self, place: &Place, name: &str) -> Option<Found> {
+    pub fn resolve_bare(&self, place: &PathContext, name: &str) -> Option<PathTarget> {
         let scope = &self.modules[place.module].scope;
         for scope in place.blocks.iter().rev().chain([scope]) {
             if scope.names.iter().any(|(n, _)| n == name) {
@@ -51,24 +51,30 @@ impl Tree {
         None
     }
 
-    fn walk(&self, place: &Place, path: &[String], space: u8, seen: &mut Seen) -> Option<Found> {
+    fn walk(
+        &self,
+        place: &PathContext,
+        path: &[String],
+        space: u8,
+        seen: &mut PendingLookups,
+    ) -> Option<PathTarget> {
         let space_of = |at: usize| if at + 1 == path.len() { space } else { TYPES };
         let (first, mut rest) = path.split_first()?;
         let mut found = match first.as_str() {
-            "crate" => Found::Module(self.root(place.module)),
-            "self" => Found::Module(place.module),
-            "super" => Found::Module(self.modules[place.module].parent?),
-            "Self" => return Some(Found::Outside),
+            "crate" => PathTarget::Module(self.root(place.module)),
+            "self" => PathTarget::Module(place.module),
+            "super" => PathTarget::Module(self.modules[place.module].parent?),
+            "Self" => return Some(PathTarget::Outside),
             name => self.first(place, name, space_of(0), seen),
         };
         while let Some((name, after)) = rest.split_first() {
             let at = path.len() - rest.len();
             found = match found {
-                Found::Module(module) if name == "super" => {
-                    Found::Module(self.modules[module].parent?)
+                PathTarget::Module(module) if name == "super" => {
+                    PathTarget::Module(self.modules[module].parent?)
                 }
-                Found::Module(module) if name == "self" => Found::Module(module),
-                Found::Module(module) => {
+                PathTarget::Module(module) if name == "self" => PathTarget::Module(module),
+                PathTarget::Module(module) => {
                     self.in_module(module, place.module, name, space_of(at), seen)?
                 }
                 // An associated function or a variant stands where its type does.
@@ -79,7 +85,13 @@ impl Tree {
         Some(found)
     }
 
-    fn first(&self, place: &Place, name: &str, space: u8, seen: &mut Seen) -> Found {
+    fn first(
+        &self,
+        place: &PathContext,
+        name: &str,
+        space: u8,
+        seen: &mut PendingLookups,
+    ) -> PathTarget {
         for block in place.blocks.iter().rev() {
             let module = place.module;
             if let Some(found) = self.visible(module, module, block, name, space, seen) {
@@ -90,8 +102,8 @@ impl Tree {
             return found;
         }
         match &self.library {
-            Some((library, root)) if library == name => Found::Module(*root),
-            _ => Found::Outside,
+            Some((library, root)) if library == name => PathTarget::Module(*root),
+            _ => PathTarget::Outside,
         }
     }
 
@@ -102,8 +114,8 @@ impl Tree {
         viewer: usize,
         name: &str,
         space: u8,
-        seen: &mut Seen,
-    ) -> Option<Found> {
+        seen: &mut PendingLookups,
+    ) -> Option<PathTarget> {
         let key = (module, name.to_owned(), space);
         if seen.contains(&key) {
             return None;
@@ -122,14 +134,14 @@ impl Tree {
         scope: &Scope,
         name: &str,
         space: u8,
-        seen: &mut Seen,
-    ) -> Option<Found> {
+        seen: &mut PendingLookups,
+    ) -> Option<PathTarget> {
         let (mut child, mut outside) = (None, None);
         for (_, named) in scope.names.iter().filter(|(n, _)| n == name) {
             match named {
-                Named::Module(module) if space & TYPES != 0 => child = Some(*module),
-                Named::Item(spaces, _) if space & spaces != 0 => {
-                    return Some(Found::Item {
+                ScopeEntry::Module(module) if space & TYPES != 0 => child = Some(*module),
+                ScopeEntry::Item(spaces, _) if space & spaces != 0 => {
+                    return Some(PathTarget::Item {
                         module,
                         name: name.to_owned(),
                     });
@@ -140,19 +152,19 @@ impl Tree {
         let inside = self.is_inside(viewer, module);
         let named = |i: &&Import| i.name.as_deref() == Some(name) && (i.is_public || inside);
         for import in scope.imports.iter().filter(named) {
-            let place = Place {
+            let place = PathContext {
                 module,
                 blocks: &[],
             };
             match self.walk(&place, &import.path, space, seen) {
                 // The same name may stand for a module and for a function.
-                Some(Found::Module(module)) => child = child.or(Some(module)),
-                Some(Found::Outside) => outside = Some(Found::Outside),
+                Some(PathTarget::Module(module)) => child = child.or(Some(module)),
+                Some(PathTarget::Outside) => outside = Some(PathTarget::Outside),
                 None => {}
                 item => return item,
             }
         }
-        let named = child.map(Found::Module).or(outside);
+        let named = child.map(PathTarget::Module).or(outside);
         named.or_else(|| self.globs(module, scope, name, space, seen))
     }
 
@@ -163,18 +175,18 @@ impl Tree {
         scope: &Scope,
         name: &str,
         space: u8,
-        seen: &mut Seen,
-    ) -> Option<Found> {
-        let place = Place {
+        seen: &mut PendingLookups,
+    ) -> Option<PathTarget> {
+        let place = PathContext {
             module,
             blocks: &[],
         };
         for import in scope.imports.iter().filter(|import| import.name.is_none()) {
             let found = match self.walk(&place, &import.path, TYPES, seen) {
-                Some(Found::Module(from)) => self.in_module(from, module, name, space, seen),
-                Some(Found::Item { module, name: item }) => {
+                Some(PathTarget::Module(from)) => self.in_module(from, module, name, space, seen),
+                Some(PathTarget::Item { module, name: item }) => {
                     let has = self.variants(module, &item).any(|variant| variant == name);
-                    has.then_some(Found::Item { module, name: item })
+                    has.then_some(PathTarget::Item { module, name: item })
                 }
                 _ => None,
             };
@@ -189,8 +201,8 @@ impl Tree {
         let named = self.modules[module].scope.names.iter();
         let named = named.filter(move |(name, _)| name == item);
         named.flat_map(|(_, named)| match named {
-            Named::Item(_, variants) => variants.as_slice(),
-            Named::Module(_) => &[],
+            ScopeEntry::Item(_, variants) => variants.as_slice(),
+            ScopeEntry::Module(_) => &[],
         })
     }
 
@@ -199,8 +211,8 @@ impl Tree {
         let names = self.modules[module].scope.names.iter();
         let mut named = names.filter(|(n, _)| n == name);
         named.find_map(|(_, named)| match named {
-            Named::Module(child) => Some(*child),
-            Named::Item(..) => None,
+            ScopeEntry::Module(child) => Some(*child),
+            ScopeEntry::Item(..) => None,
         })
     }
 

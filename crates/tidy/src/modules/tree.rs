@@ -15,7 +15,7 @@ pub const ANY: u8 = 7;
 
 /// All modules of a crate.
 pub struct Tree {
-    pub files: Vec<File>,
+    pub files: Vec<ModuleFile>,
     pub modules: Vec<Module>,
     /// Name of the crate's library in paths, and its root module.
     pub library: Option<(String, usize)>,
@@ -23,7 +23,7 @@ pub struct Tree {
     pub macros: BTreeMap<String, Vec<usize>>,
 }
 
-pub struct File {
+pub struct ModuleFile {
     /// Below `src`.
     pub path: String,
     /// The module that the file is.
@@ -40,12 +40,12 @@ pub struct Module {
 /// Names of a module or of a block.
 #[derive(Default)]
 pub struct Scope {
-    pub names: Vec<(String, Named)>,
+    pub names: Vec<(String, ScopeEntry)>,
     pub imports: Vec<Import>,
 }
 
 #[derive(Clone)]
-pub enum Named {
+pub enum ScopeEntry {
     Module(usize),
     /// An item: its name spaces, and the variants of an enum.
     Item(u8, Vec<String>),
@@ -98,7 +98,7 @@ impl Tree {
         let parsed = syn::parse_file(text).map_err(|error| format!("{path}: {error}"))?;
         let file = self.files.len();
         let module = self.module(file, parent);
-        self.files.push(File {
+        self.files.push(ModuleFile {
             path: path.to_owned(),
             module,
             items: Vec::new(),
@@ -126,7 +126,7 @@ impl Tree {
     ) -> Result<(), String> {
         let mut scope = Scope::of(items);
         for (name, named) in &scope.names {
-            if matches!(named, Named::Item(MACROS, _)) {
+            if matches!(named, ScopeEntry::Item(MACROS, _)) {
                 self.macros.entry(name.clone()).or_default().push(module);
             }
         }
@@ -135,7 +135,7 @@ impl Tree {
                 let child = self.declared(module, declared, folder, texts)?;
                 scope
                     .names
-                    .push((declared.ident.to_string(), Named::Module(child)));
+                    .push((declared.ident.to_string(), ScopeEntry::Module(child)));
             }
         }
         self.modules[module].scope = scope;
@@ -205,13 +205,13 @@ impl Scope {
             if let Item::Use(import) = item {
                 scope.imports.extend(imports(import));
             } else if let Some((name, spaces, variants)) = definition(item) {
-                scope.names.push((name, Named::Item(spaces, variants)));
+                scope.names.push((name, ScopeEntry::Item(spaces, variants)));
             }
             if let Item::Macro(item) = item {
                 let names = made_by_macro(item).into_iter();
                 scope
                     .names
-                    .extend(names.map(|name| (name, Named::Item(TYPES | VALUES, Vec::new()))));
+                    .extend(names.map(|name| (name, ScopeEntry::Item(TYPES | VALUES, Vec::new()))));
             }
         }
         scope

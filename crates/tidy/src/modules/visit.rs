@@ -1,6 +1,6 @@
 //! Finds the paths in the code of every file and turns them into arrows.
 
-use super::resolve::{Found, Place};
+use super::resolve::{PathContext, PathTarget};
 use super::tree::{Scope, Tree, imports};
 use proc_macro2::{TokenStream, TokenTree};
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,13 +11,13 @@ use syn::{
 };
 
 /// Names by the files that they tie: from, to.
-pub type Arrows = BTreeMap<(usize, usize), BTreeSet<String>>;
+pub type ModuleArrows = BTreeMap<(usize, usize), BTreeSet<String>>;
 
 /// All arrows of a crate, and the paths that were not found, with their files.
-pub fn arrows(tree: &Tree) -> (Arrows, Vec<(usize, String)>) {
-    let (mut arrows, mut unresolved) = (Arrows::new(), Vec::new());
+pub fn arrows(tree: &Tree) -> (ModuleArrows, Vec<(usize, String)>) {
+    let (mut arrows, mut unresolved) = (ModuleArrows::new(), Vec::new());
     for (number, file) in tree.files.iter().enumerate() {
-        let mut walk = Walk {
+        let mut walk = PathVisitor {
             tree,
             file: number,
             module: file.module,
@@ -31,20 +31,20 @@ pub fn arrows(tree: &Tree) -> (Arrows, Vec<(usize, String)>) {
     (arrows, unresolved)
 }
 
-struct Walk<'a> {
+struct PathVisitor<'a> {
     tree: &'a Tree,
     file: usize,
     module: usize,
     blocks: Vec<Scope>,
     /// Variables of this function: a bare name that is one of them names no item.
     bound: BTreeSet<String>,
-    arrows: &'a mut Arrows,
+    arrows: &'a mut ModuleArrows,
     unresolved: &'a mut Vec<(usize, String)>,
 }
 
-impl Walk<'_> {
+impl PathVisitor<'_> {
     fn path(&mut self, path: &[String]) {
-        let place = Place {
+        let place = PathContext {
             module: self.module,
             blocks: &self.blocks,
         };
@@ -64,8 +64,8 @@ impl Walk<'_> {
         self.arrow(found);
     }
 
-    fn arrow(&mut self, found: Option<Found>) {
-        if let Some(Found::Item { module, name }) = found {
+    fn arrow(&mut self, found: Option<PathTarget>) {
+        if let Some(PathTarget::Item { module, name }) = found {
             let to = self.tree.modules[module].file;
             if to != self.file {
                 self.arrows.entry((self.file, to)).or_default().insert(name);
@@ -74,7 +74,7 @@ impl Walk<'_> {
     }
 
     fn import(&mut self, path: &[String], is_public: bool) {
-        let place = Place {
+        let place = PathContext {
             module: self.module,
             blocks: &self.blocks,
         };
@@ -82,7 +82,7 @@ impl Walk<'_> {
         match &found {
             None => self.unresolved.push((self.file, path.join("::"))),
             // A facade re-exports items from below.
-            Some(Found::Item { module, .. })
+            Some(PathTarget::Item { module, .. })
                 if is_public && self.tree.is_inside(*module, self.module) => {}
             _ => self.arrow(found),
         }
@@ -96,7 +96,7 @@ impl Walk<'_> {
         let own = |module: &&usize| self.tree.modules[**module].file == self.file;
         if let (None, [module]) = (modules.iter().find(own), modules.as_slice()) {
             let (module, name) = (*module, name.to_owned());
-            self.arrow(Some(Found::Item { module, name }));
+            self.arrow(Some(PathTarget::Item { module, name }));
         }
     }
 
@@ -147,7 +147,7 @@ impl Walk<'_> {
     }
 }
 
-impl<'ast> Visit<'ast> for Walk<'_> {
+impl<'ast> Visit<'ast> for PathVisitor<'_> {
     fn visit_path(&mut self, path: &'ast Path) {
         if path.leading_colon.is_none() {
             let names = path.segments.iter().map(|part| part.ident.to_string());

@@ -1,7 +1,9 @@
 //! Drives drawn from seeds, with their configuration hidden and noise on their times.
 
 use ssdlab_base::LabError;
-use ssdlab_bench::device::{Counters, Done, ModelledTarget, Target, TargetFacts, TargetKind};
+use ssdlab_bench::device::{
+    Counters, ModelledTarget, Target, TargetCompletion, TargetFacts, TargetKind,
+};
 use ssdlab_bench::engine::devices::{Devices, new_drive};
 use ssdlab_ssd::config::{
     BufferConfig, DriveConfig, FtlConfig, HostConfig, JournalConfig, MappingConfig, MappingKind,
@@ -371,7 +373,11 @@ impl Target for Hidden {
         self.inside.submit(tag, command)
     }
 
-    fn reap(&mut self, until: Option<Nanos>, done: &mut Vec<Done>) -> Result<(), LabError> {
+    fn reap(
+        &mut self,
+        until: Option<Nanos>,
+        done: &mut Vec<TargetCompletion>,
+    ) -> Result<(), LabError> {
         let wait = until.map(|until| {
             let now = self.now();
             self.inside.now() + until.saturating_sub(now) + Nanos(1)

@@ -2,9 +2,9 @@
 
 use super::drives::{Hidden, Truth, drawn};
 use ssdlab_base::LabError;
-use ssdlab_twin::fingerprint::host::Host;
-use ssdlab_twin::fingerprint::probes::{Probe, Readings, carry_out};
-use ssdlab_twin::fingerprint::values::{Value, values};
+use ssdlab_twin::fingerprint::host::ProbedTarget;
+use ssdlab_twin::fingerprint::probes::{Probe, ProbeReadings, carry_out};
+use ssdlab_twin::fingerprint::values::{FingerprintValue, values};
 use std::sync::atomic::AtomicBool;
 
 /// A drive and what was found of it.
@@ -12,7 +12,7 @@ pub struct Outcome {
     /// The truth.
     pub truth: Truth,
     /// The values.
-    pub values: Vec<Value>,
+    pub values: Vec<FingerprintValue>,
     /// Drive writes.
     pub cost: f64,
     /// Time of the drive, seconds.
@@ -27,8 +27,8 @@ pub fn look(seed: u64) -> Result<Outcome, LabError> {
     let truth = drawn(seed);
     let stop = AtomicBool::new(false);
     let mut target = Hidden::used(&truth)?;
-    let mut host = Host::new(&mut target, truth.config.user_bytes, &stop);
-    let mut readings = Readings::default();
+    let mut host = ProbedTarget::new(&mut target, truth.config.user_bytes, &stop);
+    let mut readings = ProbeReadings::default();
     for probe in Probe::ALL {
         carry_out(probe, &mut host, 1, &mut readings)?;
     }
@@ -61,7 +61,7 @@ pub fn truth(of: &Truth, key: &str) -> Option<f64> {
 }
 
 /// Within 10 %, or the same answer.
-pub fn is_right(value: &Value, found: f64, truth: f64, of: &Truth) -> bool {
+pub fn is_right(value: &FingerprintValue, found: f64, truth: f64, of: &Truth) -> bool {
     match value.unit {
         _ if value.key == "buffer.size" => [truth, truth - of.held]
             .into_iter()

@@ -4,7 +4,7 @@
 //! with B its size and D its drain rate: the upper envelope of the staircase that programs make,
 //! less D t, is B.
 
-use super::host::{Host, SMALL};
+use super::host::{ProbedTarget, SMALL};
 use ssdlab_base::LabError;
 use ssdlab_bench::device::Target;
 use ssdlab_ssd::{Command, Nanos};
@@ -25,7 +25,7 @@ const RESTS_MS: [u64; 2] = [5_000, 300];
 const BURSTS: usize = 3;
 
 /// One burst: seconds and bytes acknowledged since it began.
-pub type Acks = Vec<(f64, f64)>;
+pub type BurstAcks = Vec<(f64, f64)>;
 
 /// What bursts show.
 #[derive(Clone, Debug, Default)]
@@ -40,10 +40,14 @@ pub struct Bursts {
     /// Rate of the beginning of a burst, B/s.
     pub fast: f64,
     /// The burst to show.
-    pub shown: Acks,
+    pub shown: BurstAcks,
 }
 
-fn burst<T: Target>(host: &mut Host<'_, T>, span: u64, len: u64) -> Result<Acks, LabError> {
+fn burst<T: Target>(
+    host: &mut ProbedTarget<'_, T>,
+    span: u64,
+    len: u64,
+) -> Result<BurstAcks, LabError> {
     let (began, mut given, mut sum) = (host.now(), 0, 0.0);
     let mut acks = Vec::new();
     let next = |_| {
@@ -99,7 +103,11 @@ fn fitted(acks: &[(f64, f64)]) -> Option<(f64, f64, f64)> {
 ///
 /// # Errors
 /// When the target fails or the run is stopped.
-pub fn bursts<T: Target>(host: &mut Host<'_, T>, span: u64, most: u64) -> Result<Bursts, LabError> {
+pub fn bursts<T: Target>(
+    host: &mut ProbedTarget<'_, T>,
+    span: u64,
+    most: u64,
+) -> Result<Bursts, LabError> {
     let mut found = Bursts::default();
     let until = host.written + most;
     let mut len = FIRST;

@@ -1,11 +1,11 @@
 //! A fingerprint as one call: open the target, carry out the probes that the budget allows.
 
-use super::host::{Host, LARGE};
-use super::probes::{DEPTH_NEEDED, Probe, Readings, carry_out};
-use super::values::{Value, values};
+use super::host::{LARGE, ProbedTarget};
+use super::probes::{DEPTH_NEEDED, Probe, ProbeReadings, carry_out};
+use super::values::{FingerprintValue, values};
 use serde::Serialize;
 use ssdlab_base::LabError;
-use ssdlab_bench::device::named::{LoadKept, Name, Opened};
+use ssdlab_bench::device::named::{KeptDriveLoader, OpenTarget, TargetName};
 use ssdlab_bench::device::{ModelledTarget, Target, TargetFacts, TargetKind};
 use ssdlab_bench::device::{Needs, OpenOptions};
 use ssdlab_bench::engine::devices::new_drive;
@@ -33,7 +33,7 @@ const FIRST: u64 = 64 << 20;
 
 /// What may be spent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct Budget {
+pub struct ProbeBudget {
     /// Bytes written; `None`: no limit.
     pub bytes: Option<u64>,
     /// Seconds of the target's time.
@@ -42,7 +42,7 @@ pub struct Budget {
 
 /// What a probe costs.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Cost {
+pub struct ProbeCost {
     /// Bytes written.
     pub bytes: u64,
     /// Seconds of the target's time.
@@ -51,28 +51,28 @@ pub struct Cost {
 
 /// What to look at.
 #[derive(Clone, Debug)]
-pub struct Request {
+pub struct FingerprintRequest {
     /// The target.
-    pub target: Name,
+    pub target: TargetName,
     /// Size of the target and leave to write.
     pub open: OpenOptions,
     /// Loads `drive:PATH` of a kept drive.
-    pub kept: LoadKept,
+    pub kept: KeptDriveLoader,
     /// Size of the model of a new drive, bytes.
     pub capacity: u64,
     /// What may be spent.
-    pub budget: Budget,
+    pub budget: ProbeBudget,
     /// Seed of every random stream.
     pub seed: u64,
 }
 
 /// Sees a fingerprint as it is taken.
-pub trait Progress {
+pub trait FingerprintProgress {
     /// A new file is being filled: bytes written, and their total.
     fn filling(&mut self, done: u64, total: u64);
 
     /// What will be done, and what it costs at most.
-    fn announced(&mut self, plan: &[(Probe, Cost)], left_out: &[(Probe, String)]);
+    fn announced(&mut self, plan: &[(Probe, ProbeCost)], left_out: &[(Probe, String)]);
 
     /// A probe begins.
     fn begins(&mut self, probe: Probe);
@@ -80,13 +80,13 @@ pub trait Progress {
 
 /// A probe that was carried out.
 #[derive(Clone, Copy, Debug, Serialize)]
-pub struct Done {
+pub struct CompletedProbe {
     /// The probe.
     pub probe: Probe,
     /// What was announced.
-    pub announced: Cost,
+    pub announced: ProbeCost,
     /// What it cost.
-    pub cost: Cost,
+    pub cost: ProbeCost,
 }
 
 /// A drive looked at.
@@ -103,21 +103,21 @@ pub struct Fingerprint {
     /// Seed.
     pub seed: u64,
     /// What was allowed.
-    pub budget: Budget,
+    pub budget: ProbeBudget,
     /// Probes carried out.
-    pub done: Vec<Done>,
+    pub done: Vec<CompletedProbe>,
     /// Probes that were not, and why.
     pub left_out: Vec<(Probe, String)>,
     /// Every value, known or UNKNOWN.
-    pub values: Vec<Value>,
+    pub values: Vec<FingerprintValue>,
     /// What was measured, for plots.
     #[serde(skip)]
-    pub readings: Readings,
+    pub readings: ProbeReadings,
 }
 
 impl Fingerprint {
     /// The value of a key, where it is known.
-    pub fn known(&self, key: &str) -> Option<&Value> {
+    pub fn known(&self, key: &str) -> Option<&FingerprintValue> {
         let found = self.values.iter().find(|value| value.key == key)?;
         found.value.is_some().then_some(found)
     }
@@ -128,8 +128,8 @@ impl Fingerprint {
 /// # Errors
 /// When the target cannot be opened or written, or fails.
 pub fn take(
-    request: &Request,
-    progress: &mut dyn Progress,
+    request: &FingerprintRequest,
+    progress: &mut dyn FingerprintProgress,
     stop: &AtomicBool,
 ) -> Result<Fingerprint, LabError> {
     let mut opened = open(request, progress, stop)?;
@@ -147,17 +147,17 @@ pub fn take(
         ));
     }
     with_target!(&mut opened, target => {
-        let mut host = Host::new(&mut **target, bytes, stop);
+        let mut host = ProbedTarget::new(&mut **target, bytes, stop);
         probed(request, facts, &mut host, progress)
     })
 }
 
 fn open(
-    request: &Request,
-    progress: &mut dyn Progress,
+    request: &FingerprintRequest,
+    progress: &mut dyn FingerprintProgress,
     stop: &AtomicBool,
-) -> Result<Opened, LabError> {
-    if let Name::Drive(name) = &request.target
+) -> Result<OpenTarget, LabError> {
+    if let TargetName::Drive(name) = &request.target
         && (request.kept)(name)?.is_none()
     {
         let listed = catalogue::open(name)?;
@@ -169,10 +169,10 @@ fn open(
             ..TargetFacts::unknown(format!("drive:{name}"), TargetKind::Modelled)
         };
         let target = ModelledTarget::around(new_drive(&small)?, facts);
-        return Ok(Opened::Modelled(Box::new(target), listed.rests_on()));
+        return Ok(OpenTarget::Modelled(Box::new(target), listed.rests_on()));
     }
     let mut options = request.open.clone();
-    if matches!(&request.target, Name::Path(path) if !path.exists()) {
+    if matches!(&request.target, TargetName::Path(path) if !path.exists()) {
         options.size.get_or_insert(FILE_BYTES);
     }
     let needs = Needs {
@@ -186,11 +186,11 @@ fn open(
     };
     let mut filling = |done, total| progress.filling(done, total);
     let (target, kept) = (&request.target, request.kept);
-    Opened::open(target, &needs, &options, kept, &mut filling, stop)
+    OpenTarget::open(target, &needs, &options, kept, &mut filling, stop)
 }
 
 /// Bytes a second of large writes in order, for the announcement.
-fn first_rate<T: Target>(host: &mut Host<'_, T>) -> Result<f64, LabError> {
+fn first_rate<T: Target>(host: &mut ProbedTarget<'_, T>) -> Result<f64, LabError> {
     let (began, len) = (host.now(), u64::from(LARGE));
     let mut starts = (0..FIRST / len).map(|n| n * len);
     host.keep(
@@ -203,23 +203,28 @@ fn first_rate<T: Target>(host: &mut Host<'_, T>) -> Result<f64, LabError> {
 }
 
 /// Probes with what they cost at most.
-type Planned = Vec<(Probe, Cost)>;
+type ProbePlan = Vec<(Probe, ProbeCost)>;
 /// Probes that are not carried out, and why.
-type LeftOut = Vec<(Probe, String)>;
+type OmittedProbes = Vec<(Probe, String)>;
 
 /// Probes that fit into the budget, in the order of carrying out, and the others.
-fn plan(facts: &TargetFacts, bytes: u64, rate: f64, budget: Budget) -> (Planned, LeftOut) {
+fn plan(
+    facts: &TargetFacts,
+    bytes: u64,
+    rate: f64,
+    budget: ProbeBudget,
+) -> (ProbePlan, OmittedProbes) {
     let (mut chosen, mut left_out) = (Vec::new(), Vec::new());
-    let mut sum = Cost {
+    let mut sum = ProbeCost {
         bytes: FIRST,
         seconds: FIRST as f64 / rate,
     };
     for probe in BEST_FIRST {
-        let cost = Cost {
+        let cost = ProbeCost {
             bytes: probe.writes(bytes),
             seconds: probe.seconds(bytes, rate),
         };
-        let both = Cost {
+        let both = ProbeCost {
             bytes: sum.bytes + cost.bytes,
             seconds: sum.seconds + cost.seconds,
         };
@@ -250,10 +255,10 @@ fn plan(facts: &TargetFacts, bytes: u64, rate: f64, budget: Budget) -> (Planned,
 }
 
 fn probed<T: Target>(
-    request: &Request,
+    request: &FingerprintRequest,
     facts: TargetFacts,
-    host: &mut Host<'_, T>,
-    progress: &mut dyn Progress,
+    host: &mut ProbedTarget<'_, T>,
+    progress: &mut dyn FingerprintProgress,
 ) -> Result<Fingerprint, LabError> {
     let rate = first_rate(host)?;
     let (planned, mut left_out) = plan(&facts, host.bytes, rate, request.budget);
@@ -261,7 +266,7 @@ fn probed<T: Target>(
     if let Some(seconds) = request.budget.seconds {
         host.limit(Nanos((seconds * 1e9) as u64));
     }
-    let mut readings = Readings::default();
+    let mut readings = ProbeReadings::default();
     let mut done = Vec::new();
     for (probe, announced) in planned {
         if host.is_stopped() {
@@ -288,11 +293,11 @@ fn probed<T: Target>(
             continue;
         }
         readings = found;
-        let cost = Cost {
+        let cost = ProbeCost {
             bytes: host.written - before.0,
             seconds: host.elapsed().saturating_sub(before.1).as_secs_f64(),
         };
-        done.push(Done {
+        done.push(CompletedProbe {
             probe,
             announced,
             cost,
@@ -321,7 +326,7 @@ mod tests {
     fn a_budget_takes_the_cheap_probes_first_and_a_file_is_never_emptied() {
         let facts = |kind| TargetFacts::unknown("t".into(), kind);
         let plan = |kind, seconds, bytes| {
-            let budget = Budget { bytes, seconds };
+            let budget = ProbeBudget { bytes, seconds };
             let (chosen, left) = plan(&facts(kind), 1 << 40, 4e8, budget);
             assert_eq!(chosen.len() + left.len(), Probe::ALL.len());
             chosen

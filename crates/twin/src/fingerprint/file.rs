@@ -1,7 +1,7 @@
 //! A fingerprint as a drive file: probed values measured, the others those of an archetype.
 
 use super::course::Fingerprint;
-use super::values::Value;
+use super::values::FingerprintValue;
 use ssdlab_base::LabError;
 use ssdlab_drives::catalogue::{self, CatalogueDrive};
 use ssdlab_drives::scaling::{scaled, sized};
@@ -32,11 +32,11 @@ fn archetype(found: &Fingerprint) -> &'static str {
 }
 
 /// A drive file under construction.
-struct Draft {
+struct DriveFileDraft {
     file: Table,
 }
 
-impl Draft {
+impl DriveFileDraft {
     fn set(&mut self, key: &str, value: impl Into<Toml>, kind: &str, source: String) {
         let (table, key) = key.split_once('.').unwrap_or(("", key));
         let mut entry = Table::new();
@@ -49,7 +49,7 @@ impl Draft {
     }
 
     /// Everything of `from`, assumed.
-    fn assumed(from: &CatalogueDrive) -> Result<Draft, LabError> {
+    fn assumed(from: &CatalogueDrive) -> Result<DriveFileDraft, LabError> {
         let mut file = Table::try_from(&from.file)
             .map_err(|error| LabError::refused(format!("writing TOML: {error}"), ""))?;
         for key in ["base", "family", "energy", "heat"] {
@@ -70,11 +70,11 @@ impl Draft {
                 entry.insert("source".into(), source.into());
             }
         }
-        Ok(Draft { file })
+        Ok(DriveFileDraft { file })
     }
 }
 
-fn said(value: &Value) -> String {
+fn said(value: &FingerprintValue) -> String {
     let interval = value.interval.map_or(String::new(), |[low, high]| {
         format!(" {:.4e} to {:.4e} {};", low, high, value.unit)
     });
@@ -92,7 +92,7 @@ pub fn drive_file(found: &Fingerprint) -> Result<String, LabError> {
         true => scaled(&from.config, user)?.config,
         false => sized(&from.config, user)?.config,
     };
-    let mut draft = Draft::assumed(&from)?;
+    let mut draft = DriveFileDraft::assumed(&from)?;
     let text = |text: &str| Toml::String(text.into());
     draft.file.insert("name".into(), text(NAME));
     let title = format!("fingerprint of {}", found.target.name);
@@ -117,7 +117,7 @@ pub fn drive_file(found: &Fingerprint) -> Result<String, LabError> {
 }
 
 /// Buffer and host side.
-fn host(draft: &mut Draft, found: &Fingerprint) {
+fn host(draft: &mut DriveFileDraft, found: &Fingerprint) {
     for value in &found.values {
         let Some(known) = value.value else { continue };
         let text = match (value.key, value.unit) {
@@ -144,7 +144,7 @@ fn host(draft: &mut Draft, found: &Fingerprint) {
 
 /// Superblock, spare area, caches and times of the array.
 fn array(
-    draft: &mut Draft,
+    draft: &mut DriveFileDraft,
     found: &Fingerprint,
     mut config: DriveConfig,
     from: &CatalogueDrive,
@@ -210,7 +210,7 @@ fn array(
 }
 
 /// Times of programs and reads.
-fn times(draft: &mut Draft, found: &Fingerprint, config: &DriveConfig) {
+fn times(draft: &mut DriveFileDraft, found: &Fingerprint, config: &DriveConfig) {
     let known = |key: &str| found.known(key).zip(found.known(key).and_then(|v| v.value));
     let (shape, bits) = (config.shape, config.shape.bits_per_cell);
     let units = f64::from(shape.channel_count * shape.dies_per_channel * shape.planes_per_die);
@@ -294,7 +294,13 @@ fn fit_blocks(config: &mut DriveConfig, spare: f64, archetype: &str) -> Result<(
 }
 
 /// The pSLC cache: `full` bytes of its own, the rest of `size` in free superblocks.
-fn caches(draft: &mut Draft, found: &Fingerprint, config: &mut DriveConfig, size: f64, full: f64) {
+fn caches(
+    draft: &mut DriveFileDraft,
+    found: &Fingerprint,
+    config: &mut DriveConfig,
+    size: f64,
+    full: f64,
+) {
     let superblock = superblock(config);
     let own = f64::from(config.shape.bits_per_cell) / superblock;
     let source = |key| found.known(key).map(said).unwrap_or_default();

@@ -2,7 +2,7 @@
 
 use ssdlab_base::LabError;
 use ssdlab_bench::device::status::error_of;
-use ssdlab_bench::device::{Done, Target};
+use ssdlab_bench::device::{Target, TargetCompletion};
 use ssdlab_ssd::{Command, Nanos, Op};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -17,7 +17,7 @@ const TRIM: u64 = 1 << 30;
 
 /// A command that has completed.
 #[derive(Clone, Copy, Debug)]
-pub struct Acked {
+pub struct AckedCommand {
     /// When, in the target's time.
     pub at: Nanos,
     /// From hand-over to completion.
@@ -27,7 +27,7 @@ pub struct Acked {
 }
 
 /// A target with what it has been asked so far.
-pub struct Host<'a, T: Target> {
+pub struct ProbedTarget<'a, T: Target> {
     target: &'a mut T,
     stop: &'a AtomicBool,
     /// Bytes used, from the target's start.
@@ -37,14 +37,14 @@ pub struct Host<'a, T: Target> {
     began: Nanos,
     until: Nanos,
     tags: Vec<(u32, Command)>,
-    done: Vec<Done>,
+    done: Vec<TargetCompletion>,
 }
 
-impl<'a, T: Target> Host<'a, T> {
+impl<'a, T: Target> ProbedTarget<'a, T> {
     /// A host for the first `bytes` of `target`.
-    pub fn new(target: &'a mut T, bytes: u64, stop: &'a AtomicBool) -> Host<'a, T> {
+    pub fn new(target: &'a mut T, bytes: u64, stop: &'a AtomicBool) -> ProbedTarget<'a, T> {
         let began = target.now();
-        Host {
+        ProbedTarget {
             target,
             stop,
             bytes,
@@ -79,7 +79,7 @@ impl<'a, T: Target> Host<'a, T> {
         &mut self,
         depth: u32,
         mut next: impl FnMut(Nanos) -> Option<Command>,
-        mut seen: impl FnMut(&Acked),
+        mut seen: impl FnMut(&AckedCommand),
     ) -> Result<(), LabError> {
         let depth = depth.min(self.target.depth_max());
         let mut free: Vec<u32> = (0..depth).rev().collect();
@@ -113,7 +113,7 @@ impl<'a, T: Target> Host<'a, T> {
                 if command.op == Op::Write {
                     self.written += u64::from(command.len);
                 }
-                seen(&Acked {
+                seen(&AckedCommand {
                     at: done.done,
                     latency: done.done.saturating_sub(done.submitted),
                     bytes: command.len,
@@ -159,7 +159,7 @@ impl<'a, T: Target> Host<'a, T> {
     /// Times of `count` commands, one at a time.
     ///
     /// # Errors
-    /// As [`Host::keep`].
+    /// As [`ProbedTarget::keep`].
     pub fn singles(
         &mut self,
         count: u64,

@@ -1,9 +1,9 @@
 //! From readings to values of the inside: drain rate, caches, spare area, superblock, frontiers.
 
 use super::outside::{buffer_bytes, within_buffer};
-use super::probes::{Probe, Readings, half};
-use super::series::{Drop, Series, period};
-use super::value::{NOT_DONE, Value, spread};
+use super::probes::{Probe, ProbeReadings, half};
+use super::series::{AckSeries, RateDrop, period};
+use super::value::{FingerprintValue, NOT_DONE, spread};
 
 /// A rate is another one below this part of it.
 const OTHER: f64 = 0.72;
@@ -24,7 +24,7 @@ const REMNANTS: f64 = 1.5;
 /// Windows of a series in which rates are compared: part of its bytes.
 const WINDOW: f64 = 1.0 / 96.0;
 
-pub(super) fn drain(r: &Readings) -> Value {
+pub(super) fn drain(r: &ProbeReadings) -> FingerprintValue {
     let sought = (
         "nand.program",
         "drain rate of the buffer",
@@ -34,32 +34,32 @@ pub(super) fn drain(r: &Readings) -> Value {
     match native(r) {
         Some(rate) => {
             let why = "rate of the fill beyond any cache";
-            Value::between(sought, rate, [rate * 0.96, rate * 1.04], why)
+            FingerprintValue::between(sought, rate, [rate * 0.96, rate * 1.04], why)
         }
         None => match &r.bursts {
             Some(bursts) if !bursts.drains.is_empty() => {
                 let (rate, interval) = spread(&bursts.drains, 0.03);
-                Value::between(sought, rate, interval, "ends of bursts")
+                FingerprintValue::between(sought, rate, interval, "ends of bursts")
             }
-            Some(_) => Value::unknown(sought, "bursts were never limited by media"),
-            None => Value::unknown(sought, NOT_DONE),
+            Some(_) => FingerprintValue::unknown(sought, "bursts were never limited by media"),
+            None => FingerprintValue::unknown(sought, NOT_DONE),
         },
     }
 }
 
-fn window(r: &Readings) -> f64 {
+fn window(r: &ProbeReadings) -> f64 {
     r.bytes as f64 * WINDOW
 }
 
 /// Drops of the fill that the buffer does not explain.
-fn fill_drops(r: &Readings) -> Option<Vec<Drop>> {
+fn fill_drops(r: &ProbeReadings) -> Option<Vec<RateDrop>> {
     let fill = r.fill.as_ref()?;
     Some(fill.drops(within_buffer(r, fill.grid), window(r), OTHER))
 }
 
 /// Whether nothing but the buffer was faster than `rate` at the beginning of a series; `None`
 /// where a small cache may hide behind the buffer.
-fn only_buffer(r: &Readings, series: &Series, rate: f64) -> Option<()> {
+fn only_buffer(r: &ProbeReadings, series: &AckSeries, rate: f64) -> Option<()> {
     let (size, unsure) = buffer_bytes(r)?;
     let at = within_buffer(r, series.grid) + 2.0 * window(r);
     let ahead = series.ahead(at, rate)?;
@@ -68,7 +68,7 @@ fn only_buffer(r: &Readings, series: &Series, rate: f64) -> Option<()> {
 }
 
 /// Rate of the fill beyond any cache, B/s.
-fn native(r: &Readings) -> Option<f64> {
+fn native(r: &ProbeReadings) -> Option<f64> {
     let fill = r.fill.as_ref()?;
     let from = fill_drops(r)?
         .last()
@@ -76,10 +76,10 @@ fn native(r: &Readings) -> Option<f64> {
     fill.rate_between(from + window(r), fill.bytes())
 }
 
-pub(super) fn slc(r: &Readings) -> Value {
+pub(super) fn slc(r: &ProbeReadings) -> FingerprintValue {
     let sought = ("pSLC", "pSLC cache of the emptied drive", "B", Probe::Fill);
     let Some(drops) = fill_drops(r) else {
-        return Value::unknown(sought, NOT_DONE);
+        return FingerprintValue::unknown(sought, NOT_DONE);
     };
     let Some(first) = drops.first() else {
         let only = r
@@ -89,8 +89,10 @@ pub(super) fn slc(r: &Readings) -> Value {
             .and_then(|(fill, rate)| only_buffer(r, fill, rate));
         let why = "no cliff while the emptied drive was filled";
         return match only {
-            Some(()) => Value::between(sought, 0.0, [0.0; 2], why),
-            None => Value::unknown(sought, format!("{why}, but a small one may be hidden")),
+            Some(()) => FingerprintValue::between(sought, 0.0, [0.0; 2], why),
+            None => {
+                FingerprintValue::unknown(sought, format!("{why}, but a small one may be hidden"))
+            }
         };
     };
     let (buffered, unsure) = buffer_bytes(r).unwrap_or_default();
@@ -104,10 +106,10 @@ pub(super) fn slc(r: &Readings) -> Value {
         first.after / 1e6
     );
     if unsure == 0.0 {
-        return Value::unknown(sought, why + "; the write buffer is not known");
+        return FingerprintValue::unknown(sought, why + "; the write buffer is not known");
     }
     if first.at > CACHE_MOST * r.bytes as f64 {
-        return Value::unknown(sought, why + ": too late for a cache");
+        return FingerprintValue::unknown(sought, why + ": too late for a cache");
     }
     // TRIM need not empty the cache at once: what a rested drive took later is at least its size.
     let later = rewritten(r).map_or(0.0, |found| found.cached);
@@ -117,25 +119,25 @@ pub(super) fn slc(r: &Readings) -> Value {
             later / 1e6
         );
         let error = error.max(0.02 * later + window(r) / 6.0);
-        return Value::between(sought, later, [later - error, later + error], why);
+        return FingerprintValue::between(sought, later, [later - error, later + error], why);
     }
-    Value::between(sought, size, [size - error, size + error], why)
+    FingerprintValue::between(sought, size, [size - error, size + error], why)
 }
 
 /// Where the rewriting drops: the end of a cache, and the onset of reclaim.
-struct Rewritten {
+struct RewriteDrops {
     /// Bytes that a pSLC cache took on the full drive.
     cached: f64,
     /// Bytes written when reclaim began to move data.
-    onset: Option<Drop>,
+    onset: Option<RateDrop>,
     /// Some drop is neither.
     unclear: bool,
 }
 
-fn rewritten(r: &Readings) -> Option<Rewritten> {
+fn rewritten(r: &ProbeReadings) -> Option<RewriteDrops> {
     let (rewrite, native) = (r.rewrite.as_ref()?, native(r)?);
     let cache = fill_drops(r)?.first().map(|drop| drop.before);
-    let mut found = Rewritten {
+    let mut found = RewriteDrops {
         cached: 0.0,
         onset: None,
         unclear: false,
@@ -160,7 +162,7 @@ fn rewritten(r: &Readings) -> Option<Rewritten> {
     Some(found)
 }
 
-pub(super) fn slc_static(r: &Readings) -> Value {
+pub(super) fn slc_static(r: &ProbeReadings) -> FingerprintValue {
     let sought = (
         "static pSLC",
         "pSLC cache of the full drive",
@@ -168,16 +170,16 @@ pub(super) fn slc_static(r: &Readings) -> Value {
         Probe::Rewrite,
     );
     let Some(found) = rewritten(r) else {
-        return Value::unknown(sought, NOT_DONE);
+        return FingerprintValue::unknown(sought, NOT_DONE);
     };
     let Some(size) = slc(r).value else {
-        return Value::unknown(sought, "that of the emptied drive is UNKNOWN");
+        return FingerprintValue::unknown(sought, "that of the emptied drive is UNKNOWN");
     };
     if size == 0.0 {
-        return Value::between(sought, 0.0, [0.0; 2], "there is no pSLC cache");
+        return FingerprintValue::between(sought, 0.0, [0.0; 2], "there is no pSLC cache");
     }
     if found.unclear || found.cached > 1.1 * size {
-        return Value::unknown(
+        return FingerprintValue::unknown(
             sought,
             "the rate changes more than once before reclaim begins",
         );
@@ -195,21 +197,21 @@ pub(super) fn slc_static(r: &Readings) -> Value {
             .zip(plateau)
             .and_then(|(s, rate)| only_buffer(r, s, rate));
         return match only {
-            Some(()) => Value::between(sought, 0.0, [0.0; 2], why + ": dynamic"),
-            None => Value::unknown(sought, why + ", but a small one may be hidden"),
+            Some(()) => FingerprintValue::between(sought, 0.0, [0.0; 2], why + ": dynamic"),
+            None => FingerprintValue::unknown(sought, why + ", but a small one may be hidden"),
         };
     }
     let part = found.cached / size;
     if part < 0.8 {
-        return Value::unknown(sought, why + ": some of it, or data moved out of it");
+        return FingerprintValue::unknown(sought, why + ": some of it, or data moved out of it");
     }
     let error = 0.03 * found.cached + window(r) / 8.0;
     let interval = [found.cached - error, found.cached + error];
-    Value::between(sought, found.cached, interval, why)
+    FingerprintValue::between(sought, found.cached, interval, why)
 }
 
 /// Spare area as a share of the capacity, where the onset of reclaim was seen.
-pub(super) fn spare_found(r: &Readings) -> Option<f64> {
+pub(super) fn spare_found(r: &ProbeReadings) -> Option<f64> {
     let found = rewritten(r)?;
     let onset = found.onset.filter(|_| !found.unclear)?;
     let (buffered, _) = buffer_bytes(r)?;
@@ -218,11 +220,11 @@ pub(super) fn spare_found(r: &Readings) -> Option<f64> {
 }
 
 /// The superblock, or one of a five hundredth of the drive, bytes.
-fn superblock_or_usual(r: &Readings) -> f64 {
+fn superblock_or_usual(r: &ProbeReadings) -> f64 {
     superblock(r).value.unwrap_or(r.bytes as f64 / 500.0)
 }
 
-pub(super) fn spare(r: &Readings) -> Value {
+pub(super) fn spare(r: &ProbeReadings) -> FingerprintValue {
     let sought = (
         "spare",
         "spare area (effective over-provisioning)",
@@ -230,10 +232,10 @@ pub(super) fn spare(r: &Readings) -> Value {
         Probe::Rewrite,
     );
     let Some(found) = rewritten(r) else {
-        return Value::unknown(sought, NOT_DONE);
+        return FingerprintValue::unknown(sought, NOT_DONE);
     };
     let (Some(spare), Some(onset)) = (spare_found(r), found.onset) else {
-        let mut value = Value::unknown(sought, "no onset of reclaim was seen");
+        let mut value = FingerprintValue::unknown(sought, "no onset of reclaim was seen");
         if found.unclear || found.onset.is_some() {
             value.why =
                 "the rate changes more than once before reclaim begins, or the write buffer is \
@@ -252,7 +254,7 @@ pub(super) fn spare(r: &Readings) -> Value {
     );
     let half = half(r.bytes) as f64;
     if onset.at > 0.95 * half {
-        return Value::unknown(sought, why + ", which is when the second pass begins");
+        return FingerprintValue::unknown(sought, why + ", which is when the second pass begins");
     }
     // From the onset on, every victim holds as much valid data as the next one.
     let later = r.rewrite.as_ref().and_then(|s| {
@@ -261,7 +263,7 @@ pub(super) fn spare(r: &Readings) -> Value {
     });
     let fall = onset.after / onset.before;
     if fall > OTHER || later.is_none_or(|later| (later / onset.after).ln().abs() > FLAT) {
-        return Value::unknown(
+        return FingerprintValue::unknown(
             sought,
             why + ", but not at one rate, clearly lower, from then on",
         );
@@ -271,7 +273,7 @@ pub(super) fn spare(r: &Readings) -> Value {
             .as_ref()
             .is_none_or(|s| only_buffer(r, s, onset.before).is_none());
     if hidden && slc(r).value != Some(0.0) {
-        return Value::unknown(
+        return FingerprintValue::unknown(
             sought,
             why + "; a small cache may be hidden behind the buffer",
         );
@@ -279,11 +281,11 @@ pub(super) fn spare(r: &Readings) -> Value {
     let superblock = superblock_or_usual(r) / r.bytes as f64;
     let unsure = buffer_bytes(r).map_or(0.0, |(_, unsure)| unsure) / r.bytes as f64;
     let error = 0.02 * spare + REMNANTS * superblock + unsure;
-    Value::between(sought, spare, [spare - error, spare + error], why)
+    FingerprintValue::between(sought, spare, [spare - error, spare + error], why)
 }
 
 /// Distance of stalls in a part of a series, bytes, and how far it stands out.
-fn stalls(series: &Series, from: f64, to: f64) -> Option<(f64, f64)> {
+fn stalls(series: &AckSeries, from: f64, to: f64) -> Option<(f64, f64)> {
     let place = |bytes: f64| ((bytes / series.grid as f64) as usize).min(series.at.len());
     let part = series.at.get(place(from)..place(to))?;
     let step = part.len().div_ceil(8192).max(1);
@@ -293,16 +295,16 @@ fn stalls(series: &Series, from: f64, to: f64) -> Option<(f64, f64)> {
     Some((points * (step as u64 * series.grid) as f64, above))
 }
 
-pub(super) fn superblock(r: &Readings) -> Value {
+pub(super) fn superblock(r: &ProbeReadings) -> FingerprintValue {
     let sought = ("superblock", "superblock", "B", Probe::Fill);
     let (Some(fill), Some(drops)) = (&r.fill, fill_drops(r)) else {
-        return Value::unknown(sought, NOT_DONE);
+        return FingerprintValue::unknown(sought, NOT_DONE);
     };
     let from = drops
         .last()
         .map_or(within_buffer(r, fill.grid), |drop| drop.at);
     let Some((size, above)) = stalls(fill, from + window(r), fill.bytes()) else {
-        return Value::unknown(sought, "no stall comes back at equal distances");
+        return FingerprintValue::unknown(sought, "no stall comes back at equal distances");
     };
     let again = r.rewrite.as_ref().and_then(|rewrite| {
         let from = rewrite.bytes() - 0.75 * half(r.bytes) as f64;
@@ -314,32 +316,34 @@ pub(super) fn superblock(r: &Readings) -> Value {
     );
     if rewritten(r).is_some_and(|found| found.cached > 0.0) {
         let why = why + "; a cache on the full drive stalls at distances of its own";
-        return Value::unknown(sought, why);
+        return FingerprintValue::unknown(sought, why);
     }
     match again {
         Some((again, _)) if (again / size).ln().abs() < 0.04 => {
             let why = format!("{why}, and {:.2} while rewriting", again / 1e6);
-            Value::between(sought, size, [size * 0.97, size * 1.03], why)
+            FingerprintValue::between(sought, size, [size * 0.97, size * 1.03], why)
         }
-        Some((again, _)) if !drops.is_empty() => Value::unknown(
+        Some((again, _)) if !drops.is_empty() => FingerprintValue::unknown(
             sought,
             format!("{why}, but {:.2} while rewriting", again / 1e6),
         ),
-        None if !drops.is_empty() => Value::unknown(sought, why + ", and none while rewriting"),
-        _ => Value::between(sought, size, [size * 0.97, size * 1.03], why),
+        None if !drops.is_empty() => {
+            FingerprintValue::unknown(sought, why + ", and none while rewriting")
+        }
+        _ => FingerprintValue::between(sought, size, [size * 0.97, size * 1.03], why),
     }
 }
 
-pub(super) fn shared(r: &Readings) -> Value {
+pub(super) fn shared(r: &ProbeReadings) -> FingerprintValue {
     let title = "relocated data shares the host's frontier";
     let sought = ("ftl.shared_frontier", title, "yes", Probe::Rewrite);
     let spare_value = spare(r).value;
     let (Some(rewrite), Some(spare)) = (&r.rewrite, spare_found(r)) else {
-        return Value::unknown(sought, "needs the onset of reclaim, which was not seen");
+        return FingerprintValue::unknown(sought, "needs the onset of reclaim, which was not seen");
     };
     let (from, to) = second_pass(r, spare);
     if from > 0.9 * to {
-        return Value::unknown(
+        return FingerprintValue::unknown(
             sought,
             "too much spare area: little data was moved in a pass",
         );
@@ -348,41 +352,44 @@ pub(super) fn shared(r: &Readings) -> Value {
         .and_then(|found| found.onset)
         .map(|onset| onset.before);
     let (Some(before), Some(rate)) = (before, rewrite.rate_between(from, to)) else {
-        return Value::unknown(sought, NOT_DONE);
+        return FingerprintValue::unknown(sought, NOT_DONE);
     };
     let part = rate / before;
     let why = format!(
         "data written beside moved data is rewritten at {part:.2} of the rate without reclaim"
     );
     if spare_value.is_none() {
-        Value::unknown(sought, why + "; the onset of reclaim is not clear")
+        FingerprintValue::unknown(sought, why + "; the onset of reclaim is not clear")
     } else if part > 0.9 {
-        Value::yes(sought, false, why)
+        FingerprintValue::yes(sought, false, why)
     } else if part < OTHER {
-        Value::yes(sought, true, why)
+        FingerprintValue::yes(sought, true, why)
     } else {
-        Value::unknown(sought, why)
+        FingerprintValue::unknown(sought, why)
     }
 }
 
 /// The part of the second pass that rewrites data written while reclaim moved data.
-fn second_pass(r: &Readings, spare: f64) -> (f64, f64) {
+fn second_pass(r: &ProbeReadings, spare: f64) -> (f64, f64) {
     let half = half(r.bytes) as f64;
     let (bytes, end) = (r.bytes as f64, 2.0 * half);
     (half + spare * bytes + 2.0 * window(r), end - window(r))
 }
 
-pub(super) fn trimmed(r: &Readings) -> Value {
+pub(super) fn trimmed(r: &ProbeReadings) -> FingerprintValue {
     let title = "rate of writes at random, half of it trimmed";
     let sought = ("trimmed", title, "share", Probe::Trimmed);
     let onset = rewritten(r).and_then(|found| found.onset);
     let (Some(trimmed), Some(onset)) = (&r.trimmed, onset) else {
-        return Value::unknown(sought, "needs the onset of reclaim, or was not carried out");
+        return FingerprintValue::unknown(
+            sought,
+            "needs the onset of reclaim, or was not carried out",
+        );
     };
     let Some(rate) = trimmed.rate_between(0.5 * trimmed.bytes(), trimmed.bytes()) else {
-        return Value::unknown(sought, NOT_DONE);
+        return FingerprintValue::unknown(sought, NOT_DONE);
     };
     let part = rate / onset.before;
     let why = "of the rate before reclaim; what TRIM of half the capacity is worth at random";
-    Value::between(sought, part, [part * 0.95, part * 1.05], why)
+    FingerprintValue::between(sought, part, [part * 0.95, part * 1.05], why)
 }

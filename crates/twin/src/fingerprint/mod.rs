@@ -29,4 +29,4 @@ pub mod show;
 mod value;
 pub mod values;
 
-pub use course::{Budget, Fingerprint, Progress, Request, take};
+pub use course::{Fingerprint, FingerprintProgress, FingerprintRequest, ProbeBudget, take};

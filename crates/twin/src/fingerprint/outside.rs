@@ -1,22 +1,22 @@
 //! From readings to values of the outside: write buffer, flush, link, controller, reads.
 
 use super::burst::median;
-use super::probes::{Probe, Readings};
-use super::value::{NOT_DONE, STATED, Value, spread};
+use super::probes::{Probe, ProbeReadings};
+use super::value::{FingerprintValue, NOT_DONE, STATED, spread};
 
 /// Durable writes that take up to this many times a plain one wait for nothing; from the second
 /// on, for media.
 const WAITS: (f64, f64) = (1.3, 3.0);
 
-pub(super) fn buffer(r: &Readings) -> Value {
+pub(super) fn buffer(r: &ProbeReadings) -> FingerprintValue {
     let sought = ("buffer.size", "write buffer", "B", Probe::Buffer);
     let Some(bursts) = &r.bursts else {
-        return Value::unknown(sought, NOT_DONE);
+        return FingerprintValue::unknown(sought, NOT_DONE);
     };
     if bursts.sizes.is_empty() {
         let why = "bursts do not fill a buffer and then drain it at one rate: media keep up with \
                    the link, it is larger than a burst, or a cache comes between";
-        return Value::unknown(sought, why);
+        return FingerprintValue::unknown(sought, why);
     }
     let (size, [low, high]) = spread(&bursts.sizes, 0.03);
     let interval = [low.min(size - bursts.error), high.max(size + bursts.error)];
@@ -27,21 +27,21 @@ pub(super) fn buffer(r: &Readings) -> Value {
         bursts.fast / 1e6,
         drain / 1e6
     );
-    Value::between(sought, size, interval, why)
+    FingerprintValue::between(sought, size, interval, why)
 }
 
 /// The buffer and half its interval, bytes, stated or not: what other values are corrected by.
-pub(super) fn buffer_bytes(r: &Readings) -> Option<(f64, f64)> {
+pub(super) fn buffer_bytes(r: &ProbeReadings) -> Option<(f64, f64)> {
     let [low, high] = buffer(r).interval?;
     Some(((low + high) / 2.0, (high - low) / 2.0))
 }
 
 /// Bytes within which the buffer may be the reason of a change of rate.
-pub(super) fn within_buffer(r: &Readings, grid: u64) -> f64 {
+pub(super) fn within_buffer(r: &ProbeReadings, grid: u64) -> f64 {
     2.5 * buffer_bytes(r).map_or(0.0, |(size, _)| size) + grid as f64
 }
 
-pub(super) fn durable(r: &Readings) -> Value {
+pub(super) fn durable(r: &ProbeReadings) -> FingerprintValue {
     let sought = (
         "buffer.protected",
         "FUA and FLUSH wait for nothing",
@@ -49,7 +49,7 @@ pub(super) fn durable(r: &Readings) -> Value {
         Probe::Flush,
     );
     let Some([plain, fua, flushed]) = &r.singles else {
-        return Value::unknown(sought, NOT_DONE);
+        return FingerprintValue::unknown(sought, NOT_DONE);
     };
     let [plain, fua, flushed] = [plain, fua, flushed].map(|times| median(times));
     let why = format!(
@@ -64,15 +64,15 @@ pub(super) fn durable(r: &Readings) -> Value {
         fua.max(flushed / 2.0) / plain,
     );
     if most < WAITS.0 {
-        Value::yes(
+        FingerprintValue::yes(
             sought,
             true,
             why + "; that data survives a cut, no time shows",
         )
     } else if least > WAITS.1 {
-        Value::yes(sought, false, why)
+        FingerprintValue::yes(sought, false, why)
     } else {
-        Value::unknown(
+        FingerprintValue::unknown(
             sought,
             why + ": neither as fast as plain writes nor much slower",
         )
@@ -80,16 +80,16 @@ pub(super) fn durable(r: &Readings) -> Value {
 }
 
 /// Longest and shortest time that the link may take for 4 KiB, ns.
-fn small_transfer(r: &Readings) -> (f64, f64) {
+fn small_transfer(r: &ProbeReadings) -> (f64, f64) {
     let seen = r.link.map_or(0.0, |(read, write)| read.max(write));
     let time = 4096.0 / seen.max(1.0) * 1e9;
     (time, link(r).value.map_or(0.0, |_| time))
 }
 
-pub(super) fn latency(r: &Readings) -> Value {
+pub(super) fn latency(r: &ProbeReadings) -> FingerprintValue {
     let sought = ("host.latency", "latency of a command", "ns", Probe::Flush);
     let (Some([plain, ..]), Some(rate)) = (&r.singles, r.small_burst) else {
-        return Value::unknown(sought, NOT_DONE);
+        return FingerprintValue::unknown(sought, NOT_DONE);
     };
     let (time, [low, high]) = spread(&quartiles(plain), 0.03);
     let (longest, shortest) = small_transfer(r);
@@ -100,7 +100,7 @@ pub(super) fn latency(r: &Readings) -> Value {
     );
     let middle = time - busy - (longest + shortest) / 2.0;
     let interval = [low - busy - longest, high - busy - shortest];
-    Value::between(sought, middle, interval, why)
+    FingerprintValue::between(sought, middle, interval, why)
 }
 
 /// Quartiles and median.
@@ -115,10 +115,10 @@ fn quartiles(all: &[f64]) -> [f64; 3] {
     })
 }
 
-pub(super) fn link(r: &Readings) -> Value {
+pub(super) fn link(r: &ProbeReadings) -> FingerprintValue {
     let sought = ("host.link_rate", "link", "B/s", Probe::Reads);
     let Some((read, write)) = r.link else {
-        return Value::unknown(sought, NOT_DONE);
+        return FingerprintValue::unknown(sought, NOT_DONE);
     };
     let why = format!(
         "large reads {:.0} MB/s, large writes {:.0}",
@@ -133,14 +133,15 @@ pub(super) fn link(r: &Readings) -> Value {
         .as_ref()
         .is_some_and(|bursts| bursts.fast > 1.12 * rate);
     if apart > STATED || faster {
-        let mut value = Value::unknown(sought, why + ": something else than the link is the limit");
+        let mut value =
+            FingerprintValue::unknown(sought, why + ": something else than the link is the limit");
         value.interval = Some([rate, f64::INFINITY]);
         return value;
     }
-    Value::between(sought, rate, [rate * 0.97, rate * 1.05], why)
+    FingerprintValue::between(sought, rate, [rate * 0.97, rate * 1.05], why)
 }
 
-pub(super) fn overhead(r: &Readings) -> Value {
+pub(super) fn overhead(r: &ProbeReadings) -> FingerprintValue {
     let sought = (
         "host.write_overhead",
         "controller time of a write",
@@ -148,18 +149,18 @@ pub(super) fn overhead(r: &Readings) -> Value {
         Probe::Reads,
     );
     let Some(rate) = r.small_burst else {
-        return Value::unknown(sought, NOT_DONE);
+        return FingerprintValue::unknown(sought, NOT_DONE);
     };
     let time = 1e9 / rate;
     let (transfer, _) = small_transfer(r);
     let why = format!("bursts of small writes: {rate:.0} a second");
     if time < 1.4 * transfer {
-        return Value::unknown(sought, why + ", as many as the link takes");
+        return FingerprintValue::unknown(sought, why + ", as many as the link takes");
     }
-    Value::between(sought, time, [time * 0.94, time * 1.04], why)
+    FingerprintValue::between(sought, time, [time * 0.94, time * 1.04], why)
 }
 
-pub(super) fn read_time(r: &Readings) -> Value {
+pub(super) fn read_time(r: &ProbeReadings) -> FingerprintValue {
     let sought = (
         "nand.read",
         "time of a random read on media",
@@ -167,7 +168,7 @@ pub(super) fn read_time(r: &Readings) -> Value {
         Probe::Reads,
     );
     let (Some(first), Some([plain, ..])) = (r.reads.first(), &r.singles) else {
-        return Value::unknown(sought, NOT_DONE);
+        return FingerprintValue::unknown(sought, NOT_DONE);
     };
     let time = first.latency - median(plain);
     let why = format!(
@@ -175,12 +176,12 @@ pub(super) fn read_time(r: &Readings) -> Value {
         first.latency / 1e3
     );
     if time < 0.3 * first.latency {
-        return Value::unknown(sought, why + ": most of it is not the media's");
+        return FingerprintValue::unknown(sought, why + ": most of it is not the media's");
     }
-    Value::between(sought, time, [time * 0.95, time * 1.05], why)
+    FingerprintValue::between(sought, time, [time * 0.95, time * 1.05], why)
 }
 
-pub(super) fn read_parallelism(r: &Readings) -> Value {
+pub(super) fn read_parallelism(r: &ProbeReadings) -> FingerprintValue {
     let sought = (
         "reads in parallel",
         "random reads in parallel",
@@ -188,7 +189,7 @@ pub(super) fn read_parallelism(r: &Readings) -> Value {
         Probe::Reads,
     );
     let (Some(first), [.., before, last]) = (r.reads.first(), r.reads.as_slice()) else {
-        return Value::unknown(sought, NOT_DONE);
+        return FingerprintValue::unknown(sought, NOT_DONE);
     };
     let count = last.iops / first.iops;
     let why = format!(
@@ -196,12 +197,12 @@ pub(super) fn read_parallelism(r: &Readings) -> Value {
         first.iops, last.iops, last.depth
     );
     if last.iops > 1.1 * before.iops {
-        return Value::unknown(sought, why + ", and still more with more commands");
+        return FingerprintValue::unknown(sought, why + ", and still more with more commands");
     }
-    Value::between(sought, count, [count * 0.95, count * 1.05], why)
+    FingerprintValue::between(sought, count, [count * 0.95, count * 1.05], why)
 }
 
-pub(super) fn map(r: &Readings) -> Value {
+pub(super) fn map(r: &ProbeReadings) -> FingerprintValue {
     let sought = (
         "span of the map",
         "span whose map is at hand",
@@ -209,7 +210,7 @@ pub(super) fn map(r: &Readings) -> Value {
         Probe::Spans,
     );
     let (Some(first), Some(last)) = (r.spans.first(), r.spans.last()) else {
-        return Value::unknown(sought, NOT_DONE);
+        return FingerprintValue::unknown(sought, NOT_DONE);
     };
     let (near, far) = (first.1, last.1);
     let why = format!(
@@ -219,13 +220,13 @@ pub(super) fn map(r: &Readings) -> Value {
         far / 1e3
     );
     if far < 0.95 * near {
-        return Value::unknown(sought, why + ": something else was slow");
+        return FingerprintValue::unknown(sought, why + ": something else was slow");
     }
     if far < 1.08 * near {
-        return Value::between(sought, r.bytes as f64, [r.bytes as f64; 2], why);
+        return FingerprintValue::between(sought, r.bytes as f64, [r.bytes as f64; 2], why);
     }
     if far < 1.25 * near {
-        return Value::unknown(sought, why + ": no clear step");
+        return FingerprintValue::unknown(sought, why + ": no clear step");
     }
     // With a share c of the span in the cache, a read takes near + (1 - c) x a miss.
     let middle = r
@@ -233,7 +234,7 @@ pub(super) fn map(r: &Readings) -> Value {
         .iter()
         .find(|(_, ns)| *ns > near + 0.25 * (far - near));
     let (span, _) = middle.copied().unwrap_or(*last);
-    let mut value = Value::unknown(sought, why + ": the step is between these spans");
+    let mut value = FingerprintValue::unknown(sought, why + ": the step is between these spans");
     value.interval = Some([span as f64 / 2.0, span as f64]);
     value
 }

@@ -2,11 +2,11 @@
 
 use super::course::Fingerprint;
 use super::probes::Probe;
-use super::series::Series;
+use super::series::AckSeries;
 use super::show::cells;
 use maud::{Markup, html};
-use ssdlab_view::chart::{Axis, Chart, ChartLine, Charts, Unit};
-use ssdlab_view::line::Line;
+use ssdlab_view::chart::{Chart, ChartAxis, ChartLine, ChartUnit, Charts};
+use ssdlab_view::line::ChartPoints;
 use ssdlab_view::{page, parts, units};
 
 /// Windows of a series that is drawn.
@@ -56,8 +56,8 @@ fn section(found: &Fingerprint, probe: Probe, charts: &mut Charts) -> Markup {
     }
 }
 
-fn chart(title: &str, unit: Unit, axis: Axis, points: (Vec<f64>, Vec<f64>)) -> Chart {
-    let line = Line {
+fn chart(title: &str, unit: ChartUnit, axis: ChartAxis, points: (Vec<f64>, Vec<f64>)) -> Chart {
+    let line = ChartPoints {
         x: points.0,
         y: points.1.into_iter().map(Some).collect(),
     };
@@ -78,7 +78,7 @@ fn chart(title: &str, unit: Unit, axis: Axis, points: (Vec<f64>, Vec<f64>)) -> C
     }
 }
 
-fn rates(series: &Series, bytes: u64) -> (Vec<f64>, Vec<f64>) {
+fn rates(series: &AckSeries, bytes: u64) -> (Vec<f64>, Vec<f64>) {
     let (x, y) = series.rates(series.bytes() / WINDOWS);
     (x.into_iter().map(|at| at / bytes as f64).collect(), y)
 }
@@ -86,12 +86,12 @@ fn rates(series: &Series, bytes: u64) -> (Vec<f64>, Vec<f64>) {
 fn plot(found: &Fingerprint, probe: Probe, charts: &mut Charts) -> Markup {
     let r = &found.readings;
     let mut of = |title: &str, unit, axis, points| charts.add(chart(title, unit, axis, points));
-    let over = |series: &Option<Series>| {
+    let over = |series: &Option<AckSeries>| {
         series
             .as_ref()
             .map_or_else(Default::default, |series| rates(series, found.bytes))
     };
-    let (writes, rate) = (Axis::Writes, Unit::Throughput);
+    let (writes, rate) = (ChartAxis::Writes, ChartUnit::Throughput);
     match probe {
         Probe::Fill => of(
             "Rate while the emptied drive is filled",
@@ -118,8 +118,8 @@ fn plot(found: &Fingerprint, probe: Probe, charts: &mut Charts) -> Markup {
                 .map(|at| (f64::from(at.depth).log2(), at.iops));
             of(
                 "Random reads a second by depth",
-                Unit::Rate,
-                Axis::Depth,
+                ChartUnit::Rate,
+                ChartAxis::Depth,
                 points.unzip(),
             )
         }
@@ -130,8 +130,8 @@ fn plot(found: &Fingerprint, probe: Probe, charts: &mut Charts) -> Markup {
                 .map(|(span, ns)| ((*span as f64).log2(), *ns));
             of(
                 "Time of a single read by span",
-                Unit::Time,
-                Axis::Size,
+                ChartUnit::Time,
+                ChartAxis::Size,
                 points.unzip(),
             )
         }
@@ -139,7 +139,7 @@ fn plot(found: &Fingerprint, probe: Probe, charts: &mut Charts) -> Markup {
             let shown = r.bursts.as_ref().map(|bursts| bursts.shown.as_slice());
             let steps = burst_rates(shown.unwrap_or_default());
             let title = "Rate of a burst by bytes acknowledged since it began";
-            of(title, rate, Axis::Size, steps.into_iter().unzip())
+            of(title, rate, ChartAxis::Size, steps.into_iter().unzip())
         }
         Probe::Flush => singles(r.singles.as_ref()),
     }

@@ -1,8 +1,8 @@
 //! The probes: what each does to the target, and the readings that it yields.
 
 use super::burst::{Bursts, bursts, median};
-use super::host::{DEPTH_MAX, Host, LARGE, SMALL};
-use super::series::Series;
+use super::host::{DEPTH_MAX, LARGE, ProbedTarget, SMALL};
+use super::series::AckSeries;
 use serde::Serialize;
 use ssdlab_base::LabError;
 use ssdlab_bench::device::Target;
@@ -119,7 +119,7 @@ impl Probe {
 
 /// Reads at a depth.
 #[derive(Clone, Copy, Debug, Serialize)]
-pub struct AtDepth {
+pub struct DepthReading {
     /// Commands outstanding.
     pub depth: u32,
     /// Commands a second.
@@ -130,13 +130,13 @@ pub struct AtDepth {
 
 /// Everything measured.
 #[derive(Clone, Debug, Default)]
-pub struct Readings {
+pub struct ProbeReadings {
     /// Bytes of the target.
     pub bytes: u64,
     /// Latencies of single writes, ns: plain, FUA, and of a plain one with its flush.
     pub singles: Option<[Vec<f64>; 3]>,
     /// Random reads of 4 KiB by depth.
-    pub reads: Vec<AtDepth>,
+    pub reads: Vec<DepthReading>,
     /// Large reads at depth, and a burst of large writes that the buffer takes, B/s.
     pub link: Option<(f64, f64)>,
     /// Rate of a burst of small writes that the buffer takes, 1/s.
@@ -146,11 +146,11 @@ pub struct Readings {
     /// Bursts.
     pub bursts: Option<Bursts>,
     /// Filling the emptied drive.
-    pub fill: Option<Series>,
+    pub fill: Option<AckSeries>,
     /// Rewriting one half, twice.
-    pub rewrite: Option<Series>,
+    pub rewrite: Option<AckSeries>,
     /// Writes at random with the other half trimmed.
-    pub trimmed: Option<Series>,
+    pub trimmed: Option<AckSeries>,
 }
 
 /// Bytes of a command of the long series: small drives need finer ones.
@@ -164,12 +164,12 @@ pub fn half(bytes: u64) -> u64 {
 }
 
 fn series<T: Target>(
-    host: &mut Host<'_, T>,
+    host: &mut ProbedTarget<'_, T>,
     count: u64,
     mut place: impl FnMut(u64) -> u64,
-) -> Result<Series, LabError> {
+) -> Result<AckSeries, LabError> {
     let len = block(host.bytes);
-    let mut found = Series::new(u64::from(len), host.now());
+    let mut found = AckSeries::new(u64::from(len), host.now());
     let mut given = 0;
     let next = |_| {
         given += 1;
@@ -185,9 +185,9 @@ fn series<T: Target>(
 /// When the target fails or the run is stopped.
 pub fn carry_out<T: Target>(
     probe: Probe,
-    host: &mut Host<'_, T>,
+    host: &mut ProbedTarget<'_, T>,
     seed: u64,
-    found: &mut Readings,
+    found: &mut ProbeReadings,
 ) -> Result<(), LabError> {
     let rng = &mut Rng::named(seed, probe.name());
     let (bytes, len) = (host.bytes, u64::from(block(host.bytes)));
@@ -229,7 +229,10 @@ pub fn carry_out<T: Target>(
     Ok(())
 }
 
-fn singles<T: Target>(host: &mut Host<'_, T>, rng: &mut Rng) -> Result<[Vec<f64>; 3], LabError> {
+fn singles<T: Target>(
+    host: &mut ProbedTarget<'_, T>,
+    rng: &mut Rng,
+) -> Result<[Vec<f64>; 3], LabError> {
     let places = NEAR / u64::from(SMALL);
     let mut found: [Vec<f64>; 3] = Default::default();
     host.rest(Nanos(50 * PAUSE.0))?;
@@ -254,11 +257,11 @@ fn singles<T: Target>(host: &mut Host<'_, T>, rng: &mut Rng) -> Result<[Vec<f64>
 /// `count` commands, `depth` at a time, no longer than a step of a sweep: commands a second and
 /// the median latency.
 fn sweep<T: Target>(
-    host: &mut Host<'_, T>,
+    host: &mut ProbedTarget<'_, T>,
     depth: u32,
     count: u64,
     mut command: impl FnMut() -> Command,
-) -> Result<AtDepth, LabError> {
+) -> Result<DepthReading, LabError> {
     let began = host.now();
     let mut left = count;
     let mut latencies = Vec::new();
@@ -274,7 +277,7 @@ fn sweep<T: Target>(
     })?;
     // From the first completion on: its latency is not a part of the rate.
     let time = last.saturating_sub(first.unwrap_or(began)).as_secs_f64();
-    Ok(AtDepth {
+    Ok(DepthReading {
         depth,
         iops: (latencies.len().max(1) - 1) as f64 / time.max(1e-9),
         latency: median(&latencies),
@@ -282,9 +285,9 @@ fn sweep<T: Target>(
 }
 
 fn reads<T: Target>(
-    host: &mut Host<'_, T>,
+    host: &mut ProbedTarget<'_, T>,
     rng: &mut Rng,
-    found: &mut Readings,
+    found: &mut ProbeReadings,
 ) -> Result<(), LabError> {
     let (bytes, small) = (host.bytes, u64::from(SMALL));
     host.rest(Nanos(50 * PAUSE.0))?;
@@ -318,7 +321,10 @@ fn reads<T: Target>(
     Ok(())
 }
 
-fn spans<T: Target>(host: &mut Host<'_, T>, rng: &mut Rng) -> Result<Vec<(u64, f64)>, LabError> {
+fn spans<T: Target>(
+    host: &mut ProbedTarget<'_, T>,
+    rng: &mut Rng,
+) -> Result<Vec<(u64, f64)>, LabError> {
     let small = u64::from(SMALL);
     let mut found = Vec::new();
     let mut span = 1 << 20;

@@ -8,7 +8,7 @@ const POINTS_MAX: usize = 1 << 16;
 
 /// When each further `grid` bytes had been acknowledged.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Series {
+pub struct AckSeries {
     /// Bytes between two points.
     pub grid: u64,
     /// Seconds from the start, one for each further `grid` bytes.
@@ -21,7 +21,7 @@ pub struct Series {
 
 /// A place at which the rate drops.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Drop {
+pub struct RateDrop {
     /// Bytes acknowledged before it.
     pub at: f64,
     /// Rate before, B/s.
@@ -30,13 +30,13 @@ pub struct Drop {
     pub after: f64,
 }
 
-impl Series {
+impl AckSeries {
     /// A series that begins at `began`.
-    pub fn new(grid: u64, began: Nanos) -> Series {
-        Series {
+    pub fn new(grid: u64, began: Nanos) -> AckSeries {
+        AckSeries {
             grid,
             began: Some(began),
-            ..Series::default()
+            ..AckSeries::default()
         }
     }
 
@@ -80,7 +80,7 @@ impl Series {
 
     /// Every drop of the rate to less than `ratio`, in order: `window` bytes after it against as
     /// many before, none of them before `from`.
-    pub fn drops(&self, from: f64, window: f64, ratio: f64) -> Vec<Drop> {
+    pub fn drops(&self, from: f64, window: f64, ratio: f64) -> Vec<RateDrop> {
         let w = ((window / self.grid as f64) as usize).max(4);
         let start = (from / self.grid as f64) as usize;
         let steep = |i: usize, w: usize| self.rate(i, i + w) / self.rate(i - w, i);
@@ -99,7 +99,7 @@ impl Series {
             // Shorter windows place it better.
             let fine = (w / 6).max(2);
             let best = steepest((rough - w / 2)..(rough + w / 2).min(end), fine).unwrap_or(rough);
-            found.push(Drop {
+            found.push(RateDrop {
                 at: (best as u64 * self.grid) as f64,
                 before: self.rate(best.saturating_sub(w).max(start), best),
                 after: self.rate(best, best + w),
@@ -213,7 +213,7 @@ mod tests {
 
     #[test]
     fn a_drop_is_found_where_it_is() {
-        let mut series = Series::new(1000, Nanos::ZERO);
+        let mut series = AckSeries::new(1000, Nanos::ZERO);
         let mut at = 0;
         for i in 0..1000 {
             at += if i < 400 { 1000 } else { 3000 };

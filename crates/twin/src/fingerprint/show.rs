@@ -1,8 +1,8 @@
 //! A fingerprint in a terminal.
 
-use super::course::{Cost, Fingerprint};
+use super::course::{Fingerprint, ProbeCost};
 use super::probes::Probe;
-use super::values::Value;
+use super::values::FingerprintValue;
 use ssdlab_view::text::{PLAIN, finish, list, new_table, paragraph};
 use ssdlab_view::units;
 
@@ -21,7 +21,7 @@ pub(super) fn number(value: f64, unit: &str) -> String {
 }
 
 /// Name, value, interval.
-pub(super) fn cells(value: &Value) -> [String; 3] {
+pub(super) fn cells(value: &FingerprintValue) -> [String; 3] {
     let known = value
         .value
         .map_or("UNKNOWN".into(), |known| number(known, value.unit));
@@ -36,7 +36,7 @@ pub(super) fn cells(value: &Value) -> [String; 3] {
 }
 
 /// What will be done.
-pub fn plan(planned: &[(Probe, Cost)], left_out: &[(Probe, String)]) -> String {
+pub fn plan(planned: &[(Probe, ProbeCost)], left_out: &[(Probe, String)]) -> String {
     let mut table = new_table(PLAIN);
     table.set_header(["Probe", "For", "Writes at most", "Seconds"]);
     for (probe, cost) in planned {

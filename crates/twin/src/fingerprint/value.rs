@@ -9,7 +9,7 @@ pub(super) const STATED: f64 = 0.1;
 
 /// A value of the drive.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Value {
+pub struct FingerprintValue {
     /// Key of the drive file that it decides, or a name of our own.
     pub key: &'static str,
     /// For a person.
@@ -27,11 +27,14 @@ pub struct Value {
 }
 
 /// What is looked for: key, title, unit, probe.
-pub(super) type Sought = (&'static str, &'static str, &'static str, Probe);
+pub(super) type ValueDescriptor = (&'static str, &'static str, &'static str, Probe);
 
-impl Value {
-    pub(super) fn unknown((key, title, unit, probe): Sought, why: impl Into<String>) -> Value {
-        Value {
+impl FingerprintValue {
+    pub(super) fn unknown(
+        (key, title, unit, probe): ValueDescriptor,
+        why: impl Into<String>,
+    ) -> FingerprintValue {
+        FingerprintValue {
             key,
             title,
             unit,
@@ -44,28 +47,32 @@ impl Value {
 
     /// Stated where the interval is narrow enough.
     pub(super) fn between(
-        sought: Sought,
+        sought: ValueDescriptor,
         value: f64,
         interval: [f64; 2],
         why: impl Into<String>,
-    ) -> Value {
+    ) -> FingerprintValue {
         let wide = (interval[1] - interval[0]) / 2.0 > STATED * value.abs();
         let known = !wide && value.is_finite();
         let mut why = why.into();
         if wide {
             why = format!("the interval is too wide: {why}");
         }
-        Value {
+        FingerprintValue {
             value: known.then_some(value),
             interval: interval[0].is_finite().then_some(interval),
-            ..Value::unknown(sought, why)
+            ..FingerprintValue::unknown(sought, why)
         }
     }
 
-    pub(super) fn yes(sought: Sought, yes: bool, why: impl Into<String>) -> Value {
-        Value {
+    pub(super) fn yes(
+        sought: ValueDescriptor,
+        yes: bool,
+        why: impl Into<String>,
+    ) -> FingerprintValue {
+        FingerprintValue {
             value: Some(f64::from(u8::from(yes))),
-            ..Value::unknown(sought, why)
+            ..FingerprintValue::unknown(sought, why)
         }
     }
 }

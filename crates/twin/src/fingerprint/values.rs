@@ -1,12 +1,12 @@
 //! From readings to values.
 
-pub use super::value::Value;
+pub use super::value::FingerprintValue;
 
-use super::probes::Readings;
+use super::probes::ProbeReadings;
 use super::{inside, outside};
 
 /// Every value that the readings decide, and those that they do not.
-pub fn values(r: &Readings) -> Vec<Value> {
+pub fn values(r: &ProbeReadings) -> Vec<FingerprintValue> {
     vec![
         outside::buffer(r),
         inside::drain(r),

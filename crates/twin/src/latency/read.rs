@@ -5,13 +5,13 @@
 //! uniform,10000,70,104,256,8
 //! ```
 
-use super::{Kind, Measured, Quantile};
+use super::{MeasuredLatency, Quantile, ReadOrWrite};
 use crate::measured::load_and_share;
 use crate::structure::SLOT;
 use crate::table;
 use serde_json::Value;
 use ssdlab_base::LabError;
-use ssdlab_load::synthetic::Pattern;
+use ssdlab_load::synthetic::SyntheticPattern;
 use std::path::Path;
 
 /// Longest latency that a table may hold, us.
@@ -27,28 +27,28 @@ fn bad(source: &str, line: usize, key: &str, what: String) -> LabError {
 
 /// What the cells of a column are.
 #[derive(Clone, Copy, PartialEq)]
-enum Column {
+enum LatencyColumn {
     Load,
     Used,
     /// Throughput, with its B/s.
     Rate(f64),
-    Percentile(Kind, f64),
+    Percentile(ReadOrWrite, f64),
 }
 
-fn column(name: &str) -> Option<Column> {
+fn column(name: &str) -> Option<LatencyColumn> {
     let percentile = |text: &str| {
         let percent: f64 = text.strip_suffix("_us")?.parse().ok()?;
         (percent > 0.0 && percent < 100.0).then_some(percent)
     };
     Some(match name {
-        "load" => Column::Load,
-        "used_pct" => Column::Used,
-        "write_iops" => Column::Rate(SLOT as f64),
-        "write_mibs" => Column::Rate(1_048_576.0),
-        "write_mbs" => Column::Rate(1e6),
+        "load" => LatencyColumn::Load,
+        "used_pct" => LatencyColumn::Used,
+        "write_iops" => LatencyColumn::Rate(SLOT as f64),
+        "write_mibs" => LatencyColumn::Rate(1_048_576.0),
+        "write_mbs" => LatencyColumn::Rate(1e6),
         _ => match (name.strip_prefix("read_p"), name.strip_prefix("write_p")) {
-            (Some(text), _) => Column::Percentile(Kind::Read, percentile(text)?),
-            (_, Some(text)) => Column::Percentile(Kind::Write, percentile(text)?),
+            (Some(text), _) => LatencyColumn::Percentile(ReadOrWrite::Read, percentile(text)?),
+            (_, Some(text)) => LatencyColumn::Percentile(ReadOrWrite::Write, percentile(text)?),
             _ => return None,
         },
     })
@@ -58,7 +58,7 @@ fn column(name: &str) -> Option<Column> {
 ///
 /// # Errors
 /// With file and line: unknown columns, impossible values, percentiles that fall.
-pub fn parse(text: &str, source: &str) -> Result<Vec<Measured>, LabError> {
+pub fn parse(text: &str, source: &str) -> Result<Vec<MeasuredLatency>, LabError> {
     let mut reader = csv::ReaderBuilder::new()
         .trim(csv::Trim::All)
         .comment(Some(b'#'))
@@ -72,7 +72,9 @@ pub fn parse(text: &str, source: &str) -> Result<Vec<Measured>, LabError> {
         .iter()
         .map(|name| column(name).ok_or_else(|| bad(source, 1, name, "no such column".into())))
         .collect::<Result<Vec<_>, _>>()?;
-    let rates = columns.iter().filter(|c| matches!(c, Column::Rate(_)));
+    let rates = columns
+        .iter()
+        .filter(|c| matches!(c, LatencyColumn::Rate(_)));
     if rates.count() != 1 {
         let what = "one rate of writes is needed, in one unit".into();
         return Err(bad(source, 1, "columns", what));
@@ -81,7 +83,7 @@ pub fn parse(text: &str, source: &str) -> Result<Vec<Measured>, LabError> {
     for record in reader.records() {
         let record = record.map_err(broken)?;
         let line = record.position().map_or(0, |at| at.line() as usize);
-        let mut one = Measured {
+        let mut one = MeasuredLatency {
             line,
             load: "uniform".into(),
             used: 1.0,
@@ -103,7 +105,7 @@ pub fn parse(text: &str, source: &str) -> Result<Vec<Measured>, LabError> {
 }
 
 /// Puts one cell into its row.
-fn put(one: &mut Measured, column: Column, cell: &str) -> Result<(), String> {
+fn put(one: &mut MeasuredLatency, column: LatencyColumn, cell: &str) -> Result<(), String> {
     let within = |low: f64, high: f64, allowed: &str| {
         let value = cell.parse::<f64>().ok();
         value
@@ -111,18 +113,20 @@ fn put(one: &mut Measured, column: Column, cell: &str) -> Result<(), String> {
             .ok_or_else(|| allowed.to_owned())
     };
     match column {
-        Column::Load => {
-            let pattern = Pattern::parse(cell).map_err(|_| "not a load that is known")?;
+        LatencyColumn::Load => {
+            let pattern = SyntheticPattern::parse(cell).map_err(|_| "not a load that is known")?;
             one.load = pattern.to_string();
         }
-        Column::Used => one.used = within(1.0, 100.0, "1 to 100 is allowed")? / 100.0,
-        Column::Rate(unit) => one.rate = within(1e-6, 1e12, "a rate above 0 is allowed")? * unit,
-        Column::Percentile(kind, percent) => {
+        LatencyColumn::Used => one.used = within(1.0, 100.0, "1 to 100 is allowed")? / 100.0,
+        LatencyColumn::Rate(unit) => {
+            one.rate = within(1e-6, 1e12, "a rate above 0 is allowed")? * unit
+        }
+        LatencyColumn::Percentile(kind, percent) => {
             let us = within(1e-3, LONGEST, "0.001 us to 100 s is allowed, in us")?;
             let quantile = Quantile { percent, us };
             match kind {
-                Kind::Read => one.reads.push(quantile),
-                Kind::Write => one.writes.push(quantile),
+                ReadOrWrite::Read => one.reads.push(quantile),
+                ReadOrWrite::Write => one.writes.push(quantile),
             }
         }
     }
@@ -130,7 +134,7 @@ fn put(one: &mut Measured, column: Column, cell: &str) -> Result<(), String> {
 }
 
 /// A measurement that can be true, with its percentiles in order.
-fn checked(mut one: Measured, source: &str) -> Result<Measured, LabError> {
+fn checked(mut one: MeasuredLatency, source: &str) -> Result<MeasuredLatency, LabError> {
     let line = one.line;
     if one.rate <= 0.0 {
         return Err(bad(
@@ -169,7 +173,7 @@ fn checked(mut one: Measured, source: &str) -> Result<Measured, LabError> {
 ///
 /// # Errors
 /// When it cannot be read, holds no percentiles, or those of several jobs.
-pub fn run(path: &Path, load: &str, line: usize) -> Result<Measured, LabError> {
+pub fn run(path: &Path, load: &str, line: usize) -> Result<MeasuredLatency, LabError> {
     let source = path.display().to_string();
     let file = match path.is_dir() {
         true => path.join("fio.json"),
@@ -221,8 +225,8 @@ pub fn run(path: &Path, load: &str, line: usize) -> Result<Measured, LabError> {
         (several, _) => return Err(wrong(format!("{} jobs read", several.len()))),
     };
     let (load, used) = load_and_share(load)?;
-    let pattern = Pattern::parse(load)?;
-    let one = Measured {
+    let pattern = SyntheticPattern::parse(load)?;
+    let one = MeasuredLatency {
         line,
         load: pattern.to_string(),
         used,

@@ -3,15 +3,15 @@
 use ssdlab_base::LabError;
 use ssdlab_ssd::rng::Rng;
 use ssdlab_twin::fit::fit;
-use ssdlab_twin::structure::{ALL, Structure};
-use ssdlab_twin::surface::{Load, Simulator, waf};
-use ssdlab_twin::table::{Row, Table};
+use ssdlab_twin::structure::{ALL, FtlLayout};
+use ssdlab_twin::surface::{SimulatedLoad, Simulator, waf};
+use ssdlab_twin::table::{MeasurementRow, MeasurementTable};
 use std::sync::atomic::AtomicBool;
 
 /// A drive whose parameters are known.
 pub struct Drawn {
     seed: u64,
-    structure: Structure,
+    structure: FtlLayout,
     /// Effective over-provisioning.
     pub spare: f64,
     moved_cost: f64,
@@ -72,7 +72,7 @@ impl Drawn {
         };
         Drawn {
             seed,
-            structure: Structure {
+            structure: FtlLayout {
                 superblocks,
                 ..ALL[layout]
             },
@@ -88,9 +88,9 @@ impl Drawn {
         }
     }
 
-    fn row(&self, pattern: &str, line: usize, counted: bool) -> Result<Row, LabError> {
+    fn row(&self, pattern: &str, line: usize, counted: bool) -> Result<MeasurementRow, LabError> {
         let stop = AtomicBool::new(false);
-        let load = Load {
+        let load = SimulatedLoad {
             pattern: pattern.into(),
             used: 1.0,
             overwrites: 5.0,
@@ -107,7 +107,7 @@ impl Drawn {
         .unwrap_or(1.0);
         let mut rng = Rng::named(self.seed, pattern);
         let slowdown = 1.0 + self.scattered_cost + self.moved_cost * (waf - 1.0);
-        Ok(Row {
+        Ok(MeasurementRow {
             line,
             load,
             rate: SEQUENTIAL / slowdown * (0.02 * normal(&mut rng)).exp(),
@@ -123,7 +123,7 @@ const SEQUENTIAL: f64 = 1.4e9;
 
 /// Fits a drawn drive from uniform and one skewed load.
 pub fn fitted(drive: &Drawn, counted: bool) -> Result<Found, LabError> {
-    let table = Table {
+    let table = MeasurementTable {
         source: "drawn".into(),
         sequential: SEQUENTIAL,
         sequential_waf: counted.then_some(1.0),

@@ -1,8 +1,8 @@
 //! Article myth: the drive that it bought beside a hard disk, at random accesses.
 
-use crate::experiments::host::{Health, Host};
-use crate::keys::{Key, keys};
-use crate::outcome::{About, Experiment, Outcome, Setup, stopped};
+use crate::experiments::host::{DriveSelfChecks, ExperimentHost};
+use crate::keys::{ExperimentKey, keys};
+use crate::outcome::{Experiment, ExperimentInfo, ExperimentOutcome, ExperimentSetup, stopped};
 use ssdlab_base::LabError;
 use ssdlab_drives::catalogue;
 use ssdlab_hosts::tier::hdd::{Hdd, HddSpec};
@@ -10,25 +10,25 @@ use ssdlab_ssd::rng::Rng;
 use ssdlab_ssd::{Command, Op};
 
 keys! {
-    pub(crate) enum Kind {
+    pub(crate) enum DiskAccess {
         Read = "read",
         Write = "write",
     }
 
-    pub(crate) enum Depth {
+    pub(crate) enum DiskQueueDepth {
         One = "qd1",
         Deep = "qd32",
     }
 
     /// Rates of the drive over those of the disk.
-    pub(crate) enum Measure {
+    pub(crate) enum DiskMeasure {
         ;
-        Of((Kind, Depth)) = "{}_over_disk",
+        Of((DiskAccess, DiskQueueDepth)) = "{}_over_disk",
     }
 }
 
-pub(crate) static DISK: Experiment<Measure> = Experiment {
-    about: About {
+pub(crate) static DISK: Experiment<DiskMeasure> = Experiment {
+    about: ExperimentInfo {
         name: "myth.disk",
         what: "4 KiB at random over the DC S3700 of 200 GB, filled in order, and over a nearline \
                disk of 7,200 turns a minute: one at a time, and 32 outstanding, which the disk \
@@ -44,21 +44,24 @@ const DEEP: u32 = 32;
 const DISK_ACCESSES: usize = 20_000;
 const DRIVE_COMMANDS: usize = 200_000;
 
-fn run(setup: &Setup<'_>) -> Result<Outcome<Measure>, LabError> {
+fn run(setup: &ExperimentSetup<'_>) -> Result<ExperimentOutcome<DiskMeasure>, LabError> {
     let entry = catalogue::drive("intel-dc-s3700-200gb")?;
     let bytes = entry.config.user_bytes;
-    let mut filled = Host::new(entry.config.clone())?.watching(setup.stop);
+    let mut filled = ExperimentHost::new(entry.config.clone())?.watching(setup.stop);
     let pieces = (0..bytes / u64::from(FILL)).map(|n| n * u64::from(FILL));
     filled.run(DEEP, pieces.map(|place| Command::write(place, FILL)));
-    let (mut outcome, mut health) = (Outcome::resting_on(entry.rests_on()), Health::default());
-    for (kind, depth) in <(Kind, Depth)>::all() {
+    let (mut outcome, mut health) = (
+        ExperimentOutcome::resting_on(entry.rests_on()),
+        DriveSelfChecks::default(),
+    );
+    for (kind, depth) in <(DiskAccess, DiskQueueDepth)>::all() {
         let op = match kind {
-            Kind::Read => Op::Read,
-            Kind::Write => Op::Write,
+            DiskAccess::Read => Op::Read,
+            DiskAccess::Write => Op::Write,
         };
         let (outstanding, commands) = match depth {
-            Depth::One => (1, DRIVE_COMMANDS / 10),
-            Depth::Deep => (DEEP, DRIVE_COMMANDS),
+            DiskQueueDepth::One => (1, DRIVE_COMMANDS / 10),
+            DiskQueueDepth::Deep => (DEEP, DRIVE_COMMANDS),
         };
         let mut host = filled.clone();
         let mut rng = Rng::named(setup.seed, "myth disk: drive");
@@ -72,7 +75,7 @@ fn run(setup: &Setup<'_>) -> Result<Outcome<Measure>, LabError> {
         let span = host.run(outstanding, (0..commands).map(command));
         health.add(&(kind, depth).name(), &host);
         let ratio = span.iops() / disk_rate(outstanding as usize, setup.seed);
-        outcome.value(Measure::Of((kind, depth)), ratio);
+        outcome.value(DiskMeasure::Of((kind, depth)), ratio);
     }
     if filled.is_stopped() {
         return Err(stopped());

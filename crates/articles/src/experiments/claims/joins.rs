@@ -9,8 +9,8 @@
 //! Left out: locks, the buffer pool's dirty pages on their way to the drive, group commit, query
 //! plans other than nested loops.
 
-use crate::keys::{Key, keys};
-use crate::outcome::{About, Experiment, Outcome, Setup, stopped};
+use crate::keys::{ExperimentKey, keys};
+use crate::outcome::{Experiment, ExperimentInfo, ExperimentOutcome, ExperimentSetup, stopped};
 use ssdlab_base::LabError;
 use ssdlab_bench::engine::devices::{Devices, new_drive};
 use ssdlab_drives::catalogue;
@@ -22,29 +22,29 @@ use std::collections::BinaryHeap;
 use std::sync::atomic::Ordering;
 
 keys! {
-    pub(crate) enum Store {
+    pub(crate) enum JoinStore {
         Disk = "disk",
         Sata = "sata",
         Pcie = "pcie",
     }
 
-    pub(crate) enum Rate {
+    pub(crate) enum JoinRate {
         Statements = "statements_s",
         Joins = "joins_s",
         Reads = "reads_s",
     }
 
-    pub(crate) enum Measure {
+    pub(crate) enum JoinMeasure {
         SataOverDisk = "statements_sata_over_disk",
         PcieReadGain = "reads_pcie_over_sata",
         JoinGainOverReadGain = "join_gain_over_read_gain",
         ;
-        Of((Store, Rate)) = "{}",
+        Of((JoinStore, JoinRate)) = "{}",
     }
 }
 
-pub(crate) static JOINS: Experiment<Measure> = Experiment {
-    about: About {
+pub(crate) static JOINS: Experiment<JoinMeasure> = Experiment {
+    about: ExperimentInfo {
         name: "spare.joins",
         what: "selects, inserts, updates, deletes and joins of 16 sessions on tables of 32 GiB: a \
                disk, the DC S3700 of 200 GB (SATA) and the DC P3700 of 400 GB (PCIe); joins \
@@ -66,32 +66,32 @@ const CPU: Nanos = Nanos::from_micros(20);
 /// Outer rows of a join: assumed.
 const OUTER_ROWS: u32 = 16;
 /// Statements of the mixed load, of joins alone, reads alone; a disk does a hundredth of them.
-const COUNTS: [(Rate, u64); 3] = [
-    (Rate::Statements, 30_000),
-    (Rate::Joins, 6_000),
-    (Rate::Reads, 400_000),
+const COUNTS: [(JoinRate, u64); 3] = [
+    (JoinRate::Statements, 30_000),
+    (JoinRate::Joins, 6_000),
+    (JoinRate::Reads, 400_000),
 ];
 const FILL: u32 = 128 << 10;
 
 /// What a session still has to do for its statement.
 #[derive(Clone, Copy, Debug, Default)]
-struct Session {
+struct PendingStatement {
     reads: u32,
     commits: bool,
     flushes: bool,
 }
 
-impl Session {
+impl PendingStatement {
     /// A statement: 30 % selects, 50 % changes, 20 % joins; assumed.
-    fn next(load: Rate, rng: &mut Rng) -> Session {
+    fn next(load: JoinRate, rng: &mut Rng) -> PendingStatement {
         let join = 2 * OUTER_ROWS + 2;
         let (reads, commits) = match (load, rng.below(10)) {
-            (Rate::Reads, _) => (1, false),
-            (Rate::Joins, _) | (Rate::Statements, 0..=1) => (join, false),
-            (Rate::Statements, 2..=4) => (2, false),
-            (Rate::Statements, _) => (3, true),
+            (JoinRate::Reads, _) => (1, false),
+            (JoinRate::Joins, _) | (JoinRate::Statements, 0..=1) => (join, false),
+            (JoinRate::Statements, 2..=4) => (2, false),
+            (JoinRate::Statements, _) => (3, true),
         };
-        Session {
+        PendingStatement {
             reads,
             commits,
             flushes: commits,
@@ -100,7 +100,7 @@ impl Session {
 }
 
 /// A disk that serves one access after the other, or a modelled drive.
-enum Below {
+enum JoinBackend {
     Disk {
         disk: Hdd,
         now: Nanos,
@@ -110,19 +110,19 @@ enum Below {
     Drive(Devices),
 }
 
-impl Below {
-    fn open(store: Store, seed: u64) -> Result<Below, LabError> {
+impl JoinBackend {
+    fn open(store: JoinStore, seed: u64) -> Result<JoinBackend, LabError> {
         let name = match store {
-            Store::Disk => {
-                return Ok(Below::Disk {
+            JoinStore::Disk => {
+                return Ok(JoinBackend::Disk {
                     disk: Hdd::new(HddSpec::default(), Rng::named(seed, "joins: platter")),
                     now: Nanos::ZERO,
                     free_at: Nanos::ZERO,
                     done: BinaryHeap::new(),
                 });
             }
-            Store::Sata => "intel-dc-s3700-200gb",
-            Store::Pcie => "intel-dc-p3700-400gb",
+            JoinStore::Sata => "intel-dc-s3700-200gb",
+            JoinStore::Pcie => "intel-dc-p3700-400gb",
         };
         let mut devices = Devices::one(new_drive(&catalogue::drive(name)?.config)?);
         let mut places = (0..(TABLES + LOG) / u64::from(FILL)).map(|n| n * u64::from(FILL));
@@ -130,19 +130,19 @@ impl Below {
         devices.keep(32, Nanos::MAX, &mut fill);
         devices.settle();
         devices.rest(Nanos::from_secs(60));
-        Ok(Below::Drive(devices))
+        Ok(JoinBackend::Drive(devices))
     }
 
     fn now(&self) -> Nanos {
         match self {
-            Below::Disk { now, .. } => *now,
-            Below::Drive(devices) => devices.now(),
+            JoinBackend::Disk { now, .. } => *now,
+            JoinBackend::Drive(devices) => devices.now(),
         }
     }
 
     fn submit(&mut self, command: &Command, token: u64) {
         match self {
-            Below::Disk {
+            JoinBackend::Disk {
                 disk,
                 now,
                 free_at,
@@ -155,14 +155,14 @@ impl Below {
                 *free_at = (*free_at).max(*now) + time;
                 done.push(Reverse((*free_at, token)));
             }
-            Below::Drive(devices) => devices.submit(0, command, token),
+            JoinBackend::Drive(devices) => devices.submit(0, command, token),
         }
     }
 
     /// The next completion by `until`; without one, `until` is the present.
     fn next(&mut self, until: Nanos) -> Option<u64> {
         match self {
-            Below::Disk { now, done, .. } => {
+            JoinBackend::Disk { now, done, .. } => {
                 let due = done.peek().filter(|Reverse((at, _))| *at <= until);
                 let Some(&Reverse((at, token))) = due else {
                     *now = until.max(*now);
@@ -172,20 +172,29 @@ impl Below {
                 *now = at.max(*now);
                 Some(token)
             }
-            Below::Drive(devices) => devices.next(until).map(|done| done.token),
+            JoinBackend::Drive(devices) => devices.next(until).map(|done| done.token),
         }
     }
 }
 
 /// Statements a second of `load`.
-fn rate(below: &mut Below, load: Rate, count: u64, setup: &Setup<'_>) -> Result<f64, LabError> {
+fn rate(
+    below: &mut JoinBackend,
+    load: JoinRate,
+    count: u64,
+    setup: &ExperimentSetup<'_>,
+) -> Result<f64, LabError> {
     let mut rng = Rng::named(setup.seed, &format!("joins: {}", load.name()));
-    let sessions = if load == Rate::Reads { DEEP } else { SESSIONS };
+    let sessions = if load == JoinRate::Reads {
+        DEEP
+    } else {
+        SESSIONS
+    };
     let (began, mut finished, mut log_at) = (below.now(), 0, 0);
-    let mut all = vec![Session::default(); sessions as usize];
+    let mut all = vec![PendingStatement::default(); sessions as usize];
     let mut cpu: BinaryHeap<Reverse<(Nanos, u64)>> = BinaryHeap::new();
     for session in 0..sessions {
-        all[session as usize] = Session::next(load, &mut rng);
+        all[session as usize] = PendingStatement::next(load, &mut rng);
         cpu.push(Reverse((began, session)));
     }
     while finished < count {
@@ -214,7 +223,7 @@ fn rate(below: &mut Below, load: Rate, count: u64, setup: &Setup<'_>) -> Result<
             if finished % 1024 == 0 && setup.stop.load(Ordering::Relaxed) {
                 return Err(stopped());
             }
-            *session = Session::next(load, &mut rng);
+            *session = PendingStatement::next(load, &mut rng);
             cpu.push(Reverse((below.now(), token)));
             continue;
         };
@@ -225,16 +234,16 @@ fn rate(below: &mut Below, load: Rate, count: u64, setup: &Setup<'_>) -> Result<
     Ok(finished as f64 / seconds)
 }
 
-fn run(setup: &Setup<'_>) -> Result<Outcome<Measure>, LabError> {
-    let mut outcome = Outcome::new();
-    for store in Store::all() {
-        let mut below = Below::open(store, setup.seed)?;
+fn run(setup: &ExperimentSetup<'_>) -> Result<ExperimentOutcome<JoinMeasure>, LabError> {
+    let mut outcome = ExperimentOutcome::new();
+    for store in JoinStore::all() {
+        let mut below = JoinBackend::open(store, setup.seed)?;
         for (load, count) in COUNTS {
-            let fewer = if store == Store::Disk { 100 } else { 1 };
+            let fewer = if store == JoinStore::Disk { 100 } else { 1 };
             let found = rate(&mut below, load, count / fewer, setup)?;
-            outcome.value(Measure::Of((store, load)), found);
+            outcome.value(JoinMeasure::Of((store, load)), found);
         }
-        if let Below::Drive(devices) = &mut below {
+        if let JoinBackend::Drive(devices) = &mut below {
             devices.settle();
             for check in devices.checks() {
                 let name = format!("{}: {}", store.name(), check.name);
@@ -242,15 +251,20 @@ fn run(setup: &Setup<'_>) -> Result<Outcome<Measure>, LabError> {
             }
         }
     }
-    let gain = |outcome: &Outcome<Measure>, rate, over, under| {
-        let of = |store| Measure::Of((store, rate));
+    let gain = |outcome: &ExperimentOutcome<JoinMeasure>, rate, over, under| {
+        let of = |store| JoinMeasure::Of((store, rate));
         outcome.ratio(of(over), of(under))
     };
-    let sata = gain(&outcome, Rate::Statements, Store::Sata, Store::Disk);
-    let reads = gain(&outcome, Rate::Reads, Store::Pcie, Store::Sata);
-    let joins = gain(&outcome, Rate::Joins, Store::Pcie, Store::Sata);
-    outcome.value(Measure::SataOverDisk, sata);
-    outcome.value(Measure::PcieReadGain, reads);
-    outcome.value(Measure::JoinGainOverReadGain, joins / reads);
+    let sata = gain(
+        &outcome,
+        JoinRate::Statements,
+        JoinStore::Sata,
+        JoinStore::Disk,
+    );
+    let reads = gain(&outcome, JoinRate::Reads, JoinStore::Pcie, JoinStore::Sata);
+    let joins = gain(&outcome, JoinRate::Joins, JoinStore::Pcie, JoinStore::Sata);
+    outcome.value(JoinMeasure::SataOverDisk, sata);
+    outcome.value(JoinMeasure::PcieReadGain, reads);
+    outcome.value(JoinMeasure::JoinGainOverReadGain, joins / reads);
     Ok(outcome)
 }

@@ -15,9 +15,9 @@
 //! group is written.
 
 use crate::experiments::contract::small_drive;
-use crate::keys::{Key, keys};
+use crate::keys::{ExperimentKey, keys};
 use crate::number::number;
-use crate::outcome::{About, Experiment, Outcome, Setup, stopped};
+use crate::outcome::{Experiment, ExperimentInfo, ExperimentOutcome, ExperimentSetup, stopped};
 use ssdlab_base::LabError;
 use ssdlab_ssd::drive::power::{Power, PowerDrive};
 use ssdlab_ssd::rng::Rng;
@@ -26,25 +26,25 @@ use std::sync::atomic::Ordering;
 
 keys! {
     /// Pools of a log device and two drives.
-    pub(crate) enum Pool {
+    pub(crate) enum PoolFlushCase {
         AllProtected = "all_protected_off",
         OneUnprotected = "one_unprotected_off",
         OneUnprotectedFlushed = "one_unprotected_on",
     }
 
-    pub(crate) enum Count {
+    pub(crate) enum PoolCutCount {
         Lost = "lost",
         BadCuts = "bad_cuts",
     }
 
-    pub(crate) enum Measure {
+    pub(crate) enum PoolCutMeasure {
         ;
-        Of((Pool, Count)) = "{}",
+        Of((PoolFlushCase, PoolCutCount)) = "{}",
     }
 }
 
-pub(crate) static POOL_CUTS: Experiment<Measure> = Experiment {
-    about: About {
+pub(crate) static POOL_CUTS: Experiment<PoolCutMeasure> = Experiment {
+    about: ExperimentInfo {
         name: "zil.pool_cuts",
         what: "a log device and two pool drives of 64 MiB, cache flushes switched off: with \
                protected caches everywhere, and with one drive of the pool that has none; power \
@@ -68,22 +68,22 @@ const GROUPS_KEPT: usize = 4;
 /// The log device comes first, then the drives of the pool.
 const LOG: usize = 0;
 
-impl Pool {
+impl PoolFlushCase {
     /// Its drives, and whether flushes are given.
     fn case(self) -> ([&'static str; 3], bool) {
         const SAFE: &str = "intel-320-40gb";
         const VOLATILE: &str = "intel-x25m-g2-80gb";
         match self {
-            Pool::AllProtected => ([SAFE, SAFE, SAFE], false),
-            Pool::OneUnprotected => ([SAFE, SAFE, VOLATILE], false),
-            Pool::OneUnprotectedFlushed => ([SAFE, SAFE, VOLATILE], true),
+            PoolFlushCase::AllProtected => ([SAFE, SAFE, SAFE], false),
+            PoolFlushCase::OneUnprotected => ([SAFE, SAFE, VOLATILE], false),
+            PoolFlushCase::OneUnprotectedFlushed => ([SAFE, SAFE, VOLATILE], true),
         }
     }
 }
 
 /// A write to a drive of the pool, by the number that the drive gave it.
 #[derive(Clone, Copy, Debug)]
-struct Placed {
+struct PoolWrite {
     drive: usize,
     offset: u64,
     number: u64,
@@ -91,23 +91,23 @@ struct Placed {
 
 /// An acknowledged synchronous write that is in no finished group yet, or in one of the last.
 #[derive(Clone, Copy, Debug)]
-struct Promise {
-    logged: Placed,
+struct AcknowledgedSyncWrite {
+    logged: PoolWrite,
     /// Its block in the pool, once its group is written.
-    block: Option<Placed>,
+    block: Option<PoolWrite>,
 }
 
 /// A group whose root block was handed to the drives.
 #[derive(Clone, Debug)]
-struct Group {
-    roots: Vec<Placed>,
-    promises: Vec<Promise>,
+struct TransactionGroup {
+    roots: Vec<PoolWrite>,
+    promises: Vec<AcknowledgedSyncWrite>,
 }
 
 /// Power fails before a command completes.
 struct PowerFailed;
 
-struct System {
+struct PoolSystem {
     drives: Vec<PowerDrive>,
     flushes: bool,
     now: Nanos,
@@ -115,21 +115,21 @@ struct System {
     /// Blocks given out so far, by drive.
     places: [u64; 3],
     group: u64,
-    open: Vec<Promise>,
+    open: Vec<AcknowledgedSyncWrite>,
     /// The open promises are those of the last group: its root was not acknowledged yet.
     closing: bool,
-    groups: Vec<Group>,
+    groups: Vec<TransactionGroup>,
     acknowledged: u64,
 }
 
-impl System {
-    fn new(pool: Pool) -> Result<System, LabError> {
+impl PoolSystem {
+    fn new(pool: PoolFlushCase) -> Result<PoolSystem, LabError> {
         let (names, flushes) = pool.case();
         let drives: Result<Vec<PowerDrive>, LabError> = names
             .iter()
             .map(|name| small_drive(name, SIZE, Power::default()))
             .collect();
-        Ok(System {
+        Ok(PoolSystem {
             drives: drives?,
             flushes,
             now: Nanos::ZERO,
@@ -152,10 +152,10 @@ impl System {
         (ROOTS + n * 7_919 % blocks) * u64::from(BLOCK)
     }
 
-    fn write(&mut self, drive: usize, offset: u64, tag: u32) -> Placed {
+    fn write(&mut self, drive: usize, offset: u64, tag: u32) -> PoolWrite {
         let command = Command::write(offset, BLOCK);
         let number = self.drives[drive].submit(tag, &command, None, self.now);
-        Placed {
+        PoolWrite {
             drive,
             offset,
             number,
@@ -190,7 +190,7 @@ impl System {
         let logged = self.write(LOG, place, 0);
         self.wait()?;
         self.flush(LOG..LOG + 1)?;
-        self.open.push(Promise {
+        self.open.push(AcknowledgedSyncWrite {
             logged,
             block: None,
         });
@@ -214,7 +214,7 @@ impl System {
         let roots = all.clone().map(|drive| self.write(drive, offset, 0));
         let roots = roots.collect();
         // A root block may be found though it was never acknowledged.
-        self.groups.push(Group { roots, promises });
+        self.groups.push(TransactionGroup { roots, promises });
         self.closing = true;
         if self.groups.len() > GROUPS_KEPT {
             self.groups.remove(0);
@@ -235,7 +235,7 @@ impl System {
         }
     }
 
-    fn holds(&self, placed: &Placed) -> bool {
+    fn holds(&self, placed: &PoolWrite) -> bool {
         let sectors = placed.offset / 512..(placed.offset + u64::from(BLOCK)) / 512;
         let drive = &self.drives[placed.drive];
         sectors
@@ -245,7 +245,7 @@ impl System {
 
     /// Acknowledged writes that recovery does not give back.
     fn lost(&self) -> u64 {
-        let root = |group: &Group| group.roots.iter().any(|placed| self.holds(placed));
+        let root = |group: &TransactionGroup| group.roots.iter().any(|placed| self.holds(placed));
         let newest = self.groups.iter().rposition(root);
         let committed = newest.map_or(0, |n| n + 1);
         let in_pool = self.groups[..committed].iter().flat_map(|g| &g.promises);
@@ -254,7 +254,7 @@ impl System {
         let waiting = self.groups[committed..].iter().flat_map(|g| &g.promises);
         // A group that was being written has its promises already.
         let open = self.open.iter().filter(|_| !self.closing);
-        let log: Vec<&Promise> = waiting.chain(open).collect();
+        let log: Vec<&AcknowledgedSyncWrite> = waiting.chain(open).collect();
         let replayed = log.iter().take_while(|p| self.holds(&p.logged)).count();
         torn + (log.len() - replayed) as u64
     }
@@ -283,10 +283,10 @@ impl System {
     }
 }
 
-fn run(setup: &Setup<'_>) -> Result<Outcome<Measure>, LabError> {
-    let mut outcome = Outcome::new();
-    for pool in Pool::all() {
-        let mut system = System::new(pool)?;
+fn run(setup: &ExperimentSetup<'_>) -> Result<ExperimentOutcome<PoolCutMeasure>, LabError> {
+    let mut outcome = ExperimentOutcome::new();
+    for pool in PoolFlushCase::all() {
+        let mut system = PoolSystem::new(pool)?;
         let mut rng = Rng::named(setup.seed, "zil pool cuts");
         let (mut lost, mut bad_cuts) = (0, 0);
         let mut health = Ok(());
@@ -305,9 +305,12 @@ fn run(setup: &Setup<'_>) -> Result<Outcome<Measure>, LabError> {
         outcome.check(format!("{} after each recovery", pool.name()), health);
         let n = |count: u64| number(count as f64);
         let text = format!("{} of {}", n(lost), n(system.acknowledged));
-        outcome.text(Measure::Of((pool, Count::Lost)), text);
-        outcome.value(Measure::Of((pool, Count::Lost)), lost as f64);
-        outcome.value(Measure::Of((pool, Count::BadCuts)), bad_cuts as f64);
+        outcome.text(PoolCutMeasure::Of((pool, PoolCutCount::Lost)), text);
+        outcome.value(PoolCutMeasure::Of((pool, PoolCutCount::Lost)), lost as f64);
+        outcome.value(
+            PoolCutMeasure::Of((pool, PoolCutCount::BadCuts)),
+            bad_cuts as f64,
+        );
     }
     Ok(outcome)
 }
@@ -316,21 +319,24 @@ fn run(setup: &Setup<'_>) -> Result<Outcome<Measure>, LabError> {
 mod tests {
     use super::*;
 
-    fn losses(pool: Pool) -> (u64, u64) {
-        let mut system = System::new(pool).unwrap();
+    fn losses(pool: PoolFlushCase) -> (u64, u64) {
+        let mut system = PoolSystem::new(pool).unwrap();
         let lost = (1..=6).map(|n| system.life(Nanos(n * 13_000_000)).unwrap());
         (lost.sum(), system.acknowledged)
     }
 
     #[test]
     fn without_flushes_one_volatile_cache_in_the_pool_loses_what_was_promised() {
-        let (lost, acknowledged) = losses(Pool::OneUnprotected);
+        let (lost, acknowledged) = losses(PoolFlushCase::OneUnprotected);
         assert!(lost > 0 && acknowledged > 100, "{lost} of {acknowledged}");
     }
 
     #[test]
     fn flushes_or_protected_caches_everywhere_keep_it() {
-        for pool in [Pool::AllProtected, Pool::OneUnprotectedFlushed] {
+        for pool in [
+            PoolFlushCase::AllProtected,
+            PoolFlushCase::OneUnprotectedFlushed,
+        ] {
             let (lost, acknowledged) = losses(pool);
             assert!(lost == 0 && acknowledged > 10, "{pool:?}: {lost}");
         }

@@ -7,38 +7,38 @@
 //!
 //! Left out: compression, metadata, several disks, the cache in front of reads.
 
-use crate::keys::{Key, keys};
-use crate::outcome::{About, Experiment, Outcome, Setup, stopped};
+use crate::keys::{ExperimentKey, keys};
+use crate::outcome::{Experiment, ExperimentInfo, ExperimentOutcome, ExperimentSetup, stopped};
 use ssdlab_base::LabError;
 use ssdlab_hosts::tier::hdd::{Hdd, HddSpec};
-use ssdlab_hosts::zil::Preset;
-use ssdlab_hosts::zil::space::{Extent, LogSpace};
+use ssdlab_hosts::zil::ZfsPreset;
+use ssdlab_hosts::zil::space::{LogExtent, LogSpace};
 use ssdlab_ssd::Nanos;
 use ssdlab_ssd::rng::Rng;
 use std::sync::atomic::Ordering;
 
 keys! {
-    pub(crate) enum Where {
+    pub(crate) enum LogPlacement {
         InPool = "in_pool",
         OnDevice = "on_device",
     }
 
-    pub(crate) enum What {
+    pub(crate) enum PoolLogMetric {
         FreeSegments = "free_segments",
         ReadMs = "read_ms",
         BusyPct = "busy_pct",
     }
 
-    pub(crate) enum Measure {
+    pub(crate) enum PoolLogMeasure {
         FragmentsOver = "fragments_in_pool_over_on_device",
         ReadOver = "read_ms_in_pool_over_on_device",
         ;
-        Of((Where, What)) = "{}",
+        Of((LogPlacement, PoolLogMetric)) = "{}",
     }
 }
 
-pub(crate) static POOL_LOG: Experiment<Measure> = Experiment {
-    about: About {
+pub(crate) static POOL_LOG: Experiment<PoolLogMeasure> = Experiment {
+    about: ExperimentInfo {
         name: "zil.pool_log",
         what: "five synchronous writers and random reads on a pool of one disk, 70 % full, for \
                400 transaction groups, by the allocator of 2010: the log in the pool, and on a \
@@ -65,20 +65,20 @@ const GROUPS: u64 = 400;
 const SECOND_NS: u64 = 1_000_000_000;
 
 /// A file, and the record that is being rewritten.
-struct File {
-    records: Vec<Extent>,
+struct PoolFile {
+    records: Vec<LogExtent>,
     at: usize,
     /// Bytes of the record written so far.
     written: u64,
 }
 
-struct System {
+struct PoolLogModel {
     space: LogSpace,
     disk: Hdd,
     /// When the disk has served what it was given.
     free_at: u64,
     busy_ns: u64,
-    files: Vec<File>,
+    files: Vec<PoolFile>,
     in_pool: bool,
     /// Bytes that the allocator had to give.
     whole: u64,
@@ -86,17 +86,17 @@ struct System {
     reads: (u64, u64),
 }
 
-impl System {
-    fn new(place: Where, seed: u64) -> Result<System, LabError> {
-        let rules = Preset::V2010.host(WRITERS, WRITERS, POOL, seed)?.space;
+impl PoolLogModel {
+    fn new(place: LogPlacement, seed: u64) -> Result<PoolLogModel, LabError> {
+        let rules = ZfsPreset::V2010.host(WRITERS, WRITERS, POOL, seed)?.space;
         let mut space = LogSpace::new(rules, POOL);
         let whole = space.free_bytes();
         let wanted = POOL * USED_PCT / 100 / RECORD;
-        let mut files: Vec<File> = Vec::new();
+        let mut files: Vec<PoolFile> = Vec::new();
         for _ in 0..WRITERS {
             let each = 0..wanted / WRITERS as u64;
             let records = each.filter_map(|_| space.allocate(RECORD, 0)).collect();
-            files.push(File {
+            files.push(PoolFile {
                 records,
                 at: 0,
                 written: 0,
@@ -107,14 +107,14 @@ impl System {
             capacity: POOL,
             ..HddSpec::default()
         };
-        Ok(System {
+        Ok(PoolLogModel {
             space,
             disk: Hdd::new(spec, Rng::named(seed, "pool log: platter")),
             free_at: 0,
             busy_ns: 0,
             files,
             whole,
-            in_pool: matches!(place, Where::InPool),
+            in_pool: matches!(place, LogPlacement::InPool),
             rng: Rng::named(seed, "pool log: load"),
             reads: (0, 0),
         })
@@ -155,7 +155,12 @@ impl System {
         self.close(start + GROUP.0, logged, dirty);
     }
 
-    fn sync_write(&mut self, at: u64, logged: &mut Vec<Extent>, dirty: &mut Vec<(usize, usize)>) {
+    fn sync_write(
+        &mut self,
+        at: u64,
+        logged: &mut Vec<LogExtent>,
+        dirty: &mut Vec<(usize, usize)>,
+    ) {
         let writer = self.rng.below(WRITERS as u64) as usize;
         if self.in_pool
             && let Some(block) = self.space.allocate(LOG_BLOCK, writer)
@@ -175,7 +180,7 @@ impl System {
 
     /// Records of the group get new places, in the order of files; old ones and log blocks are
     /// freed.
-    fn close(&mut self, at: u64, mut freed: Vec<Extent>, mut dirty: Vec<(usize, usize)>) {
+    fn close(&mut self, at: u64, mut freed: Vec<LogExtent>, mut dirty: Vec<(usize, usize)>) {
         dirty.sort_unstable();
         for (writer, record) in dirty {
             let Some(new) = self.space.allocate(RECORD, writer) else {
@@ -191,10 +196,10 @@ impl System {
     }
 }
 
-fn run(setup: &Setup<'_>) -> Result<Outcome<Measure>, LabError> {
-    let mut outcome = Outcome::new();
-    for place in Where::all() {
-        let mut system = System::new(place, setup.seed)?;
+fn run(setup: &ExperimentSetup<'_>) -> Result<ExperimentOutcome<PoolLogMeasure>, LabError> {
+    let mut outcome = ExperimentOutcome::new();
+    for place in LogPlacement::all() {
+        let mut system = PoolLogModel::new(place, setup.seed)?;
         for number in 0..GROUPS {
             if setup.stop.load(Ordering::Relaxed) {
                 return Err(stopped());
@@ -218,19 +223,25 @@ fn run(setup: &Setup<'_>) -> Result<Outcome<Measure>, LabError> {
             kept,
         );
         for (what, value) in [
-            (What::FreeSegments, system.space.free_segments() as f64),
-            (What::ReadMs, sum_ns as f64 / count as f64 / 1e6),
-            (What::BusyPct, 100.0 * system.busy_ns as f64 / elapsed),
+            (
+                PoolLogMetric::FreeSegments,
+                system.space.free_segments() as f64,
+            ),
+            (PoolLogMetric::ReadMs, sum_ns as f64 / count as f64 / 1e6),
+            (
+                PoolLogMetric::BusyPct,
+                100.0 * system.busy_ns as f64 / elapsed,
+            ),
         ] {
-            outcome.value(Measure::Of((place, what)), value);
+            outcome.value(PoolLogMeasure::Of((place, what)), value);
         }
     }
     for (measure, what) in [
-        (Measure::FragmentsOver, What::FreeSegments),
-        (Measure::ReadOver, What::ReadMs),
+        (PoolLogMeasure::FragmentsOver, PoolLogMetric::FreeSegments),
+        (PoolLogMeasure::ReadOver, PoolLogMetric::ReadMs),
     ] {
-        let of = |place| Measure::Of((place, what));
-        let ratio = outcome.ratio(of(Where::InPool), of(Where::OnDevice));
+        let of = |place| PoolLogMeasure::Of((place, what));
+        let ratio = outcome.ratio(of(LogPlacement::InPool), of(LogPlacement::OnDevice));
         outcome.value(measure, ratio);
     }
     Ok(outcome)

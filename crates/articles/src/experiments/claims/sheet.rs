@@ -1,22 +1,22 @@
 //! Article s2d: the consumer drive as its data sheet measures it, nearly empty and for seconds.
 
-use crate::experiments::host::{Health, Host};
+use crate::experiments::host::{DriveSelfChecks, ExperimentHost};
 use crate::keys::keys;
-use crate::outcome::{About, Experiment, Outcome, Setup, stopped};
+use crate::outcome::{Experiment, ExperimentInfo, ExperimentOutcome, ExperimentSetup, stopped};
 use ssdlab_base::LabError;
 use ssdlab_drives::catalogue;
 use ssdlab_ssd::Command;
 use ssdlab_ssd::rng::Rng;
 
 keys! {
-    pub(crate) enum Measure {
+    pub(crate) enum SheetMeasure {
         ReadIops = "read_iops",
         WriteIops = "write_iops",
     }
 }
 
-pub(crate) static SHEET: Experiment<Measure> = Experiment {
-    about: About {
+pub(crate) static SHEET: Experiment<SheetMeasure> = Experiment {
+    about: ExperimentInfo {
         name: "s2d.sheet",
         what: "the 1 TB consumer drive, new: 4 KiB random writes over 8 GB, 32 outstanding, then \
                as many reads of them",
@@ -32,9 +32,9 @@ const DEPTH: u32 = 32;
 /// About ten seconds of either.
 const COMMANDS: usize = 900_000;
 
-fn run(setup: &Setup<'_>) -> Result<Outcome<Measure>, LabError> {
+fn run(setup: &ExperimentSetup<'_>) -> Result<ExperimentOutcome<SheetMeasure>, LabError> {
     let entry = catalogue::drive("consumer-sata-1tb")?;
-    let mut host = Host::new(entry.config.clone())?.watching(setup.stop);
+    let mut host = ExperimentHost::new(entry.config.clone())?.watching(setup.stop);
     let mut rng = Rng::named(setup.seed, "s2d sheet");
     let mut places = move || rng.below(SPAN / u64::from(BLOCK)) * u64::from(BLOCK);
     // Reads are of addresses that were written: unmapped ones need no flash.
@@ -46,11 +46,11 @@ fn run(setup: &Setup<'_>) -> Result<Outcome<Measure>, LabError> {
     if host.is_stopped() {
         return Err(stopped());
     }
-    let mut outcome = Outcome::resting_on(entry.rests_on());
-    let mut health = Health::default();
+    let mut outcome = ExperimentOutcome::resting_on(entry.rests_on());
+    let mut health = DriveSelfChecks::default();
     health.add(&entry.file.name, &host);
     health.keep(&mut outcome);
-    outcome.value(Measure::ReadIops, reads.iops());
-    outcome.value(Measure::WriteIops, writes.iops());
+    outcome.value(SheetMeasure::ReadIops, reads.iops());
+    outcome.value(SheetMeasure::WriteIops, writes.iops());
     Ok(outcome)
 }

@@ -2,29 +2,31 @@
 
 use super::settings::{EARLIER, FLASH};
 use crate::keys::keys;
-use crate::outcome::{About, Experiment, Outcome, Outcomes, Setup, stopped};
+use crate::outcome::{
+    Experiment, ExperimentInfo, ExperimentOutcome, ExperimentRecords, ExperimentSetup, stopped,
+};
 use crate::plot::curves;
-use crate::story::Section;
+use crate::story::ArticleSection;
 use maud::{Markup, html};
 use ssdlab_base::LabError;
-use ssdlab_drives::settings::Setting;
+use ssdlab_drives::settings::DriveSetting;
 use ssdlab_hosts::oltp::OltpSpec;
 use ssdlab_hosts::{HostDrive, oltp};
-use ssdlab_view::chart::{Axis, Charts, Unit};
+use ssdlab_view::chart::{ChartAxis, ChartUnit, Charts};
 
 keys! {
-    pub(crate) enum Measure {
+    pub(crate) enum DatabaseMeasure {
         TpsNew = "tps_new",
         TpsKept = "tps_kept",
     }
 
-    pub(crate) enum Line {
+    pub(crate) enum DatabaseCurve {
         Tps = "tps",
     }
 }
 
-pub(crate) static DATABASE: Experiment<Measure, Line> = Experiment {
-    about: About {
+pub(crate) static DATABASE: Experiment<DatabaseMeasure, DatabaseCurve> = Experiment {
+    about: ExperimentInfo {
         name: "myth.database",
         what: "a database that is offered 15,000 transactions a second, for six months, on the \
                earlier drive",
@@ -33,8 +35,11 @@ pub(crate) static DATABASE: Experiment<Measure, Line> = Experiment {
     run,
 };
 
-fn run(setup: &Setup<'_>) -> Result<Outcome<Measure, Line>, LabError> {
-    let set: Result<Vec<Setting>, LabError> = EARLIER.iter().map(|s| Setting::parse(s)).collect();
+fn run(
+    setup: &ExperimentSetup<'_>,
+) -> Result<ExperimentOutcome<DatabaseMeasure, DatabaseCurve>, LabError> {
+    let set: Result<Vec<DriveSetting>, LabError> =
+        EARLIER.iter().map(|s| DriveSetting::parse(s)).collect();
     let drive = HostDrive::open(FLASH, &set?, Some(4 << 30))?;
     let spec = OltpSpec {
         seed: setup.seed,
@@ -44,21 +49,21 @@ fn run(setup: &Setup<'_>) -> Result<Outcome<Measure, Line>, LabError> {
     if found.stopped {
         return Err(stopped());
     }
-    let mut outcome = Outcome::new();
+    let mut outcome = ExperimentOutcome::new();
     for check in found.checks {
         outcome.check(check.name, check.failure.map_or(Ok(()), Err));
     }
     let first = found.windows.first().map(|window| window.tps);
     let last = found.windows.last().map(|window| window.tps);
-    outcome.value(Measure::TpsNew, first);
+    outcome.value(DatabaseMeasure::TpsNew, first);
     let kept = first.zip(last).map(|(first, last)| last / first);
-    outcome.value(Measure::TpsKept, kept);
+    outcome.value(DatabaseMeasure::TpsKept, kept);
     let months = found.windows.iter().map(|w| (f64::from(w.month), w.tps));
-    outcome.curve(Line::Tps, months.collect());
+    outcome.curve(DatabaseCurve::Tps, months.collect());
     Ok(outcome)
 }
 
-pub(crate) static TPS: Section = Section {
+pub(crate) static TPS: ArticleSection = ArticleSection {
     anchor: "tps",
     title: "What the database saw",
     text: &[
@@ -69,9 +74,9 @@ pub(crate) static TPS: Section = Section {
     plots,
 };
 
-fn plots(found: &Outcomes, charts: &mut Charts) -> Markup {
-    let wanted = [(Line::Tps, "transactions a second")];
+fn plots(found: &ExperimentRecords, charts: &mut Charts) -> Markup {
+    let wanted = [(DatabaseCurve::Tps, "transactions a second")];
     let title = "Transactions a second over months";
-    let axes = (Axis::Months, Unit::Rate);
+    let axes = (ChartAxis::Months, ChartUnit::Rate);
     html! { (charts.add(curves(found, &DATABASE, title, axes, &wanted))) }
 }

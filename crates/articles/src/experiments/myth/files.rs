@@ -15,7 +15,7 @@ const PAGES: u64 = EXTENT / PAGE as u64;
 
 /// A file system with a constant share of its extents in use.
 #[derive(Clone, Debug)]
-pub(super) struct Files {
+pub(super) struct ServerFileSystem {
     live: Vec<u32>,
     free: Vec<u32>,
     trim: bool,
@@ -24,12 +24,12 @@ pub(super) struct Files {
     pending: VecDeque<Command>,
 }
 
-impl Files {
+impl ServerFileSystem {
     /// `used_pct` of `bytes` in use, from the front; whether deletes are trimmed.
-    pub fn new(bytes: u64, used_pct: u32, trim: bool, seed: u64) -> Files {
+    pub fn new(bytes: u64, used_pct: u32, trim: bool, seed: u64) -> ServerFileSystem {
         let extents = (bytes / EXTENT) as u32;
         let used = (u64::from(extents) * u64::from(used_pct) / 100) as u32;
-        Files {
+        ServerFileSystem {
             live: (0..used).collect(),
             free: (used..extents).collect(),
             trim,
@@ -106,7 +106,7 @@ mod tests {
     #[test]
     fn half_of_the_bytes_are_new_files_and_each_delete_is_trimmed_if_asked() {
         for trim in [false, true] {
-            let mut files = Files::new(1000 * EXTENT, 70, trim, 1);
+            let mut files = ServerFileSystem::new(1000 * EXTENT, 70, trim, 1);
             let all: Vec<Command> = (0..200_000).map(|_| files.write()).collect();
             let trims = all.iter().filter(|c| c.op == Op::Trim).count();
             let written = all.len() - trims;

@@ -2,9 +2,9 @@
 //! what it is in the article.
 
 use super::settings::FLASH;
-use crate::experiments::host::{Health, Host};
+use crate::experiments::host::{DriveSelfChecks, ExperimentHost};
 use crate::experiments::scale;
-use crate::outcome::Points;
+use crate::outcome::CurvePoints;
 use ssdlab_base::LabError;
 use ssdlab_ssd::Command;
 use ssdlab_ssd::rng::Rng;
@@ -12,7 +12,7 @@ use std::sync::atomic::AtomicBool;
 
 /// Updates in place, of one geometry.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct InPlace {
+pub(super) struct InPlaceUpdates {
     /// Erase block / update: the factor of rewriting the whole block.
     pub by_arithmetic: f64,
     /// Pages of the erase block: the factor if the update were one page.
@@ -32,7 +32,7 @@ fn die<'a>(
     pages: u32,
     mapping: &str,
     stop: &'a AtomicBool,
-) -> Result<Host<'a>, LabError> {
+) -> Result<ExperimentHost<'a>, LabError> {
     let unit = page.min(UPDATE);
     let user = page * u64::from(pages) * u64::from(BLOCKS - SPARE_BLOCKS);
     let settings = [
@@ -50,10 +50,10 @@ fn die<'a>(
     ];
     let settings: Vec<&str> = settings.iter().map(String::as_str).collect();
     let config = scale::with(FLASH, &settings)?.config;
-    Ok(Host::new(config)?.watching(stop))
+    Ok(ExperimentHost::new(config)?.watching(stop))
 }
 
-fn fill(host: &mut Host<'_>, bytes: u64) {
+fn fill(host: &mut ExperimentHost<'_>, bytes: u64) {
     let block = 64 * 1024;
     host.run(
         1,
@@ -72,9 +72,9 @@ fn updates(rng: &mut Rng, bytes: u64, count: u32) -> Vec<Command> {
 /// blocks.
 pub(super) fn in_place(
     seed: u64,
-    health: &mut Health,
+    health: &mut DriveSelfChecks,
     stop: &AtomicBool,
-) -> Result<Vec<InPlace>, LabError> {
+) -> Result<Vec<InPlaceUpdates>, LabError> {
     let mut all = Vec::new();
     for pages in [128, 256] {
         for kib in [2, 4, 8, 16] {
@@ -85,7 +85,7 @@ pub(super) fn in_place(
             let mut rng = Rng::named(seed, "myth: in place");
             let span = host.run(1, updates(&mut rng, user, 400));
             health.add("in place", &host);
-            all.push(InPlace {
+            all.push(InPlaceUpdates {
                 by_arithmetic: (page_bytes * u64::from(pages)) as f64 / UPDATE as f64,
                 by_pages: f64::from(pages),
                 waf: span.waf.unwrap_or(0.0),
@@ -99,9 +99,9 @@ pub(super) fn in_place(
 /// the percentage of the user capacity that is valid.
 pub(super) fn logged(
     seed: u64,
-    health: &mut Health,
+    health: &mut DriveSelfChecks,
     stop: &AtomicBool,
-) -> Result<Points, LabError> {
+) -> Result<CurvePoints, LabError> {
     let mut all = Vec::new();
     for valid_pct in [50_u32, 60, 70, 80, 90, 100] {
         let mut host = die(8 * 1024, 256, "flat", stop)?;

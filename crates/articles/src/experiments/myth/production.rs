@@ -4,12 +4,12 @@
 //! controller with the habits that the article blames; each remedy takes one away. What is
 //! measured at each age, on a fork: the random read throughput under the mixed load.
 
-use super::files::Files;
-use super::settings::{EARLIER, FLASH, Settings};
-use crate::experiments::host::{Health, Host, Span};
+use super::files::ServerFileSystem;
+use super::settings::{EARLIER, FLASH, MythSettings};
+use crate::experiments::host::{DriveSelfChecks, ExperimentHost, IntervalStats};
 use crate::experiments::scale;
 use crate::keys::keys;
-use crate::outcome::{Points, level};
+use crate::outcome::{CurvePoints, level};
 use ssdlab_base::LabError;
 use ssdlab_ssd::Op;
 use ssdlab_ssd::nand::Purpose;
@@ -68,7 +68,7 @@ const LOOKS: u32 = 4;
 
 /// One look at a drive's performance.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Age {
+pub(super) struct ProductionSample {
     /// User capacities written since installation.
     pub drive_writes: f64,
     /// Random reads in the mixed load, MB/s.
@@ -83,13 +83,13 @@ pub(super) struct Age {
 
 /// A drive's months.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Aged {
+pub(super) struct ProductionHistory {
     pub remedy: Remedy,
     /// Looks, the first just after installation.
-    pub ages: Vec<Age>,
+    pub ages: Vec<ProductionSample>,
 }
 
-impl Aged {
+impl ProductionHistory {
     /// Random reads in the mixed load at installation, MB/s.
     pub fn new_read_mb_s(&self) -> f64 {
         self.ages.first().map_or(0.0, |age| age.read_mb_s)
@@ -106,24 +106,24 @@ impl Aged {
     }
 
     /// Random reads in the mixed load, MB/s, over user capacities written.
-    pub fn throughput(&self) -> Points {
+    pub fn throughput(&self) -> CurvePoints {
         self.line(|age| age.read_mb_s)
     }
 
     /// The map's share of the dies' busy time, per cent, over user capacities written.
-    pub fn map_upkeep(&self) -> Points {
+    pub fn map_upkeep(&self) -> CurvePoints {
         self.line(|age| 100.0 * age.map_share)
     }
 
-    fn line(&self, of: impl Fn(&Age) -> f64) -> Points {
-        let point = |age: &Age| (age.drive_writes, of(age));
+    fn line(&self, of: impl Fn(&ProductionSample) -> f64) -> CurvePoints {
+        let point = |age: &ProductionSample| (age.drive_writes, of(age));
         self.ages.iter().map(point).collect()
     }
 }
 
 /// A drive's end with another share in use.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Swept {
+pub(super) struct UsedShareResult {
     /// Random reads in the mixed load in the end, MB/s.
     pub old_read_mb_s: f64,
     /// Valid data that the drive holds in the end, its map included, in per cent of the user
@@ -131,29 +131,29 @@ pub(super) struct Swept {
     pub held_pct: f64,
 }
 
-struct Server<'a> {
-    host: Host<'a>,
-    files: Files,
+struct ProductionServer<'a> {
+    host: ExperimentHost<'a>,
+    files: ServerFileSystem,
 }
 
-impl<'a> Server<'a> {
+impl<'a> ProductionServer<'a> {
     fn new(
         remedy: Remedy,
-        settings: &Settings,
+        settings: &MythSettings,
         stop: &'a AtomicBool,
-    ) -> Result<Server<'a>, LabError> {
+    ) -> Result<ProductionServer<'a>, LabError> {
         let config = settings
             .scale
             .apply(&scale::with(FLASH, &remedy.set())?.config)?;
-        let mut host = Host::new(config)?.watching(stop);
+        let mut host = ExperimentHost::new(config)?.watching(stop);
         let user = host.config().user_bytes;
-        let files = Files::new(user, settings.used_pct, remedy.trims(), settings.seed);
+        let files = ServerFileSystem::new(user, settings.used_pct, remedy.trims(), settings.seed);
         host.run(DEPTH, files.install());
-        Ok(Server { host, files })
+        Ok(ProductionServer { host, files })
     }
 
     /// Plays the server until it has written `bytes`.
-    fn write(&mut self, bytes: u64) -> Span {
+    fn write(&mut self, bytes: u64) -> IntervalStats {
         let mut written = 0;
         let files = &mut self.files;
         let commands = std::iter::from_fn(|| {
@@ -166,14 +166,20 @@ impl<'a> Server<'a> {
         self.host.run(DEPTH, commands)
     }
 
-    fn look(&self, drive_writes: f64, past: Option<&Span>, probe: u32, health: &mut Health) -> Age {
+    fn look(
+        &self,
+        drive_writes: f64,
+        past: Option<&IntervalStats>,
+        probe: u32,
+        health: &mut DriveSelfChecks,
+    ) -> ProductionSample {
         let mut fork = self.host.clone();
         let mut files = self.files.clone();
         // The first quarter lets the mixed load settle.
         fork.run(DEPTH, files.mixed(probe / 4, READ_PCT));
         let mixed = fork.run(DEPTH, files.mixed(probe, READ_PCT));
         health.add("production", &fork);
-        Age {
+        ProductionSample {
             drive_writes,
             read_mb_s: mixed.read_mb_s(),
             waf: past.and_then(|span| span.waf).unwrap_or(1.0),
@@ -189,7 +195,12 @@ impl<'a> Server<'a> {
     }
 
     /// Looks at installation and after each share of the writes, the last `last` only.
-    fn live(&mut self, settings: &Settings, last: u32, health: &mut Health) -> Vec<Age> {
+    fn live(
+        &mut self,
+        settings: &MythSettings,
+        last: u32,
+        health: &mut DriveSelfChecks,
+    ) -> Vec<ProductionSample> {
         let probe = settings.probe_commands;
         let mut ages = vec![self.look(0.0, None, probe, health)];
         let all = settings.drive_writes * LOOKS;
@@ -208,20 +219,20 @@ impl<'a> Server<'a> {
 
 pub(super) fn age(
     remedy: Remedy,
-    settings: &Settings,
-    health: &mut Health,
+    settings: &MythSettings,
+    health: &mut DriveSelfChecks,
     stop: &AtomicBool,
-) -> Result<Aged, LabError> {
-    let mut server = Server::new(remedy, settings, stop)?;
+) -> Result<ProductionHistory, LabError> {
+    let mut server = ProductionServer::new(remedy, settings, stop)?;
     let ages = server.live(settings, u32::MAX / 2, health);
-    Ok(Aged { remedy, ages })
+    Ok(ProductionHistory { remedy, ages })
 }
 
 /// Mean of the last two looks.
-fn swept(ages: &[Age]) -> Swept {
+fn swept(ages: &[ProductionSample]) -> UsedShareResult {
     let last = &ages[ages.len().saturating_sub(2)..];
     let sum: f64 = last.iter().map(|age| age.read_mb_s).sum();
-    Swept {
+    UsedShareResult {
         old_read_mb_s: sum / last.len() as f64,
         held_pct: last.last().map_or(f64::NAN, |age| age.held_pct),
     }
@@ -230,21 +241,21 @@ fn swept(ages: &[Age]) -> Swept {
 /// The drive of `aged` with each of these percentages in use; a percentage that it had itself is
 /// not played again.
 pub(super) fn by_used(
-    aged: &Aged,
+    aged: &ProductionHistory,
     used: [u32; 2],
-    settings: &Settings,
-    health: &mut Health,
+    settings: &MythSettings,
+    health: &mut DriveSelfChecks,
     stop: &AtomicBool,
-) -> Result<[Swept; 2], LabError> {
-    let mut of = |used_pct: u32| -> Result<Swept, LabError> {
+) -> Result<[UsedShareResult; 2], LabError> {
+    let mut of = |used_pct: u32| -> Result<UsedShareResult, LabError> {
         if used_pct == settings.used_pct {
             return Ok(swept(&aged.ages));
         }
-        let settings = Settings {
+        let settings = MythSettings {
             used_pct,
             ..*settings
         };
-        let mut server = Server::new(aged.remedy, &settings, stop)?;
+        let mut server = ProductionServer::new(aged.remedy, &settings, stop)?;
         Ok(swept(&server.live(&settings, 2, health)))
     };
     Ok([of(used[0])?, of(used[1])?])

@@ -1,25 +1,28 @@
 //! The article's measures, plots and sections.
 
-use super::production::{self, Aged, Remedy, Swept};
-use super::settings::{FLASH, Settings};
-use super::whole_disk::{self, Pass};
+use super::production::{self, ProductionHistory, Remedy, UsedShareResult};
+use super::settings::{FLASH, MythSettings};
+use super::whole_disk::{self, WholeDiskCurve};
 use super::{in_place, trim};
-use crate::experiments::host::Health;
-use crate::experiments::hosts::{Direction, MONTHS, Trimmed};
-use crate::keys::{Key, keys};
-use crate::outcome::{About, Experiment, Outcome, Outcomes, Points, Setup, level};
+use crate::experiments::host::DriveSelfChecks;
+use crate::experiments::hosts::{MONTHS, MonthsDirection, MonthsTrim};
+use crate::keys::{ExperimentKey, keys};
+use crate::outcome::{
+    CurvePoints, Experiment, ExperimentInfo, ExperimentOutcome, ExperimentRecords, ExperimentSetup,
+    level,
+};
 use crate::plot::{self, curves};
-use crate::story::Section;
+use crate::story::ArticleSection;
 use maud::{Markup, html};
 use ssdlab_base::LabError;
 use ssdlab_base::stop::go_on;
 use ssdlab_drives::catalogue;
 use ssdlab_ssd::geometry::Geometry;
-use ssdlab_view::chart::{Axis, Charts, Unit};
+use ssdlab_view::chart::{ChartAxis, ChartUnit, Charts};
 
 keys! {
     /// Random reads in the mixed load, new and old, and write amplification when old.
-    pub(crate) enum Of {
+    pub(crate) enum RemedyMetric {
         New = "new_mb_s",
         Old = "old_mb_s",
         Kept = "kept",
@@ -27,12 +30,12 @@ keys! {
     }
 
     /// Map of a drive that has every other remedy.
-    pub(crate) enum Map {
+    pub(crate) enum MapVariant {
         Tree = "tree",
         Flat = "flat",
     }
 
-    pub(crate) enum Measure {
+    pub(crate) enum MythMeasure {
         InPlace256 = "in_place_256",
         InPlace512 = "in_place_512",
         LoggedWafGrowth = "logged_waf_growth",
@@ -50,36 +53,39 @@ keys! {
         DiskSteadyOverFirst = "disk_steady_over_first",
         BoughtGibOverGb = "bought_gib_over_gb",
         ;
-        Aged((Remedy, Of)) = "{}",
-        Upkeep(Map) = "{}_upkeep",
-        UpkeepGrowth(Map) = "{}_upkeep_growth",
+        Aged((Remedy, RemedyMetric)) = "{}",
+        Upkeep(MapVariant) = "{}_upkeep",
+        UpkeepGrowth(MapVariant) = "{}_upkeep_growth",
     }
 
-    pub(crate) enum Line {
+    pub(crate) enum MythCurve {
         Logged = "logged",
         ;
         Throughput(Remedy) = "{}_throughput",
-        Upkeep(Map) = "{}_upkeep",
-        Disk(Pass) = "disk_{}",
+        Upkeep(MapVariant) = "{}_upkeep",
+        Disk(WholeDiskCurve) = "disk_{}",
     }
 }
 
-type Found = Outcome<Measure, Line>;
+type MythOutcome = ExperimentOutcome<MythMeasure, MythCurve>;
 
-pub(crate) static MYTH: Experiment<Measure, Line> = Experiment {
-    about: About {
+pub(crate) static MYTH: Experiment<MythMeasure, MythCurve> = Experiment {
+    about: ExperimentInfo {
         name: "myth",
         what: "updates in place and in a log; a server's file system on drives of a 128th of their \
                size that differ in one thing each; reads beside TRIMs; 4 KiB over every block of \
                the S3700",
         weight: 18,
     },
-    run: |setup| run(&Settings::published(setup.seed), setup),
+    run: |setup| run(&MythSettings::published(setup.seed), setup),
 };
 
 /// Runs the article at a size.
-pub(super) fn run(settings: &Settings, setup: &Setup<'_>) -> Result<Found, LabError> {
-    let (mut health, mut outcome) = (Health::default(), Outcome::new());
+pub(super) fn run(
+    settings: &MythSettings,
+    setup: &ExperimentSetup<'_>,
+) -> Result<MythOutcome, LabError> {
+    let (mut health, mut outcome) = (DriveSelfChecks::default(), ExperimentOutcome::new());
     let stop = setup.stop;
     let mut all = Vec::new();
     for remedy in Remedy::all() {
@@ -107,7 +113,7 @@ pub(super) fn run(settings: &Settings, setup: &Setup<'_>) -> Result<Found, LabEr
     let iops = |name| costs.iter().find(|cost| cost.name == name);
     let stall = iops("not queued").zip(iops("queued"));
     outcome.value(
-        Measure::TrimStall,
+        MythMeasure::TrimStall,
         stall.map(|(slow, fast)| slow.read_iops / fast.read_iops),
     );
     whole_disk(&mut outcome, whole_disk::run(settings, &mut health, stop)?);
@@ -118,93 +124,103 @@ pub(super) fn run(settings: &Settings, setup: &Setup<'_>) -> Result<Found, LabEr
     let raw_gib = Geometry::new(bought.config.shape).raw_bytes() as f64 / (1_u64 << 30) as f64;
     let user_gb = bought.config.user_bytes as f64 / 1e9;
     let more = 100.0 * (raw_gib / user_gb - 1.0);
-    outcome.value(Measure::BoughtGibOverGb, more);
+    outcome.value(MythMeasure::BoughtGibOverGb, more);
     Ok(outcome)
 }
 
-fn in_place(outcome: &mut Found, rows: &[in_place::InPlace]) {
-    for (measure, factor) in [(Measure::InPlace256, 256.0), (Measure::InPlace512, 512.0)] {
+fn in_place(outcome: &mut MythOutcome, rows: &[in_place::InPlaceUpdates]) {
+    for (measure, factor) in [
+        (MythMeasure::InPlace256, 256.0),
+        (MythMeasure::InPlace512, 512.0),
+    ] {
         let row = rows.iter().find(|row| row.by_arithmetic == factor);
         outcome.value(measure, row.map(|row| row.waf));
     }
 }
 
 /// `points`: write amplification over the percentage of the user capacity that is valid.
-fn logged(outcome: &mut Found, points: Points) {
+fn logged(outcome: &mut MythOutcome, points: CurvePoints) {
     let growth = points.first().zip(points.last());
     let growth = growth.map(|(first, last)| last.1 / first.1);
     let most = points.iter().map(|point| point.1).fold(0.0, f64::max);
-    outcome.value(Measure::LoggedWafGrowth, growth);
-    outcome.value(Measure::LoggedWafMax, most);
-    outcome.curve(Line::Logged, points);
+    outcome.value(MythMeasure::LoggedWafGrowth, growth);
+    outcome.value(MythMeasure::LoggedWafMax, most);
+    outcome.curve(MythCurve::Logged, points);
 }
 
-fn production(outcome: &mut Found, remedy: Remedy, aged: &Aged) {
+fn production(outcome: &mut MythOutcome, remedy: Remedy, aged: &ProductionHistory) {
     let (new, old) = (aged.new_read_mb_s(), aged.old_read_mb_s());
     for (of, value) in [
-        (Of::New, new),
-        (Of::Old, old),
-        (Of::Kept, old / new),
-        (Of::Waf, aged.old_waf()),
+        (RemedyMetric::New, new),
+        (RemedyMetric::Old, old),
+        (RemedyMetric::Kept, old / new),
+        (RemedyMetric::Waf, aged.old_waf()),
     ] {
-        outcome.value(Measure::Aged((remedy, of)), value);
+        outcome.value(MythMeasure::Aged((remedy, of)), value);
     }
-    outcome.curve(Line::Throughput(remedy), aged.throughput());
+    outcome.curve(MythCurve::Throughput(remedy), aged.throughput());
     let map = match remedy {
-        Remedy::Tree => Map::Tree,
-        Remedy::All => Map::Flat,
+        Remedy::Tree => MapVariant::Tree,
+        Remedy::All => MapVariant::Flat,
         _ => return,
     };
     let upkeep = aged.map_upkeep();
     let last = level(&upkeep, 1).unwrap_or(0.0);
     let first = upkeep.iter().find(|point| point.1 > 0.0);
-    outcome.value(Measure::Upkeep(map), last);
+    outcome.value(MythMeasure::Upkeep(map), last);
     let growth = first.map_or(0.0, |first| last / first.1);
-    outcome.value(Measure::UpkeepGrowth(map), growth);
-    outcome.curve(Line::Upkeep(map), upkeep);
+    outcome.value(MythMeasure::UpkeepGrowth(map), growth);
+    outcome.curve(MythCurve::Upkeep(map), upkeep);
 }
 
-fn compare(outcome: &mut Found, untrimmed: &[Swept; 2], trimmed: &[Swept; 2]) {
+fn compare(
+    outcome: &mut MythOutcome,
+    untrimmed: &[UsedShareResult; 2],
+    trimmed: &[UsedShareResult; 2],
+) {
     for (gain, remedy) in [
-        (Measure::TrimGain, Remedy::Trim),
-        (Measure::OpGain, Remedy::Op),
-        (Measure::FlatGain, Remedy::Flat),
+        (MythMeasure::TrimGain, Remedy::Trim),
+        (MythMeasure::OpGain, Remedy::Op),
+        (MythMeasure::FlatGain, Remedy::Flat),
     ] {
-        let old = |remedy| Measure::Aged((remedy, Of::Old));
+        let old = |remedy| MythMeasure::Aged((remedy, RemedyMetric::Old));
         let ratio = outcome.ratio(old(remedy), old(Remedy::Earlier));
         outcome.value(gain, ratio);
     }
     let [at_70, at_97] = untrimmed.map(|row| row.old_read_mb_s);
-    outcome.value(Measure::Untrimmed70Over97, at_70 / at_97);
+    outcome.value(MythMeasure::Untrimmed70Over97, at_70 / at_97);
     let [at_50, at_97] = trimmed.map(|row| row.old_read_mb_s);
-    outcome.value(Measure::Trimmed97Over50, at_97 / at_50);
+    outcome.value(MythMeasure::Trimmed97Over50, at_97 / at_50);
 }
 
-fn whole_disk(outcome: &mut Found, lines: Vec<(Pass, Points)>) {
+fn whole_disk(outcome: &mut MythOutcome, lines: Vec<(WholeDiskCurve, CurvePoints)>) {
     for (pass, line) in &lines {
         let flatness = match pass {
-            Pass::Write => Measure::DiskWriteFlatness,
-            Pass::Read => Measure::DiskReadFlatness,
-            Pass::MixedRead => Measure::DiskMixedReadFlatness,
+            WholeDiskCurve::Write => MythMeasure::DiskWriteFlatness,
+            WholeDiskCurve::Read => MythMeasure::DiskReadFlatness,
+            WholeDiskCurve::MixedRead => MythMeasure::DiskMixedReadFlatness,
             _ => continue,
         };
         outcome.value(flatness, whole_disk::flatness(line));
     }
-    let of = |pass: Pass| lines.iter().find(|line| line.0 == pass).map(|line| &line.1);
+    let of = |pass: WholeDiskCurve| lines.iter().find(|line| line.0 == pass).map(|line| &line.1);
     let last = |pass, count| of(pass).and_then(|line| level(line, count));
-    let tenth = of(Pass::Write).map_or(1, |line| line.len().div_ceil(10));
-    let begin = of(Pass::Write).and_then(|line| level(&line[..tenth], tenth));
+    let tenth = of(WholeDiskCurve::Write).map_or(1, |line| line.len().div_ceil(10));
+    let begin = of(WholeDiskCurve::Write).and_then(|line| level(&line[..tenth], tenth));
     let over = |a: Option<f64>, b: Option<f64>| a.zip(b).map(|(a, b)| a / b);
-    let end = over(last(Pass::Write, tenth), begin);
-    let steady = over(last(Pass::Steady, 10), last(Pass::Write, 10));
-    outcome.value(Measure::DiskWriteEndOverBegin, end);
-    outcome.value(Measure::DiskSteadyOverFirst, steady);
+    let end = over(last(WholeDiskCurve::Write, tenth), begin);
+    let steady = over(
+        last(WholeDiskCurve::Steady, 10),
+        last(WholeDiskCurve::Write, 10),
+    );
+    outcome.value(MythMeasure::DiskWriteEndOverBegin, end);
+    outcome.value(MythMeasure::DiskSteadyOverFirst, steady);
     for (pass, line) in lines {
-        outcome.curve(Line::Disk(pass), line);
+        outcome.curve(MythCurve::Disk(pass), line);
     }
 }
 
-pub(crate) static IN_PLACE: Section = Section {
+pub(crate) static IN_PLACE: ArticleSection = ArticleSection {
     anchor: "inplace",
     title: "In place, and in a log",
     text: &[
@@ -216,7 +232,7 @@ pub(crate) static IN_PLACE: Section = Section {
     plots: plot::none,
 };
 
-pub(crate) static PRODUCTION: Section = Section {
+pub(crate) static PRODUCTION: ArticleSection = ArticleSection {
     anchor: "production",
     title: "Months in production, and the remedies",
     text: &[
@@ -228,7 +244,7 @@ pub(crate) static PRODUCTION: Section = Section {
     plots: months,
 };
 
-pub(crate) static MAP: Section = Section {
+pub(crate) static MAP: ArticleSection = ArticleSection {
     anchor: "map",
     title: "The map has its price",
     text: &[
@@ -239,7 +255,7 @@ pub(crate) static MAP: Section = Section {
     plots: upkeep,
 };
 
-pub(crate) static WHOLE_DISK: Section = Section {
+pub(crate) static WHOLE_DISK: ArticleSection = ArticleSection {
     anchor: "s3700",
     title: "The drive that was bought",
     text: &["4 KiB random writes and reads over every block of the DC S3700."],
@@ -247,7 +263,7 @@ pub(crate) static WHOLE_DISK: Section = Section {
     plots: disk,
 };
 
-fn months(found: &Outcomes, charts: &mut Charts) -> Markup {
+fn months(found: &ExperimentRecords, charts: &mut Charts) -> Markup {
     let wanted = [
         (Remedy::Earlier, "earlier drive, no TRIM"),
         (Remedy::Trim, "TRIM alone"),
@@ -256,41 +272,74 @@ fn months(found: &Outcomes, charts: &mut Charts) -> Markup {
         (Remedy::All, "all remedies"),
         (Remedy::Bought, "DC S3700, no TRIM"),
     ]
-    .map(|(remedy, label)| (Line::Throughput(remedy), label));
+    .map(|(remedy, label)| (MythCurve::Throughput(remedy), label));
     let title = "Random reads in the mixed load, over user capacities written";
-    let axes = (Axis::Writes, Unit::Throughput);
+    let axes = (ChartAxis::Writes, ChartUnit::Throughput);
     let over_writes = curves(found, &MYTH, title, axes, &wanted);
     let wanted = [
-        ((Trimmed::Never, Direction::Writes), "writes, never trimmed"),
-        ((Trimmed::AtOnce, Direction::Writes), "writes, TRIM at once"),
-        ((Trimmed::Never, Direction::Reads), "reads, never trimmed"),
-        ((Trimmed::AtOnce, Direction::Reads), "reads, TRIM at once"),
+        (
+            (MonthsTrim::Never, MonthsDirection::Writes),
+            "writes, never trimmed",
+        ),
+        (
+            (MonthsTrim::AtOnce, MonthsDirection::Writes),
+            "writes, TRIM at once",
+        ),
+        (
+            (MonthsTrim::Never, MonthsDirection::Reads),
+            "reads, never trimmed",
+        ),
+        (
+            (MonthsTrim::AtOnce, MonthsDirection::Reads),
+            "reads, TRIM at once",
+        ),
     ];
     let title = "A file system over months: throughput without and with TRIM";
-    let axes = (Axis::Months, Unit::Throughput);
+    let axes = (ChartAxis::Months, ChartUnit::Throughput);
     let over_months = curves(found, &MONTHS, title, axes, &wanted);
     html! { (charts.add(over_writes)) (charts.add(over_months)) }
 }
 
-fn upkeep(found: &Outcomes, charts: &mut Charts) -> Markup {
+fn upkeep(found: &ExperimentRecords, charts: &mut Charts) -> Markup {
     let wanted = [
-        (Line::Upkeep(Map::Tree), "tree, all other remedies"),
-        (Line::Upkeep(Map::Flat), "flat, all other remedies"),
+        (
+            MythCurve::Upkeep(MapVariant::Tree),
+            "tree, all other remedies",
+        ),
+        (
+            MythCurve::Upkeep(MapVariant::Flat),
+            "flat, all other remedies",
+        ),
     ];
     let title = "Share of the dies' time that the map takes, over user capacities written";
-    let axes = (Axis::Writes, Unit::Percent);
+    let axes = (ChartAxis::Writes, ChartUnit::Percent);
     html! { (charts.add(curves(found, &MYTH, title, axes, &wanted))) }
 }
 
-fn disk(found: &Outcomes, charts: &mut Charts) -> Markup {
+fn disk(found: &ExperimentRecords, charts: &mut Charts) -> Markup {
     let wanted = [
-        (Line::Disk(Pass::Write), "random writes, first pass"),
-        (Line::Disk(Pass::Steady), "random writes, steady state"),
-        (Line::Disk(Pass::Read), "random reads of the full drive"),
-        (Line::Disk(Pass::MixedRead), "reads beside writes"),
-        (Line::Disk(Pass::MixedWrite), "writes beside reads"),
+        (
+            MythCurve::Disk(WholeDiskCurve::Write),
+            "random writes, first pass",
+        ),
+        (
+            MythCurve::Disk(WholeDiskCurve::Steady),
+            "random writes, steady state",
+        ),
+        (
+            MythCurve::Disk(WholeDiskCurve::Read),
+            "random reads of the full drive",
+        ),
+        (
+            MythCurve::Disk(WholeDiskCurve::MixedRead),
+            "reads beside writes",
+        ),
+        (
+            MythCurve::Disk(WholeDiskCurve::MixedWrite),
+            "writes beside reads",
+        ),
     ];
     let title = "DC S3700: IOPS over the share of the disk covered";
-    let axes = (Axis::Percent, Unit::Rate);
+    let axes = (ChartAxis::Percent, ChartUnit::Rate);
     html! { (charts.add(curves(found, &MYTH, title, axes, &wanted))) }
 }

@@ -1,6 +1,6 @@
 //! Size of a run of the article, and the drives that all of it starts from.
 
-use crate::experiments::scale::Scale;
+use crate::experiments::scale::DriveScale;
 
 /// Catalogue name of the drive whose flash, dies and link all drives have.
 pub(super) const FLASH: &str = "intel-dc-s3700-200gb";
@@ -22,11 +22,11 @@ pub(super) const EARLIER: [&str; 9] = [
 
 /// Size of a run of the article.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Settings {
+pub(super) struct MythSettings {
     /// Seed of every load.
     pub seed: u64,
     /// Size of the drives in production and over the whole disk.
-    pub scale: Scale,
+    pub scale: DriveScale,
     /// User capacities that the server writes to each drive.
     pub drive_writes: u32,
     /// Percentage of the user capacity used by files.
@@ -35,14 +35,14 @@ pub(super) struct Settings {
     pub probe_commands: u32,
 }
 
-impl Settings {
+impl MythSettings {
     /// The size that the published figures are held against.
-    pub fn published(seed: u64) -> Settings {
-        let scale = Scale {
+    pub fn published(seed: u64) -> MythSettings {
+        let scale = DriveScale {
             blocks: 4,
             pages: 32,
         };
-        Settings {
+        MythSettings {
             seed,
             scale,
             drive_writes: 5,

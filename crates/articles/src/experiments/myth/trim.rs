@@ -1,7 +1,7 @@
 //! Reads beside TRIMs.
 
-use super::settings::{FLASH, Settings};
-use crate::experiments::host::{Health, Host};
+use super::settings::{FLASH, MythSettings};
+use crate::experiments::host::{DriveSelfChecks, ExperimentHost};
 use crate::experiments::scale;
 use ssdlab_base::LabError;
 use ssdlab_ssd::Command;
@@ -25,8 +25,8 @@ const DEPTH: u32 = 32;
 
 /// Without TRIMs, with queued ones, with ones that are not, and with slow ones that are not.
 pub(super) fn cost(
-    settings: &Settings,
-    health: &mut Health,
+    settings: &MythSettings,
+    health: &mut DriveSelfChecks,
     stop: &AtomicBool,
 ) -> Result<Vec<TrimCost>, LabError> {
     let kinds: [(&str, &[&str], bool); 4] = [
@@ -42,7 +42,7 @@ pub(super) fn cost(
     let mut all = Vec::new();
     for (name, set, trims) in kinds {
         let config = scale::with(FLASH, set)?.config;
-        let mut host = Host::new(settings.scale.apply(&config)?)?.watching(stop);
+        let mut host = ExperimentHost::new(settings.scale.apply(&config)?)?.watching(stop);
         let user = host.config().user_bytes;
         host.run(
             DEPTH,

@@ -1,10 +1,10 @@
 //! The DC S3700 written and read at random, 4 KiB, over every block.
 
-use super::settings::{FLASH, Settings};
-use crate::experiments::host::{Health, Host, Span};
+use super::settings::{FLASH, MythSettings};
+use crate::experiments::host::{DriveSelfChecks, ExperimentHost, IntervalStats};
 use crate::experiments::scale;
-use crate::keys::{Key, keys};
-use crate::outcome::Points;
+use crate::keys::{ExperimentKey, keys};
+use crate::outcome::CurvePoints;
 use ssdlab_base::LabError;
 use ssdlab_load::permutation::Permutation;
 use ssdlab_ssd::rng::Rng;
@@ -13,7 +13,7 @@ use std::sync::atomic::AtomicBool;
 
 keys! {
     /// Lines over the share of the disk covered, per cent, in IOPS.
-    pub(crate) enum Pass {
+    pub(crate) enum WholeDiskCurve {
         // Random writes on a new drive, every block once.
         Write = "write",
         // Writes to any block of the drive, full and written over once: what goes on for good.
@@ -29,7 +29,7 @@ keys! {
 }
 
 /// Least over greatest of a line: 1 is flat.
-pub(super) fn flatness(line: &Points) -> f64 {
+pub(super) fn flatness(line: &CurvePoints) -> f64 {
     let of = |pick: fn(f64, f64) -> f64, start| line.iter().map(|(_, y)| *y).fold(start, pick);
     of(f64::min, f64::MAX) / of(f64::max, f64::MIN)
 }
@@ -39,14 +39,14 @@ const DEPTH: u32 = 32;
 /// Points of each curve.
 const POINTS: u64 = 40;
 
-/// Every line, in the order of [`Pass`].
+/// Every line, in the order of [`WholeDiskCurve`].
 pub(super) fn run(
-    settings: &Settings,
-    health: &mut Health,
+    settings: &MythSettings,
+    health: &mut DriveSelfChecks,
     stop: &AtomicBool,
-) -> Result<Vec<(Pass, Points)>, LabError> {
+) -> Result<Vec<(WholeDiskCurve, CurvePoints)>, LabError> {
     let config = settings.scale.apply(&scale::with(FLASH, &[])?.config)?;
-    let new = Host::new(config)?.watching(stop);
+    let new = ExperimentHost::new(config)?.watching(stop);
     let mut host = new.clone();
     let seed = settings.seed;
     let write = |at| Command::write(at, BLOCK);
@@ -61,10 +61,10 @@ pub(super) fn run(
     let [mixed_read, mixed_write] = mixed(&mut host, seed);
     health.add(FLASH, &host);
     let lines = [first, steady, read, mixed_read, mixed_write];
-    Ok(Pass::all().into_iter().zip(lines).collect())
+    Ok(WholeDiskCurve::all().into_iter().zip(lines).collect())
 }
 
-fn blocks(host: &Host<'_>) -> u64 {
+fn blocks(host: &ExperimentHost<'_>) -> u64 {
     host.config().user_bytes / u64::from(BLOCK)
 }
 
@@ -74,7 +74,7 @@ fn covered(n: u64) -> f64 {
 }
 
 /// Every block once, in random order.
-fn pass(host: &mut Host<'_>, seed: u64, command: impl Fn(u64) -> Command) -> Points {
+fn pass(host: &mut ExperimentHost<'_>, seed: u64, command: impl Fn(u64) -> Command) -> CurvePoints {
     let blocks = blocks(host);
     let order = Permutation::new(blocks, &mut Rng::named(seed, "myth: whole disk"));
     let part = |n: u64| {
@@ -86,10 +86,10 @@ fn pass(host: &mut Host<'_>, seed: u64, command: impl Fn(u64) -> Command) -> Poi
 }
 
 /// As many writes as there are blocks, each to any of them, twice; the second time is seen.
-fn steady(host: &mut Host<'_>, seed: u64) -> Points {
+fn steady(host: &mut ExperimentHost<'_>, seed: u64) -> CurvePoints {
     let blocks = blocks(host);
     let mut rng = Rng::named(seed, "myth: whole disk, steady");
-    let mut part = |_| -> Span {
+    let mut part = |_| -> IntervalStats {
         let at = |_| Command::write(rng.below(blocks) * u64::from(BLOCK), BLOCK);
         host.run(DEPTH, (0..blocks / POINTS).map(at))
     };
@@ -99,7 +99,7 @@ fn steady(host: &mut Host<'_>, seed: u64) -> Points {
 
 /// Reads and writes in turn: each block is written once, reads are uniform. IOPS of reads, and of
 /// writes.
-fn mixed(host: &mut Host<'_>, seed: u64) -> [Points; 2] {
+fn mixed(host: &mut ExperimentHost<'_>, seed: u64) -> [CurvePoints; 2] {
     let blocks = blocks(host);
     let order = Permutation::new(blocks, &mut Rng::named(seed, "myth: whole disk, mixed"));
     let mut rng = Rng::named(seed, "myth: whole disk, reads");

@@ -3,20 +3,22 @@
 mod seeks;
 
 use crate::keys::keys;
-use crate::outcome::{About, Experiment, Outcome, Outcomes, Setup, stopped};
+use crate::outcome::{
+    Experiment, ExperimentInfo, ExperimentOutcome, ExperimentRecords, ExperimentSetup, stopped,
+};
 use crate::plot::{chart, level, line};
-use crate::story::Section;
+use crate::story::ArticleSection;
 use maud::{Markup, html};
 use ssdlab_base::LabError;
 use ssdlab_bench::analysis::stats;
 use ssdlab_hosts::zil::published::{SEEKS_FIVE, SEEKS_ONE, total_variation};
-use ssdlab_hosts::zil::{FixedTarget, LogHost, Preset, RunOptions};
+use ssdlab_hosts::zil::{FixedTarget, LogHost, RunOptions, ZfsPreset};
 use ssdlab_load::trace::PatternRow;
 use ssdlab_ssd::Nanos;
-use ssdlab_view::chart::{Chart, Charts, Unit};
+use ssdlab_view::chart::{Chart, ChartUnit, Charts};
 
 keys! {
-    pub(crate) enum Measure {
+    pub(crate) enum PatternMeasure {
         RandomMax = "random_max",
         RandomMean = "random_mean",
         RandomLowShare = "random_low_share",
@@ -31,8 +33,8 @@ keys! {
     }
 }
 
-pub(crate) static ONE: Experiment<Measure> = Experiment {
-    about: About {
+pub(crate) static ONE: Experiment<PatternMeasure> = Experiment {
+    about: ExperimentInfo {
         name: "zil.one",
         what: "one synchronous writer, one file system, code of 2010, on a log device of 4 GiB, \
                116 s",
@@ -41,8 +43,8 @@ pub(crate) static ONE: Experiment<Measure> = Experiment {
     run: |setup| run(1, setup),
 };
 
-pub(crate) static FIVE: Experiment<Measure> = Experiment {
-    about: About {
+pub(crate) static FIVE: Experiment<PatternMeasure> = Experiment {
+    about: ExperimentInfo {
         name: "zil.five",
         what: "five synchronous writers, five file systems, the code of 2010, on a log device of 4 \
                GiB, 300 s",
@@ -58,12 +60,15 @@ const LATENCY: Nanos = Nanos::from_micros(50);
 
 /// Runs as many writers as streams, each in a file system of its own, until about as many commands
 /// have been given as were published.
-fn run(streams: usize, setup: &Setup<'_>) -> Result<Outcome<Measure>, LabError> {
+fn run(
+    streams: usize,
+    setup: &ExperimentSetup<'_>,
+) -> Result<ExperimentOutcome<PatternMeasure>, LabError> {
     let (seconds, published) = match streams {
         1 => (116, &SEEKS_ONE[..]),
         _ => (300, &SEEKS_FIVE[..]),
     };
-    let mut host = LogHost::new(Preset::V2010.host(streams, streams, DEVICE, setup.seed)?);
+    let mut host = LogHost::new(ZfsPreset::V2010.host(streams, streams, DEVICE, setup.seed)?);
     let mut device = FixedTarget::new(DEVICE, LATENCY, LATENCY);
     let options = RunOptions {
         duration: Nanos::from_secs(seconds),
@@ -74,7 +79,7 @@ fn run(streams: usize, setup: &Setup<'_>) -> Result<Outcome<Measure>, LabError> 
     if found.interrupted {
         return Err(stopped());
     }
-    let mut outcome = Outcome::new();
+    let mut outcome = ExperimentOutcome::new();
     let rows = &found.rows;
     let of = |get: &dyn Fn(&PatternRow) -> u64| -> Vec<f64> {
         rows.iter().map(|row| get(row) as f64).collect()
@@ -90,22 +95,28 @@ fn run(streams: usize, setup: &Setup<'_>) -> Result<Outcome<Measure>, LabError> 
     let inside = |value: f64| (21.0..=71.0).contains(&value);
     for (measure, value) in [
         (
-            Measure::RandomMax,
+            PatternMeasure::RandomMax,
             random.iter().copied().fold(0.0, f64::max),
         ),
-        (Measure::RandomMean, stats::mean(&random)),
-        (Measure::RandomLowShare, share(&|value| value <= 2.0)),
-        (Measure::RandomInside, share(&inside)),
-        (Measure::Mean, stats::mean(&of(&PatternRow::mean))),
-        (Measure::Count, stats::mean(&of(&|row| row.count))),
+        (PatternMeasure::RandomMean, stats::mean(&random)),
+        (PatternMeasure::RandomLowShare, share(&|value| value <= 2.0)),
+        (PatternMeasure::RandomInside, share(&inside)),
+        (PatternMeasure::Mean, stats::mean(&of(&PatternRow::mean))),
+        (PatternMeasure::Count, stats::mean(&of(&|row| row.count))),
         (
-            Measure::KibWritten,
+            PatternMeasure::KibWritten,
             stats::mean(&of(&PatternRow::kib_written)),
         ),
-        (Measure::Min, found.total.min as f64),
-        (Measure::Max, found.total.max as f64),
-        (Measure::SeekDistance, total_variation(&seeks, published)),
-        (Measure::SeekZero, 100.0 * zero / found.seeks.count() as f64),
+        (PatternMeasure::Min, found.total.min as f64),
+        (PatternMeasure::Max, found.total.max as f64),
+        (
+            PatternMeasure::SeekDistance,
+            total_variation(&seeks, published),
+        ),
+        (
+            PatternMeasure::SeekZero,
+            100.0 * zero / found.seeks.count() as f64,
+        ),
     ] {
         outcome.value(measure, value);
     }
@@ -121,7 +132,7 @@ fn run(streams: usize, setup: &Setup<'_>) -> Result<Outcome<Measure>, LabError> 
     Ok(outcome)
 }
 
-pub(crate) static PATTERN: Section = Section {
+pub(crate) static PATTERN: ArticleSection = ArticleSection {
     anchor: "pattern",
     title: "How the log device is written",
     text: &[
@@ -133,7 +144,7 @@ pub(crate) static PATTERN: Section = Section {
     plots: shares,
 };
 
-pub(crate) static SEEK: Section = Section {
+pub(crate) static SEEK: ArticleSection = ArticleSection {
     anchor: "seek",
     title: "How far it jumps",
     text: &[
@@ -144,8 +155,8 @@ pub(crate) static SEEK: Section = Section {
     plots: histograms,
 };
 
-fn shares(found: &Outcomes, charts: &mut Charts) -> Markup {
-    let of = |experiment: &Experiment<Measure>, label: &str, colour| {
+fn shares(found: &ExperimentRecords, charts: &mut Charts) -> Markup {
+    let of = |experiment: &Experiment<PatternMeasure>, label: &str, colour| {
         let random = found.found(experiment).map_or(&[][..], |f| &f.random_pct);
         let at = |(i, share): (usize, &u64)| (i as f64, *share as f64);
         line(label, colour, random.iter().enumerate().map(at))
@@ -157,12 +168,12 @@ fn shares(found: &Outcomes, charts: &mut Charts) -> Markup {
         level("lowest 21", 2, 299.0, 21.0),
     ];
     charts.add(Chart {
-        unit: Unit::Percent,
+        unit: ChartUnit::Percent,
         ..chart("Random share of each interval of 1 s", "share", lines)
     })
 }
 
-fn histograms(found: &Outcomes, _: &mut Charts) -> Markup {
+fn histograms(found: &ExperimentRecords, _: &mut Charts) -> Markup {
     let of = |experiment| found.found(experiment).map(|found| &found.seeks[..]);
     html! {
         @if let Some(ours) = of(&ONE) {

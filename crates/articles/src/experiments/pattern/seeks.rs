@@ -11,9 +11,9 @@ const LEFT: f64 = 52.0;
 /// Shares from here to one, logarithmic.
 const LEAST: f64 = 1e-5;
 
-type Shares = BTreeMap<i64, f64>;
+type SeekShares = BTreeMap<i64, f64>;
 
-fn shares(histogram: &[(i64, u64)]) -> Shares {
+fn shares(histogram: &[(i64, u64)]) -> SeekShares {
     let total: u64 = histogram.iter().map(|(_, count)| count).sum();
     let share = |(bucket, count): &(i64, u64)| (*bucket, *count as f64 / total.max(1) as f64);
     histogram.iter().map(share).collect()
@@ -46,7 +46,7 @@ pub(super) fn chart(title: &str, published: &[(i64, u64)], ours: &[(i64, u64)]) 
     let buckets: BTreeSet<i64> = published.keys().chain(ours.keys()).copied().collect();
     let step = (WIDTH - LEFT - 4.0) / buckets.len().max(1) as f64;
     let wide = (step * 0.4).min(24.0);
-    let bar = |all: &Shares, bucket: i64, x: f64, class: &str, name: &str| {
+    let bar = |all: &SeekShares, bucket: i64, x: f64, class: &str, name: &str| {
         let share = all.get(&bucket).copied().unwrap_or(0.0);
         let percent = format!("{name}, from {bucket} sectors: {:.3} %", share * 100.0);
         html! {

@@ -1,17 +1,17 @@
 //! Plots and sections of the 80 minutes of random writes.
 
-use super::run::{DRIVES, Line, Measure};
+use super::run::{DRIVES, Rw80Curve, Rw80Measure};
 use crate::number::number;
-use crate::outcome::{Experiment, Outcomes};
+use crate::outcome::{Experiment, ExperimentRecords};
 use crate::plot::{self, chart, line};
-use crate::story::Section;
+use crate::story::ArticleSection;
 use maud::{Markup, html};
-use ssdlab_view::chart::{Chart, ChartLine, Charts, Note};
+use ssdlab_view::chart::{Chart, ChartLine, ChartMark, Charts};
 use ssdlab_view::parts;
 
 const MINUTE: f64 = 60.0;
 
-pub(crate) static RATES: Section = Section {
+pub(crate) static RATES: ArticleSection = ArticleSection {
     anchor: "rw80",
     title: "Random writes for 80 minutes",
     text: &[
@@ -23,7 +23,7 @@ pub(crate) static RATES: Section = Section {
     plots: random_writes,
 };
 
-pub(crate) static DEGRADE: Section = Section {
+pub(crate) static DEGRADE: ArticleSection = ArticleSection {
     anchor: "degrade",
     title: "Lost early, and not regained by idling",
     text: &[
@@ -36,7 +36,7 @@ pub(crate) static DEGRADE: Section = Section {
     plots: plot::none,
 };
 
-pub(crate) static MONEY: Section = Section {
+pub(crate) static MONEY: ArticleSection = ArticleSection {
     anchor: "endurance",
     title: "Money and life",
     text: &[
@@ -48,10 +48,14 @@ pub(crate) static MONEY: Section = Section {
 };
 
 /// A drive of the article: experiment, label, published IOPS.
-type Drive = (&'static Experiment<Measure, Line>, &'static str, f64);
+type Rw80Drive = (
+    &'static Experiment<Rw80Measure, Rw80Curve>,
+    &'static str,
+    f64,
+);
 
 /// The drives, in the order of the experiments: three Intel 710, three Intel 320, and the X1.
-fn drives() -> Vec<Drive> {
+fn drives() -> Vec<Rw80Drive> {
     let published = [
         ("710 100 GB", 1661.0),
         ("710 200 GB", 2536.0),
@@ -68,17 +72,17 @@ fn drives() -> Vec<Drive> {
 
 /// 80 minutes, ten idle ones left out of the line, and the minutes after; published values as
 /// points at the end.
-fn eighty(found: &Outcomes, title: &str, drives: &[Drive]) -> Chart {
+fn eighty(found: &ExperimentRecords, title: &str, drives: &[Rw80Drive]) -> Chart {
     let mut lines: Vec<ChartLine> = Vec::new();
     for (i, (experiment, label, published)) in drives.iter().enumerate() {
-        let minutes = found.series(experiment, Line::Iops, 0.0);
+        let minutes = found.series(experiment, Rw80Curve::Iops, 0.0);
         if minutes.is_empty() {
             continue;
         }
         let mut ours = line(*label, i, minutes);
         ours.line.x.push(85.0 * MINUTE);
         ours.line.y.push(None);
-        for (x, y) in found.series(experiment, Line::AfterIdle, 90.0 * MINUTE) {
+        for (x, y) in found.series(experiment, Rw80Curve::AfterIdle, 90.0 * MINUTE) {
             ours.line.x.push(x);
             ours.line.y.push(Some(y));
         }
@@ -87,12 +91,12 @@ fn eighty(found: &Outcomes, title: &str, drives: &[Drive]) -> Chart {
         lines.push(line(format!("{label}, published"), i + 3, [at]));
     }
     Chart {
-        notes: vec![Note::Phase { at: 90.0 * MINUTE }],
+        notes: vec![ChartMark::Phase { at: 90.0 * MINUTE }],
         ..chart(title, "rw80", lines)
     }
 }
 
-fn random_writes(found: &Outcomes, charts: &mut Charts) -> Markup {
+fn random_writes(found: &ExperimentRecords, charts: &mut Charts) -> Markup {
     let drives = drives();
     html! {
         div .pair {
@@ -108,7 +112,7 @@ fn random_writes(found: &Outcomes, charts: &mut Charts) -> Markup {
 }
 
 /// Every drive in one table: what a minute of it is worth.
-fn money(found: &Outcomes, _: &mut Charts) -> Markup {
+fn money(found: &ExperimentRecords, _: &mut Charts) -> Markup {
     let head = parts::heads(&[
         "Drive",
         "IOPS, minute 80",
@@ -120,24 +124,24 @@ fn money(found: &Outcomes, _: &mut Charts) -> Markup {
         "Rated writes",
         "Used up at this rate",
     ]);
-    let row = |(experiment, label, _): Drive| -> Option<Vec<Markup>> {
+    let row = |(experiment, label, _): Rw80Drive| -> Option<Vec<Markup>> {
         let text = |measure, unit: &str| {
             let value = found.value(experiment, measure);
             parts::cell(value.map(|value| number(value) + unit).as_deref())
         };
-        found.value(experiment, Measure::Iops)?;
-        let price = found.value(experiment, Measure::PriceUsd);
+        found.value(experiment, Rw80Measure::Iops)?;
+        let price = found.value(experiment, Rw80Measure::PriceUsd);
         let price = price.map(|price| format!("${}", number(price)));
         Some(vec![
             html! { (label) },
-            text(Measure::Iops, ""),
-            text(Measure::Waf, ""),
-            text(Measure::Minute11Over1, ""),
-            text(Measure::AfterIdleOverBefore, ""),
+            text(Rw80Measure::Iops, ""),
+            text(Rw80Measure::Waf, ""),
+            text(Rw80Measure::Minute11Over1, ""),
+            text(Rw80Measure::AfterIdleOverBefore, ""),
             parts::cell(price.as_deref()),
-            text(Measure::IopsPerDollar, ""),
-            text(Measure::RatedTb, " TB"),
-            text(Measure::DaysToRating, " days"),
+            text(Rw80Measure::IopsPerDollar, ""),
+            text(Rw80Measure::RatedTb, " TB"),
+            text(Rw80Measure::DaysToRating, " days"),
         ])
     };
     let rows: Vec<Vec<Markup>> = drives().into_iter().filter_map(row).collect();

@@ -1,12 +1,14 @@
 //! Article zil: 80 minutes of 4 KiB random writes after a secure erase.
 
-use crate::keys::{Key, keys};
+use crate::keys::{ExperimentKey, keys};
 use crate::number::number;
-use crate::outcome::{About, Experiment, Outcome, Outcomes, Setup, stopped};
+use crate::outcome::{
+    Experiment, ExperimentInfo, ExperimentOutcome, ExperimentRecords, ExperimentSetup, stopped,
+};
 use ssdlab_base::LabError;
 use ssdlab_base::memory::refuse_if_too_big;
 use ssdlab_bench::analysis::stats;
-use ssdlab_bench::engine::devices::{Devices, Done, Source};
+use ssdlab_bench::engine::devices::{CommandSource, DeviceCompletion, Devices};
 use ssdlab_drives::catalogue;
 use ssdlab_drives::catalogue::CatalogueDrive;
 use ssdlab_ssd::counters::DriveCounters;
@@ -15,7 +17,7 @@ use ssdlab_ssd::{Command, Drive, Nanos};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 keys! {
-    pub(crate) enum Measure {
+    pub(crate) enum Rw80Measure {
         Iops = "iops",
         Minute1 = "minute_1",
         Minute11 = "minute_11",
@@ -31,28 +33,28 @@ keys! {
         DaysToRating = "days_to_rating",
     }
 
-    pub(crate) enum Line {
+    pub(crate) enum Rw80Curve {
         Iops = "iops",
         AfterIdle = "after_idle",
     }
 }
 
-type Rw80 = Experiment<Measure, Line>;
-type Found = Outcome<Measure, Line>;
+type Rw80Experiment = Experiment<Rw80Measure, Rw80Curve>;
+type Rw80Outcome = ExperimentOutcome<Rw80Measure, Rw80Curve>;
 
 const fn drive(
     name: &'static str,
     weight: u32,
-    run: fn(&Setup<'_>) -> Result<Found, LabError>,
-) -> Rw80 {
+    run: fn(&ExperimentSetup<'_>) -> Result<Rw80Outcome, LabError>,
+) -> Rw80Experiment {
     let what = "secure erase, 4 KiB random writes over the whole drive, 32 outstanding, 80 \
                 minutes; ten idle minutes; two minutes more";
-    let about = About { name, what, weight };
+    let about = ExperimentInfo { name, what, weight };
     Experiment { about, run }
 }
 
 /// The drives that the article measured.
-pub(crate) static DRIVES: [&Rw80; 7] = [
+pub(crate) static DRIVES: [&Rw80Experiment; 7] = [
     &drive("rw80.710_100", 26, |setup| run("intel-710-100gb", setup)),
     &drive("rw80.710_200", 34, |setup| run("intel-710-200gb", setup)),
     &drive("rw80.710_300", 44, |setup| run("intel-710-300gb", setup)),
@@ -63,7 +65,7 @@ pub(crate) static DRIVES: [&Rw80; 7] = [
 ];
 
 keys! {
-    pub(crate) enum Pattern {
+    pub(crate) enum X1WritePattern {
         Random = "random",
         Sequential = "sequential",
         Unaligned = "unaligned",
@@ -72,8 +74,8 @@ keys! {
     }
 }
 
-pub(crate) static PATTERNS: Experiment<Pattern> = Experiment {
-    about: About {
+pub(crate) static PATTERNS: Experiment<X1WritePattern> = Experiment {
+    about: ExperimentInfo {
         name: "x1.patterns",
         what: "4 KiB writes, 32 outstanding, a minute each: random, sequential, unaligned, random \
                between TRIMs",
@@ -84,7 +86,7 @@ pub(crate) static PATTERNS: Experiment<Pattern> = Experiment {
 
 /// What follows from several of the [`DRIVES`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Combined {
+pub(crate) enum CrossDriveMeasure {
     /// 1 when the 710s stand in the published order: 200, 300, 100 GB.
     Order710,
     /// Minute 11 over minute 1 of the drive that keeps most.
@@ -95,17 +97,21 @@ pub(crate) enum Combined {
     DegradeIdle,
 }
 
-impl Combined {
+impl CrossDriveMeasure {
     /// By name in the list of figures.
-    pub const NAMES: [(&str, Combined); 4] = [
-        ("order_710", Combined::Order710),
-        ("degrade_early", Combined::DegradeEarly),
-        ("degrade_late", Combined::DegradeLate),
-        ("degrade_idle", Combined::DegradeIdle),
+    pub const NAMES: [(&str, CrossDriveMeasure); 4] = [
+        ("order_710", CrossDriveMeasure::Order710),
+        ("degrade_early", CrossDriveMeasure::DegradeEarly),
+        ("degrade_late", CrossDriveMeasure::DegradeLate),
+        ("degrade_idle", CrossDriveMeasure::DegradeIdle),
     ];
 
     /// Its value over `drives`, and in words; `None` unless all of them were run.
-    pub fn of(self, drives: &[&Rw80], found: &Outcomes) -> Option<(f64, Option<String>)> {
+    pub fn of(
+        self,
+        drives: &[&Rw80Experiment],
+        found: &ExperimentRecords,
+    ) -> Option<(f64, Option<String>)> {
         let each = |measure| -> Option<Vec<f64>> {
             drives
                 .iter()
@@ -114,8 +120,8 @@ impl Combined {
         };
         let most = |measure| Some((each(measure)?.into_iter().reduce(f64::max)?, None));
         match self {
-            Combined::Order710 => {
-                let iops = each(Measure::Iops)?;
+            CrossDriveMeasure::Order710 => {
+                let iops = each(Rw80Measure::Iops)?;
                 let [small, middle, large] = iops[..] else {
                     return None;
                 };
@@ -124,9 +130,9 @@ impl Combined {
                 let text = format!("200: {middle}, 300: {large}, 100: {small}");
                 Some((f64::from(u8::from(holds)), Some(text)))
             }
-            Combined::DegradeEarly => most(Measure::Minute11Over1),
-            Combined::DegradeLate => most(Measure::Minute80Over1),
-            Combined::DegradeIdle => most(Measure::AfterIdleOverBefore),
+            CrossDriveMeasure::DegradeEarly => most(Rw80Measure::Minute11Over1),
+            CrossDriveMeasure::DegradeLate => most(Rw80Measure::Minute80Over1),
+            CrossDriveMeasure::DegradeIdle => most(Rw80Measure::AfterIdleOverBefore),
         }
     }
 }
@@ -146,16 +152,16 @@ const AHEAD: usize = 32;
 const BEHIND: usize = 12;
 
 /// Commands, some of them known ahead; a command that is not given stays the next one.
-struct Load<F> {
+struct PrefetchedCommands<F> {
     make: F,
     ahead: [Command; AHEAD],
     at: usize,
 }
 
-impl<F: FnMut() -> Command> Load<F> {
-    fn new(mut make: F) -> Load<F> {
+impl<F: FnMut() -> Command> PrefetchedCommands<F> {
+    fn new(mut make: F) -> PrefetchedCommands<F> {
         let ahead = std::array::from_fn(|_| make());
-        Load { make, ahead, at: 0 }
+        PrefetchedCommands { make, ahead, at: 0 }
     }
 
     fn next(&mut self, drive: &Drive) -> Command {
@@ -169,7 +175,7 @@ impl<F: FnMut() -> Command> Load<F> {
 }
 
 /// A drive under a load of always [`DEPTH`] commands.
-struct Loaded<'a> {
+struct LoadedDrive<'a> {
     devices: Devices,
     stop: &'a AtomicBool,
     /// Counters when the tenth minute before the end began.
@@ -177,8 +183,8 @@ struct Loaded<'a> {
 }
 
 /// A load for some minutes.
-struct Minutes<'a, F> {
-    load: &'a mut Load<F>,
+struct MinuteLoad<'a, F> {
+    load: &'a mut PrefetchedCommands<F>,
     start: Nanos,
     /// Commands completed in each minute.
     done: Vec<u64>,
@@ -188,12 +194,12 @@ struct Minutes<'a, F> {
     last_ten: &'a mut Option<DriveCounters>,
 }
 
-impl<F: FnMut() -> Command> Source for Minutes<'_, F> {
+impl<F: FnMut() -> Command> CommandSource for MinuteLoad<'_, F> {
     fn next(&mut self, drive: &Drive) -> Option<Command> {
         (!self.stopped).then(|| self.load.next(drive))
     }
 
-    fn done(&mut self, drive: &Drive, done: &Done) {
+    fn done(&mut self, drive: &Drive, done: &DeviceCompletion) {
         self.completed += 1;
         let minute = ((done.done.0 - self.start.0) / MINUTE) as usize;
         if self.last_ten.is_none() && minute + LAST_TEN >= MINUTES {
@@ -213,9 +219,12 @@ fn make(entry: &CatalogueDrive) -> Result<Drive, LabError> {
         .map_err(|error| LabError::refused(error.to_string(), "see `ssdlab drives show`"))
 }
 
-impl<'a> Loaded<'a> {
-    fn new(entry: &CatalogueDrive, setup: &Setup<'a>) -> Result<Loaded<'a>, LabError> {
-        Ok(Loaded {
+impl<'a> LoadedDrive<'a> {
+    fn new(
+        entry: &CatalogueDrive,
+        setup: &ExperimentSetup<'a>,
+    ) -> Result<LoadedDrive<'a>, LabError> {
+        Ok(LoadedDrive {
             devices: Devices::one(make(entry)?),
             stop: setup.stop,
             last_ten: None,
@@ -226,10 +235,10 @@ impl<'a> Loaded<'a> {
     fn minutes(
         &mut self,
         count: usize,
-        load: &mut Load<impl FnMut() -> Command>,
+        load: &mut PrefetchedCommands<impl FnMut() -> Command>,
     ) -> Result<Vec<f64>, LabError> {
         let start = self.devices.now();
-        let mut minutes = Minutes {
+        let mut minutes = MinuteLoad {
             load,
             start,
             done: vec![0; count],
@@ -254,7 +263,7 @@ impl<'a> Loaded<'a> {
         self.devices.drive(0)
     }
 
-    fn checks<M: Key, L: Key>(&self, outcome: &mut Outcome<M, L>) {
+    fn checks<M: ExperimentKey, L: ExperimentKey>(&self, outcome: &mut ExperimentOutcome<M, L>) {
         for check in self.devices.checks() {
             outcome.check(check.name, check.failure.map_or(Ok(()), Err));
         }
@@ -262,12 +271,14 @@ impl<'a> Loaded<'a> {
 }
 
 /// Runs the protocol on the named drive, then idles and writes once more.
-fn run(name: &str, setup: &Setup<'_>) -> Result<Found, LabError> {
+fn run(name: &str, setup: &ExperimentSetup<'_>) -> Result<Rw80Outcome, LabError> {
     let entry = catalogue::drive(name)?;
-    let mut loaded = Loaded::new(&entry, setup)?;
+    let mut loaded = LoadedDrive::new(&entry, setup)?;
     let blocks = entry.config.user_bytes / u64::from(BLOCK);
     let mut rng = Rng::named(setup.seed, "rw80");
-    let mut next = Load::new(move || Command::write(rng.below(blocks) * u64::from(BLOCK), BLOCK));
+    let mut next = PrefetchedCommands::new(move || {
+        Command::write(rng.below(blocks) * u64::from(BLOCK), BLOCK)
+    });
     let minutes = loaded.minutes(MINUTES, &mut next)?;
     let now = loaded.drive().counters();
     let slot = entry.config.shape.slot_bytes;
@@ -279,69 +290,77 @@ fn run(name: &str, setup: &Setup<'_>) -> Result<Found, LabError> {
     loaded.devices.rest(Nanos(IDLE_MINUTES * MINUTE));
     let again = loaded.minutes(MINUTES_AFTER_IDLE, &mut next)?;
     loaded.devices.settle();
-    let mut outcome = Outcome::resting_on(entry.rests_on());
+    let mut outcome = ExperimentOutcome::resting_on(entry.rests_on());
     loaded.checks(&mut outcome);
     measure(&mut outcome, &minutes, &again);
-    outcome.value(Measure::Waf, waf);
+    outcome.value(Rw80Measure::Waf, waf);
     prices(&mut outcome, &entry);
     Ok(outcome)
 }
 
-fn measure(outcome: &mut Found, minutes: &[f64], again: &[f64]) {
+fn measure(outcome: &mut Rw80Outcome, minutes: &[f64], again: &[f64]) {
     let last = minutes[minutes.len() - 1];
     let mean = stats::mean(minutes);
     let farthest = minutes.iter().map(|m| (m / mean - 1.0).abs());
     for (measure, value) in [
-        (Measure::Iops, last),
-        (Measure::Minute1, minutes[0]),
-        (Measure::Minute11, minutes[10]),
-        (Measure::Minute11Over1, minutes[10] / minutes[0]),
-        (Measure::Minute80Over1, last / minutes[0]),
-        (Measure::AfterIdle, stats::mean(again)),
-        (Measure::AfterIdleOverBefore, stats::mean(again) / last),
-        (Measure::UnevennessPct, 100.0 * farthest.fold(0.0, f64::max)),
+        (Rw80Measure::Iops, last),
+        (Rw80Measure::Minute1, minutes[0]),
+        (Rw80Measure::Minute11, minutes[10]),
+        (Rw80Measure::Minute11Over1, minutes[10] / minutes[0]),
+        (Rw80Measure::Minute80Over1, last / minutes[0]),
+        (Rw80Measure::AfterIdle, stats::mean(again)),
+        (Rw80Measure::AfterIdleOverBefore, stats::mean(again) / last),
+        (
+            Rw80Measure::UnevennessPct,
+            100.0 * farthest.fold(0.0, f64::max),
+        ),
     ] {
         outcome.value(measure, value);
     }
-    outcome.series(Line::Iops, 60.0, minutes.to_vec());
-    outcome.series(Line::AfterIdle, 60.0, again.to_vec());
+    outcome.series(Rw80Curve::Iops, 60.0, minutes.to_vec());
+    outcome.series(Rw80Curve::AfterIdle, 60.0, again.to_vec());
 }
 
 /// The price of the rate, and how long the drive's rated life lasts at it.
-fn prices(outcome: &mut Found, entry: &CatalogueDrive) {
-    let iops = outcome.get(Measure::Iops).unwrap_or(f64::NAN);
+fn prices(outcome: &mut Rw80Outcome, entry: &CatalogueDrive) {
+    let iops = outcome.get(Rw80Measure::Iops).unwrap_or(f64::NAN);
     let price = entry.file.documented.price_usd.as_ref();
     let price = price.map(|price| f64::from(price.value));
-    outcome.value(Measure::PriceUsd, price);
-    outcome.value(Measure::IopsPerDollar, price.map(|price| iops / price));
+    outcome.value(Rw80Measure::PriceUsd, price);
+    outcome.value(Rw80Measure::IopsPerDollar, price.map(|price| iops / price));
     let rated = entry.rated_bytes_written().map(|bytes| bytes as f64);
     let per_day = iops * f64::from(BLOCK) * 86_400.0;
-    outcome.value(Measure::RatedTb, rated.map(|bytes| bytes / 1e12));
-    outcome.value(Measure::DaysToRating, rated.map(|bytes| bytes / per_day));
+    outcome.value(Rw80Measure::RatedTb, rated.map(|bytes| bytes / 1e12));
+    outcome.value(
+        Rw80Measure::DaysToRating,
+        rated.map(|bytes| bytes / per_day),
+    );
 }
 
 /// The X1 under four patterns.
-fn x1_patterns(setup: &Setup<'_>) -> Result<Outcome<Pattern>, LabError> {
+fn x1_patterns(setup: &ExperimentSetup<'_>) -> Result<ExperimentOutcome<X1WritePattern>, LabError> {
     let entry = catalogue::drive("ddrdrive-x1")?;
     let blocks = entry.config.user_bytes / u64::from(BLOCK) - 1;
-    let mut outcome = Outcome::resting_on(entry.rests_on());
+    let mut outcome = ExperimentOutcome::resting_on(entry.rests_on());
     let mut rates = Vec::new();
     for pattern in [
-        Pattern::Random,
-        Pattern::Sequential,
-        Pattern::Unaligned,
-        Pattern::Trimmed,
+        X1WritePattern::Random,
+        X1WritePattern::Sequential,
+        X1WritePattern::Unaligned,
+        X1WritePattern::Trimmed,
     ] {
-        let mut loaded = Loaded::new(&entry, setup)?;
+        let mut loaded = LoadedDrive::new(&entry, setup)?;
         let mut rng = Rng::named(setup.seed, &pattern.name());
         let mut count = 0;
-        let mut next = Load::new(move || {
+        let mut next = PrefetchedCommands::new(move || {
             count += 1;
             let place = rng.below(blocks) * u64::from(BLOCK);
             match pattern {
-                Pattern::Sequential => Command::write(count % blocks * u64::from(BLOCK), BLOCK),
-                Pattern::Unaligned => Command::write(place + 512, BLOCK),
-                Pattern::Trimmed if count % 16 == 0 => Command::trim(place, BLOCK),
+                X1WritePattern::Sequential => {
+                    Command::write(count % blocks * u64::from(BLOCK), BLOCK)
+                }
+                X1WritePattern::Unaligned => Command::write(place + 512, BLOCK),
+                X1WritePattern::Trimmed if count % 16 == 0 => Command::trim(place, BLOCK),
                 _ => Command::write(place, BLOCK),
             }
         });
@@ -354,6 +373,6 @@ fn x1_patterns(setup: &Setup<'_>) -> Result<Outcome<Pattern>, LabError> {
     let highest = rates.iter().copied().fold(f64::MIN, f64::max);
     let lowest = rates.iter().copied().fold(f64::MAX, f64::min);
     let spread = 100.0 * (highest - lowest) / stats::mean(&rates);
-    outcome.value(Pattern::SpreadPct, spread);
+    outcome.value(X1WritePattern::SpreadPct, spread);
     Ok(outcome)
 }

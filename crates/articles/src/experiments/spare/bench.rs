@@ -17,7 +17,7 @@ use ssdlab_ssd::{Command, Nanos};
 
 /// A trace's statistics.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Weight {
+pub struct DesktopTraceProfile {
     /// Name in results.
     pub name: &'static str,
     /// Reads, on a drive of full size.
@@ -38,7 +38,7 @@ pub struct Weight {
 }
 
 /// Mail, office, a film: light, typical use.
-pub const LIGHT: Weight = Weight {
+pub const LIGHT: DesktopTraceProfile = DesktopTraceProfile {
     name: "light",
     reads: 37_501,
     writes: 20_268,
@@ -50,7 +50,7 @@ pub const LIGHT: Weight = Weight {
 };
 
 /// Downloads, installations, virus scan and picture editing at the same time.
-pub const HEAVY: Weight = Weight {
+pub const HEAVY: DesktopTraceProfile = DesktopTraceProfile {
     name: "heavy",
     reads: 128_895,
     writes: 72_411,
@@ -76,7 +76,7 @@ const KIB: u64 = 1024;
 const ALIGN: u64 = 4 * KIB;
 
 /// One direction of a trace: where it is and what it writes.
-struct Side {
+struct TraceDirection {
     place: Rng,
     next: u64,
     compress_pct: u8,
@@ -84,12 +84,12 @@ struct Side {
 
 /// A trace's commands for a drive `factor` times smaller than its catalogue entry: as many times
 /// fewer commands over as many times fewer addresses.
-pub fn commands(weight: &Weight, factor: u64, seed: u64) -> Vec<Command> {
+pub fn commands(weight: &DesktopTraceProfile, factor: u64, seed: u64) -> Vec<Command> {
     let system = SYSTEM_BYTES / factor / ALIGN;
     let named = |what: &str| Rng::named(seed, &format!("storage bench {}: {what}", weight.name));
     let mut kind = named("kinds");
     let mut size = named("sizes");
-    let side = |what: &str| Side {
+    let side = |what: &str| TraceDirection {
         place: named(what),
         next: 0,
         compress_pct: DESKTOP_COMPRESS_PCT,
@@ -108,7 +108,7 @@ pub fn commands(weight: &Weight, factor: u64, seed: u64) -> Vec<Command> {
 
 /// Commands that are given together, and the pause after them.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Burst {
+pub struct CommandBurst {
     /// In order.
     pub commands: Vec<Command>,
     /// Until the next burst, from the last completion.
@@ -117,7 +117,7 @@ pub struct Burst {
 
 /// A trace in bursts. Lengths of bursts and of pauses are uniform between nothing and twice their
 /// mean.
-pub fn bursts(weight: &Weight, trace: &[Command], seed: u64) -> Vec<Burst> {
+pub fn bursts(weight: &DesktopTraceProfile, trace: &[Command], seed: u64) -> Vec<CommandBurst> {
     let name = format!("storage bench {}: bursts", weight.name);
     let mut rng = Rng::named(seed, &name);
     let longest = u64::from(4 * weight.depth_x100 - 2 * 100) / 100;
@@ -129,7 +129,7 @@ pub fn bursts(weight: &Weight, trace: &[Command], seed: u64) -> Vec<Burst> {
         let length = (1 + rng.below(longest) as usize).min(left.len());
         let (commands, rest) = left.split_at(length);
         left = rest;
-        all.push(Burst {
+        all.push(CommandBurst {
             commands: commands.to_vec(),
             pause: Nanos(rng.below(2 * period_ns)),
         });
@@ -137,7 +137,7 @@ pub fn bursts(weight: &Weight, trace: &[Command], seed: u64) -> Vec<Burst> {
     all
 }
 
-fn draw_size(weight: &Weight, rng: &mut Rng) -> u64 {
+fn draw_size(weight: &DesktopTraceProfile, rng: &mut Rng) -> u64 {
     let all: u32 = weight.sizes.iter().map(|(_, share)| share).sum();
     let mut drawn = rng.below(all.into());
     for (kib, share) in weight.sizes {
@@ -149,9 +149,15 @@ fn draw_size(weight: &Weight, rng: &mut Rng) -> u64 {
     4 * KIB
 }
 
-impl Side {
+impl TraceDirection {
     /// `system`: in units of 4 KiB.
-    fn command(&mut self, weight: &Weight, write: bool, len: u64, system: u64) -> Command {
+    fn command(
+        &mut self,
+        weight: &DesktopTraceProfile,
+        write: bool,
+        len: u64,
+        system: u64,
+    ) -> Command {
         let units = len / ALIGN;
         let on = self.place.percent(weight.sequential_pct);
         if !on || self.next + units > system {

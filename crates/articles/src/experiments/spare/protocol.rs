@@ -1,9 +1,9 @@
 //! The states of a drive (new, full, dirty), and traces played on them.
 
-use super::bench::{self, DESKTOP_COMPRESS_PCT, HEAVY, LIGHT, SYSTEM_BYTES, Weight};
-use crate::experiments::host::{Health, Host};
-use crate::experiments::scale::{self, Scale};
-use crate::outcome::Points;
+use super::bench::{self, DESKTOP_COMPRESS_PCT, DesktopTraceProfile, HEAVY, LIGHT, SYSTEM_BYTES};
+use crate::experiments::host::{DriveSelfChecks, ExperimentHost};
+use crate::experiments::scale::{self, DriveScale};
+use crate::outcome::CurvePoints;
 use ssdlab_base::LabError;
 use ssdlab_ssd::Command;
 use ssdlab_ssd::rng::Rng;
@@ -11,23 +11,23 @@ use std::sync::atomic::AtomicBool;
 
 /// Size of a run of the article.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Settings {
+pub(super) struct SpareSettings {
     /// Seed of traces and random writes.
     pub seed: u64,
     /// Size of the drives.
-    pub scale: Scale,
+    pub scale: DriveScale,
     /// Traces of each weight, of different seeds, whose times are added.
     pub traces: u32,
 }
 
-impl Settings {
+impl SpareSettings {
     /// The size that the published figures are held against.
-    pub fn published(seed: u64) -> Settings {
-        let scale = Scale {
+    pub fn published(seed: u64) -> SpareSettings {
+        let scale = DriveScale {
             blocks: 4,
             pages: 8,
         };
-        Settings {
+        SpareSettings {
             seed,
             scale,
             traces: 4,
@@ -44,12 +44,12 @@ pub(super) const DRIVES: [&str; 4] = [
 ];
 
 /// Both weights, in the order of results.
-pub(super) const WEIGHTS: [Weight; 2] = [LIGHT, HEAVY];
+pub(super) const WEIGHTS: [DesktopTraceProfile; 2] = [LIGHT, HEAVY];
 
 /// Reads and writes per second of time in which the drive is at work (a command outstanding), in
 /// per cent of the secure-erased drive.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Kept {
+pub(super) struct RetainedPerformance {
     /// Full of random data.
     pub full_pct: f64,
     /// Full, then a second pass with some random writes.
@@ -63,20 +63,20 @@ pub(super) struct Kept {
 
 /// All runs of one drive; arrays are by weight: light, heavy.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct DriveRuns {
-    pub kept: Vec<Kept>,
+pub(super) struct SpareDriveRuns {
+    pub kept: Vec<RetainedPerformance>,
     /// Write amplification factor of the second pass, and of random writes alone (the last half).
     pub dirty_waf: [f64; 2],
     /// Per cent of new by the share of the second pass's bytes that is random, %.
-    pub by_share: [Points; 2],
+    pub by_share: [CurvePoints; 2],
     /// Per cent of new by how much was written at random and nothing else after the fill, in user
     /// capacities.
-    pub by_dirt: [Points; 2],
+    pub by_dirt: [CurvePoints; 2],
 }
 
 /// A sequential fill of every LBA of the SandForce drive of 13 %.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Compressed {
+pub(super) struct CompressedFill {
     /// Flash that holds data or parity afterwards, as a share of all flash.
     pub flash_used: f64,
     /// NAND bytes programmed / host bytes written, parity included.
@@ -98,7 +98,7 @@ fn fill(bytes: u64, compress_pct: u8) -> impl Iterator<Item = Command> {
 }
 
 /// Writes of one mapping unit each with random data, all over the drive.
-fn scatter(host: &Host<'_>, count: u64, rng: &mut Rng) -> Vec<Command> {
+fn scatter(host: &ExperimentHost<'_>, count: u64, rng: &mut Rng) -> Vec<Command> {
     let slot = host.config().shape.slot_bytes;
     let slots = host.config().user_slots();
     let at = |rng: &mut Rng| rng.below(slots) * u64::from(slot);
@@ -108,10 +108,10 @@ fn scatter(host: &Host<'_>, count: u64, rng: &mut Rng) -> Vec<Command> {
 /// Plays all traces of a weight, each on a fork; reads and writes per second of time at work, over
 /// all traces.
 pub(super) fn play(
-    host: &Host<'_>,
-    weight: &Weight,
-    settings: &Settings,
-    health: &mut Health,
+    host: &ExperimentHost<'_>,
+    weight: &DesktopTraceProfile,
+    settings: &SpareSettings,
+    health: &mut DriveSelfChecks,
 ) -> f64 {
     let traces = (0..settings.traces).take_while(|_| !host.is_stopped());
     let times = traces.map(|n| {
@@ -133,7 +133,7 @@ pub(super) fn play(
 
 /// The second pass: every LBA in order again, `random` of 1000 bytes of the pass in random writes
 /// of one mapping unit between.
-pub(super) fn second_pass(host: &Host<'_>, random: u64, rng: &mut Rng) -> Vec<Command> {
+pub(super) fn second_pass(host: &ExperimentHost<'_>, random: u64, rng: &mut Rng) -> Vec<Command> {
     let slot = u64::from(host.config().shape.slot_bytes);
     let slots = host.config().user_slots();
     let mut all = Vec::new();
@@ -150,14 +150,14 @@ pub(super) fn second_pass(host: &Host<'_>, random: u64, rng: &mut Rng) -> Vec<Co
 }
 
 /// A drive in the states that the article compares.
-pub(super) struct States<'a> {
+pub(super) struct SpareDriveStates<'a> {
     /// Secure erased.
-    pub new: Host<'a>,
-    pub full: Host<'a>,
+    pub new: ExperimentHost<'a>,
+    pub full: ExperimentHost<'a>,
     /// After a second pass, by its random bytes of 1000.
-    passes: Vec<(u64, Host<'a>)>,
+    passes: Vec<(u64, ExperimentHost<'a>)>,
     /// After random writes alone, by eighths of the user capacity.
-    dirt: Vec<(u64, Host<'a>)>,
+    dirt: Vec<(u64, ExperimentHost<'a>)>,
     dirty_waf: [f64; 2],
 }
 
@@ -169,29 +169,29 @@ const SHARES: [u64; 9] = [0, 20, 40, 60, 80, SOME, 90, 95, 100];
 /// Random writes alone after the fill, in eighths of the user capacity.
 const DIRT: [u64; 4] = [1, 2, 4, 8];
 
-impl<'a> States<'a> {
+impl<'a> SpareDriveStates<'a> {
     /// Every state.
     pub fn of(
         name: &str,
-        settings: &Settings,
+        settings: &SpareSettings,
         stop: &'a AtomicBool,
-    ) -> Result<States<'a>, LabError> {
-        States::some(name, &[], settings, (&SHARES, &DIRT), stop)
+    ) -> Result<SpareDriveStates<'a>, LabError> {
+        SpareDriveStates::some(name, &[], settings, (&SHARES, &DIRT), stop)
     }
 
     /// New, full, after passes with these shares, and after these eighths of random writes alone.
     pub fn some(
         name: &str,
         set: &[&str],
-        settings: &Settings,
+        settings: &SpareSettings,
         (shares, dirt): (&[u64], &[u64]),
         stop: &'a AtomicBool,
-    ) -> Result<States<'a>, LabError> {
+    ) -> Result<SpareDriveStates<'a>, LabError> {
         let config = settings.scale.apply(&scale::with(name, set)?.config)?;
-        let new = Host::new(config)?.watching(stop);
+        let new = ExperimentHost::new(config)?.watching(stop);
         let mut full = new.clone();
         full.run(DEPTH, fill(new.config().user_bytes, 0));
-        let mut states = States {
+        let mut states = SpareDriveStates {
             new,
             full,
             passes: Vec::new(),
@@ -226,18 +226,18 @@ impl<'a> States<'a> {
     }
 
     /// Full, and after the second pass.
-    pub fn dirty(&self) -> &Host<'a> {
+    pub fn dirty(&self) -> &ExperimentHost<'a> {
         let some = self.passes.iter().find(|(share, _)| *share == SOME);
         some.map_or(&self.full, |(_, host)| host)
     }
 
     /// Full, and after the most random writes.
-    pub fn scattered(&self) -> &Host<'a> {
+    pub fn scattered(&self) -> &ExperimentHost<'a> {
         self.dirt.last().map_or(&self.full, |(_, host)| host)
     }
 
     /// New with the recorded system laid down.
-    fn installed(&self, settings: &Settings) -> Host<'a> {
+    fn installed(&self, settings: &SpareSettings) -> ExperimentHost<'a> {
         let mut host = self.new.clone();
         let system = SYSTEM_BYTES / settings.scale.factor() / FILL_BLOCK * FILL_BLOCK;
         let system = system.min(host.config().user_bytes);
@@ -251,23 +251,23 @@ pub(super) const SOME_ALONE: [u64; 1] = [SOME];
 
 pub(super) fn drive_runs(
     name: &str,
-    settings: &Settings,
-    health: &mut Health,
+    settings: &SpareSettings,
+    health: &mut DriveSelfChecks,
     stop: &AtomicBool,
-) -> Result<DriveRuns, LabError> {
-    let states = States::of(name, settings, stop)?;
-    let mut runs = DriveRuns {
+) -> Result<SpareDriveRuns, LabError> {
+    let states = SpareDriveStates::of(name, settings, stop)?;
+    let mut runs = SpareDriveRuns {
         kept: Vec::new(),
         dirty_waf: states.dirty_waf,
         by_share: [Vec::new(), Vec::new()],
         by_dirt: [Vec::new(), Vec::new()],
     };
     for (index, weight) in WEIGHTS.iter().enumerate() {
-        let mut play = |host: &Host<'_>| play(host, weight, settings, health);
+        let mut play = |host: &ExperimentHost<'_>| play(host, weight, settings, health);
         let new = play(&states.new);
         let full = play(&states.full);
         let installed = play(&states.installed(settings));
-        let mut kept = |host: &Host<'_>| 100.0 * play(host) / new;
+        let mut kept = |host: &ExperimentHost<'_>| 100.0 * play(host) / new;
         let full_pct = 100.0 * full / new;
         let dirty_pct = kept(states.dirty());
         let by_share = &mut runs.by_share[index];
@@ -281,7 +281,7 @@ pub(super) fn drive_runs(
         for (eighths, host) in &states.dirt {
             by_dirt.push((*eighths as f64 / 8.0, kept(host)));
         }
-        runs.kept.push(Kept {
+        runs.kept.push(RetainedPerformance {
             full_pct,
             dirty_pct,
             scattered_pct: by_dirt.last().map_or(f64::NAN, |(_, kept)| *kept),
@@ -293,22 +293,22 @@ pub(super) fn drive_runs(
 
 /// Fills with random data, with an installed system's, and with data as good as empty.
 pub(super) fn compress(
-    settings: &Settings,
-    health: &mut Health,
+    settings: &SpareSettings,
+    health: &mut DriveSelfChecks,
     stop: &AtomicBool,
-) -> Result<Vec<Compressed>, LabError> {
+) -> Result<Vec<CompressedFill>, LabError> {
     let name = "sandforce-sf1200-120gb";
     let config = settings.scale.apply(&scale::with(name, &[])?.config)?;
     let mut all = Vec::new();
     for compress_pct in [0, DESKTOP_COMPRESS_PCT, 88] {
-        let mut host = Host::new(config.clone())?.watching(stop);
+        let mut host = ExperimentHost::new(config.clone())?.watching(stop);
         let user = host.config().user_bytes;
         let span = host.run(DEPTH, fill(user, compress_pct));
         let (valid, slots) = host.valid_slots();
         health.add(name, &host);
         // Every die of a row but one holds data: parity is a share of what is used.
         let dies = f64::from(config.shape.channel_count * config.shape.dies_per_channel);
-        all.push(Compressed {
+        all.push(CompressedFill {
             flash_used: valid as f64 / slots as f64 * dies / (dies - 1.0),
             waf: span.waf.unwrap_or(0.0),
         });

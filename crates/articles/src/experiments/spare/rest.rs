@@ -1,16 +1,16 @@
 //! What a rest does for a dirty drive that reclaims in the background.
 
-use super::protocol::{DRIVES, SOME_ALONE, Settings, States, WEIGHTS, play};
-use crate::experiments::host::{Health, Host};
+use super::protocol::{DRIVES, SOME_ALONE, SpareDriveStates, SpareSettings, WEIGHTS, play};
+use crate::experiments::host::{DriveSelfChecks, ExperimentHost};
 use crate::experiments::scale;
-use crate::outcome::Points;
+use crate::outcome::CurvePoints;
 use ssdlab_base::LabError;
 use ssdlab_ssd::Nanos;
 use std::sync::atomic::AtomicBool;
 
 /// State of the X25-M before the heavy trace is played.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum State {
+pub(super) enum X25mState {
     Full,
     Dirty,
     Scattered,
@@ -18,8 +18,8 @@ pub(super) enum State {
 
 /// One playback of the heavy trace on the X25-M.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Round {
-    pub state: State,
+pub(super) struct RestRound {
+    pub state: X25mState,
     /// After a rest, or at once.
     pub rested: bool,
     /// Per cent of new, with background reclaim: assumed, not in the catalogue.
@@ -43,19 +43,19 @@ fn background(name: &str) -> Result<String, LabError> {
 
 /// The X25-M: the heavy trace full, dirty, and written at random alone; at once, and rested.
 pub(super) fn intel(
-    settings: &Settings,
-    health: &mut Health,
+    settings: &SpareSettings,
+    health: &mut DriveSelfChecks,
     stop: &AtomicBool,
-) -> Result<Vec<Round>, LabError> {
+) -> Result<Vec<RestRound>, LabError> {
     let name = DRIVES[2];
     let set = background(name)?;
     let mut both = Vec::new();
     for set in [&[set.as_str()][..], &[]] {
-        let states = States::some(name, set, settings, (&SOME_ALONE, &[8]), stop)?;
+        let states = SpareDriveStates::some(name, set, settings, (&SOME_ALONE, &[8]), stop)?;
         both.push(rounds(&states, settings, health));
     }
     let pairs = both[0].iter().zip(&both[1]);
-    let round = |(with, without): (&(State, bool, f64), &(State, bool, f64))| Round {
+    let round = |(with, without): (&(X25mState, bool, f64), &(X25mState, bool, f64))| RestRound {
         state: with.0,
         rested: with.1,
         with_pct: with.2,
@@ -66,17 +66,17 @@ pub(super) fn intel(
 
 /// Plays the heavy trace in each state; per cent of new.
 fn rounds(
-    states: &States<'_>,
-    settings: &Settings,
-    health: &mut Health,
-) -> Vec<(State, bool, f64)> {
+    states: &SpareDriveStates<'_>,
+    settings: &SpareSettings,
+    health: &mut DriveSelfChecks,
+) -> Vec<(X25mState, bool, f64)> {
     let weight = WEIGHTS[1];
     let new = play(&states.new, &weight, settings, health);
     let mut all = Vec::new();
     for (state, before) in [
-        (State::Full, &states.full),
-        (State::Dirty, states.dirty()),
-        (State::Scattered, states.scattered()),
+        (X25mState::Full, &states.full),
+        (X25mState::Dirty, states.dirty()),
+        (X25mState::Scattered, states.scattered()),
     ] {
         for rested in [false, true] {
             let mut host = before.clone();
@@ -94,11 +94,11 @@ fn rounds(
 /// programs booked have ended: a pause too short for idle work.
 #[cfg(test)]
 pub(super) fn intel_drained(
-    settings: &Settings,
-    health: &mut Health,
+    settings: &SpareSettings,
+    health: &mut DriveSelfChecks,
     stop: &AtomicBool,
 ) -> Result<f64, LabError> {
-    let states = States::some(DRIVES[2], &[], settings, (&SOME_ALONE, &[8]), stop)?;
+    let states = SpareDriveStates::some(DRIVES[2], &[], settings, (&SOME_ALONE, &[8]), stop)?;
     let new = play(&states.new, &WEIGHTS[1], settings, health);
     let mut host = states.scattered().clone();
     host.rest(Nanos(host.config().ftl.idle_after.0 / 2));
@@ -107,7 +107,7 @@ pub(super) fn intel_drained(
 
 /// The rest of a smaller drive that stands for `rest_ns` of a drive of full size: reclaim waits as
 /// long before it begins, and is done sooner.
-fn scaled(rest_ns: u64, host: &Host<'_>, settings: &Settings) -> Nanos {
+fn scaled(rest_ns: u64, host: &ExperimentHost<'_>, settings: &SpareSettings) -> Nanos {
     Nanos(host.config().ftl.idle_after.0 + rest_ns / settings.scale.factor())
 }
 
@@ -118,14 +118,15 @@ const RESTS_S: [u64; 6] = [0, 10, 20, 40, 80, 160];
 /// not known of them, and not so in the catalogue. 28 % less 13 %, points of new performance, over
 /// seconds of rest of a drive of full size: light, heavy.
 pub(super) fn rested(
-    settings: &Settings,
-    health: &mut Health,
+    settings: &SpareSettings,
+    health: &mut DriveSelfChecks,
     stop: &AtomicBool,
-) -> Result<[Points; 2], LabError> {
-    let mut kept: Vec<Points> = Vec::new();
+) -> Result<[CurvePoints; 2], LabError> {
+    let mut kept: Vec<CurvePoints> = Vec::new();
     for name in &DRIVES[..2] {
         let set = background(name)?;
-        let states = States::some(name, &[set.as_str()], settings, (&SOME_ALONE, &[8]), stop)?;
+        let states =
+            SpareDriveStates::some(name, &[set.as_str()], settings, (&SOME_ALONE, &[8]), stop)?;
         for weight in &WEIGHTS {
             let new = play(&states.new, weight, settings, health);
             let mut points = Vec::new();

@@ -1,33 +1,35 @@
 //! The article's measures, plots and sections.
 
-use super::protocol::{self, DRIVES, DriveRuns, Settings};
-use super::rest::{self, Round, State};
-use crate::experiments::host::Health;
-use crate::keys::{Key, keys};
-use crate::outcome::{About, Experiment, Outcome, Outcomes, Setup};
+use super::protocol::{self, DRIVES, SpareDriveRuns, SpareSettings};
+use super::rest::{self, RestRound, X25mState};
+use crate::experiments::host::DriveSelfChecks;
+use crate::keys::{ExperimentKey, keys};
+use crate::outcome::{
+    Experiment, ExperimentInfo, ExperimentOutcome, ExperimentRecords, ExperimentSetup,
+};
 use crate::plot::{self, bars, chart, line};
-use crate::story::Section;
+use crate::story::ArticleSection;
 use maud::{Markup, html};
 use ssdlab_base::LabError;
 use ssdlab_base::stop::go_on;
-use ssdlab_view::chart::{Axis, Chart, Charts, Unit};
+use ssdlab_view::chart::{Chart, ChartAxis, ChartUnit, Charts};
 
 keys! {
     /// The drives, in the order of [`DRIVES`].
-    pub(crate) enum Drive {
+    pub(crate) enum SpareDrive {
         Sf28 = "sf28",
         Sf13 = "sf13",
         X25m = "x25m",
         Barefoot = "barefoot",
     }
 
-    pub(crate) enum Trace {
+    pub(crate) enum DesktopTrace {
         Light = "light",
         Heavy = "heavy",
     }
 
     /// Per cent of new performance by state; the last of a new drive with a system on it.
-    pub(crate) enum Kept {
+    pub(crate) enum RetainedShare {
         Full = "full",
         Dirty = "dirty",
         Scattered = "scattered",
@@ -35,7 +37,7 @@ keys! {
     }
 
     /// Largest change over both traces in points, and write amplification of becoming dirty.
-    pub(crate) enum Change {
+    pub(crate) enum SpareChange {
         Full = "full_change",
         Dirty = "dirty_change",
         DirtyWaf = "dirty_waf",
@@ -43,14 +45,14 @@ keys! {
     }
 
     /// Points by which the heavy trace on the X25-M differs between two rounds.
-    pub(crate) enum Intel {
+    pub(crate) enum RestDifference {
         DirtyLessFull = "intel_dirty_less_full",
         RestedDirtyLessFull = "intel_rested_dirty_less_full",
         RestedLessDirty = "intel_rested_less_dirty",
         ScatteredRestedLessAtOnce = "intel_scattered_rested_less_at_once",
     }
 
-    pub(crate) enum Measure {
+    pub(crate) enum SpareMeasure {
         FullDifference = "full_difference",
         DirtyLight = "dirty_light_difference",
         DirtyHeavy = "dirty_heavy_difference",
@@ -62,44 +64,47 @@ keys! {
         FlashUsedSystem = "flash_used_system",
         FlashUsedEmpty = "flash_used_empty",
         ;
-        Kept((Drive, Trace, Kept)) = "{}",
-        Change((Drive, Change)) = "{}",
-        Intel(Intel) = "{}",
-        IntelWithout(Intel) = "{}_without",
+        Kept((SpareDrive, DesktopTrace, RetainedShare)) = "{}",
+        Change((SpareDrive, SpareChange)) = "{}",
+        Intel(RestDifference) = "{}",
+        IntelWithout(RestDifference) = "{}_without",
     }
 
     /// Random share of the second pass, or random writes alone.
-    pub(crate) enum By {
+    pub(crate) enum DirtyingSweep {
         Share = "by_share",
         Dirt = "by_dirt",
     }
 
-    pub(crate) enum Line {
+    pub(crate) enum SpareCurve {
         ;
-        Kept((Drive, Trace, By)) = "{}",
-        Rested(Trace) = "rested_{}_difference",
+        Kept((SpareDrive, DesktopTrace, DirtyingSweep)) = "{}",
+        Rested(DesktopTrace) = "rested_{}_difference",
     }
 }
 
-type Found = Outcome<Measure, Line>;
+type SpareOutcome = ExperimentOutcome<SpareMeasure, SpareCurve>;
 
-pub(crate) static SPARE: Experiment<Measure, Line> = Experiment {
-    about: About {
+pub(crate) static SPARE: Experiment<SpareMeasure, SpareCurve> = Experiment {
+    about: ExperimentInfo {
         name: "spare",
         what: "traces of desktop use in bursts with pauses, light and heavy, on drives of a 32nd \
                of their size: secure erased, full of random data, full after a second pass with \
                some random writes, and after random writes alone",
         weight: 28,
     },
-    run: |setup| run(&Settings::published(setup.seed), setup),
+    run: |setup| run(&SpareSettings::published(setup.seed), setup),
 };
 
 /// Runs the article at a size.
-pub(super) fn run(settings: &Settings, setup: &Setup<'_>) -> Result<Found, LabError> {
-    let (mut health, mut outcome) = (Health::default(), Outcome::new());
+pub(super) fn run(
+    settings: &SpareSettings,
+    setup: &ExperimentSetup<'_>,
+) -> Result<SpareOutcome, LabError> {
+    let (mut health, mut outcome) = (DriveSelfChecks::default(), ExperimentOutcome::new());
     let stop = setup.stop;
     let mut drives = Vec::new();
-    for (drive, name) in Drive::all().into_iter().zip(DRIVES) {
+    for (drive, name) in SpareDrive::all().into_iter().zip(DRIVES) {
         go_on(stop)?;
         let runs = protocol::drive_runs(name, settings, &mut health, stop)?;
         measure(&mut outcome, drive, &runs);
@@ -114,13 +119,13 @@ pub(super) fn run(settings: &Settings, setup: &Setup<'_>) -> Result<Found, LabEr
     go_on(stop)?;
     compare(&mut outcome);
     intel(&mut outcome, &rounds);
-    for (trace, difference) in Trace::all().into_iter().zip(rested) {
-        outcome.curve(Line::Rested(trace), difference);
+    for (trace, difference) in DesktopTrace::all().into_iter().zip(rested) {
+        outcome.curve(SpareCurve::Rested(trace), difference);
     }
     for (measure, fill) in [
-        Measure::FlashUsedRandom,
-        Measure::FlashUsedSystem,
-        Measure::FlashUsedEmpty,
+        SpareMeasure::FlashUsedRandom,
+        SpareMeasure::FlashUsedSystem,
+        SpareMeasure::FlashUsedEmpty,
     ]
     .into_iter()
     .zip(fills)
@@ -131,101 +136,124 @@ pub(super) fn run(settings: &Settings, setup: &Setup<'_>) -> Result<Found, LabEr
     Ok(outcome)
 }
 
-fn measure(outcome: &mut Found, drive: Drive, runs: &DriveRuns) {
-    for (i, (trace, kept)) in Trace::all().into_iter().zip(&runs.kept).enumerate() {
+fn measure(outcome: &mut SpareOutcome, drive: SpareDrive, runs: &SpareDriveRuns) {
+    for (i, (trace, kept)) in DesktopTrace::all().into_iter().zip(&runs.kept).enumerate() {
         for (state, value) in [
-            (Kept::Full, kept.full_pct),
-            (Kept::Dirty, kept.dirty_pct),
-            (Kept::Scattered, kept.scattered_pct),
-            (Kept::FullOfInstalled, kept.full_of_installed_pct),
+            (RetainedShare::Full, kept.full_pct),
+            (RetainedShare::Dirty, kept.dirty_pct),
+            (RetainedShare::Scattered, kept.scattered_pct),
+            (RetainedShare::FullOfInstalled, kept.full_of_installed_pct),
         ] {
-            outcome.value(Measure::Kept((drive, trace, state)), value);
+            outcome.value(SpareMeasure::Kept((drive, trace, state)), value);
         }
         let [by_share, by_dirt] = [&runs.by_share[i], &runs.by_dirt[i]];
-        outcome.curve(Line::Kept((drive, trace, By::Share)), by_share.clone());
-        outcome.curve(Line::Kept((drive, trace, By::Dirt)), by_dirt.clone());
+        outcome.curve(
+            SpareCurve::Kept((drive, trace, DirtyingSweep::Share)),
+            by_share.clone(),
+        );
+        outcome.curve(
+            SpareCurve::Kept((drive, trace, DirtyingSweep::Dirt)),
+            by_dirt.clone(),
+        );
     }
-    let farthest = |of: fn(&protocol::Kept) -> f64| {
+    let farthest = |of: fn(&protocol::RetainedPerformance) -> f64| {
         let each = runs.kept.iter().map(|kept| (of(kept) - 100.0).abs());
         each.fold(0.0, f64::max)
     };
     for (change, value) in [
-        (Change::Full, farthest(|kept| kept.full_pct)),
-        (Change::Dirty, farthest(|kept| kept.dirty_pct)),
-        (Change::DirtyWaf, runs.dirty_waf[0]),
-        (Change::ScatteredWaf, runs.dirty_waf[1]),
+        (SpareChange::Full, farthest(|kept| kept.full_pct)),
+        (SpareChange::Dirty, farthest(|kept| kept.dirty_pct)),
+        (SpareChange::DirtyWaf, runs.dirty_waf[0]),
+        (SpareChange::ScatteredWaf, runs.dirty_waf[1]),
     ] {
-        outcome.value(Measure::Change((drive, change)), value);
+        outcome.value(SpareMeasure::Change((drive, change)), value);
     }
 }
 
 /// The SandForce drive of 28 % less that of 13 %, points.
-fn compare(outcome: &mut Found) {
-    let of = |outcome: &Found, drive, trace, state| {
-        let value = outcome.get(Measure::Kept((drive, trace, state)));
+fn compare(outcome: &mut SpareOutcome) {
+    let of = |outcome: &SpareOutcome, drive, trace, state| {
+        let value = outcome.get(SpareMeasure::Kept((drive, trace, state)));
         value.unwrap_or(f64::NAN)
     };
-    let wider = |outcome: &Found, trace, state| {
-        -(of(outcome, Drive::Sf13, trace, state) - of(outcome, Drive::Sf28, trace, state))
+    let wider = |outcome: &SpareOutcome, trace, state| {
+        -(of(outcome, SpareDrive::Sf13, trace, state) - of(outcome, SpareDrive::Sf28, trace, state))
     };
-    let full = Trace::all().into_iter();
-    let full = full.map(|trace| wider(outcome, trace, Kept::Full).abs());
+    let full = DesktopTrace::all().into_iter();
+    let full = full.map(|trace| wider(outcome, trace, RetainedShare::Full).abs());
     let full = full.fold(0.0, f64::max);
-    outcome.value(Measure::FullDifference, full);
+    outcome.value(SpareMeasure::FullDifference, full);
     for (measure, trace, state) in [
-        (Measure::DirtyLight, Trace::Light, Kept::Dirty),
-        (Measure::DirtyHeavy, Trace::Heavy, Kept::Dirty),
-        (Measure::ScatteredLight, Trace::Light, Kept::Scattered),
-        (Measure::ScatteredHeavy, Trace::Heavy, Kept::Scattered),
+        (
+            SpareMeasure::DirtyLight,
+            DesktopTrace::Light,
+            RetainedShare::Dirty,
+        ),
+        (
+            SpareMeasure::DirtyHeavy,
+            DesktopTrace::Heavy,
+            RetainedShare::Dirty,
+        ),
+        (
+            SpareMeasure::ScatteredLight,
+            DesktopTrace::Light,
+            RetainedShare::Scattered,
+        ),
+        (
+            SpareMeasure::ScatteredHeavy,
+            DesktopTrace::Heavy,
+            RetainedShare::Scattered,
+        ),
     ] {
         let points = wider(outcome, trace, state);
         outcome.value(measure, points);
     }
-    let heavy = |outcome: &Found, drive, state| of(outcome, drive, Trace::Heavy, state);
-    let full = heavy(outcome, Drive::X25m, Kept::Full);
-    let scattered = heavy(outcome, Drive::X25m, Kept::Scattered);
-    let other = heavy(outcome, Drive::Sf13, Kept::Scattered);
-    outcome.value(Measure::ScatteredLost, scattered - full);
-    outcome.value(Measure::Resilience, other - scattered);
+    let heavy =
+        |outcome: &SpareOutcome, drive, state| of(outcome, drive, DesktopTrace::Heavy, state);
+    let full = heavy(outcome, SpareDrive::X25m, RetainedShare::Full);
+    let scattered = heavy(outcome, SpareDrive::X25m, RetainedShare::Scattered);
+    let other = heavy(outcome, SpareDrive::Sf13, RetainedShare::Scattered);
+    outcome.value(SpareMeasure::ScatteredLost, scattered - full);
+    outcome.value(SpareMeasure::Resilience, other - scattered);
 }
 
 /// The X25-M between its two runs, both at once after the preparation and both rested.
-fn intel(outcome: &mut Found, rounds: &[Round]) {
-    let of = |(state, rested): (State, bool)| {
-        let here = |round: &&Round| round.state == state && round.rested == rested;
+fn intel(outcome: &mut SpareOutcome, rounds: &[RestRound]) {
+    let of = |(state, rested): (X25mState, bool)| {
+        let here = |round: &&RestRound| round.state == state && round.rested == rested;
         rounds.iter().find(here)
     };
     for (intel, from, to) in [
         (
-            Intel::DirtyLessFull,
-            (State::Full, false),
-            (State::Dirty, false),
+            RestDifference::DirtyLessFull,
+            (X25mState::Full, false),
+            (X25mState::Dirty, false),
         ),
         (
-            Intel::RestedDirtyLessFull,
-            (State::Full, true),
-            (State::Dirty, true),
+            RestDifference::RestedDirtyLessFull,
+            (X25mState::Full, true),
+            (X25mState::Dirty, true),
         ),
         (
-            Intel::RestedLessDirty,
-            (State::Dirty, false),
-            (State::Dirty, true),
+            RestDifference::RestedLessDirty,
+            (X25mState::Dirty, false),
+            (X25mState::Dirty, true),
         ),
         (
-            Intel::ScatteredRestedLessAtOnce,
-            (State::Scattered, false),
-            (State::Scattered, true),
+            RestDifference::ScatteredRestedLessAtOnce,
+            (X25mState::Scattered, false),
+            (X25mState::Scattered, true),
         ),
     ] {
         let both = of(from).zip(of(to));
         let with = both.map(|(from, to)| to.with_pct - from.with_pct);
         let without = both.map(|(from, to)| to.without_pct - from.without_pct);
-        outcome.value(Measure::Intel(intel), with);
-        outcome.value(Measure::IntelWithout(intel), without);
+        outcome.value(SpareMeasure::Intel(intel), with);
+        outcome.value(SpareMeasure::IntelWithout(intel), without);
     }
 }
 
-pub(crate) static FULL: Section = Section {
+pub(crate) static FULL: ArticleSection = ArticleSection {
     anchor: "full",
     title: "Full",
     text: &[
@@ -237,7 +265,7 @@ pub(crate) static FULL: Section = Section {
     plots: full,
 };
 
-pub(crate) static DIRTY: Section = Section {
+pub(crate) static DIRTY: ArticleSection = ArticleSection {
     anchor: "dirty",
     title: "Full and dirty",
     text: &[
@@ -249,7 +277,7 @@ pub(crate) static DIRTY: Section = Section {
     plots: dirty,
 };
 
-pub(crate) static INTEL: Section = Section {
+pub(crate) static INTEL: ArticleSection = ArticleSection {
     anchor: "intel",
     title: "A drive that improves",
     text: &[
@@ -260,7 +288,7 @@ pub(crate) static INTEL: Section = Section {
     plots: plot::none,
 };
 
-pub(crate) static COMPRESS: Section = Section {
+pub(crate) static COMPRESS: ArticleSection = ArticleSection {
     anchor: "compress",
     title: "How full is full?",
     text: &[
@@ -271,18 +299,21 @@ pub(crate) static COMPRESS: Section = Section {
     plots: plot::none,
 };
 
-const TITLES: [(Drive, &str); 4] = [
-    (Drive::Sf28, "SF-1200, 28 % spare"),
-    (Drive::Sf13, "SF-1200, 13 % spare"),
-    (Drive::X25m, "X25-M G2"),
-    (Drive::Barefoot, "Indilinx Barefoot"),
+const TITLES: [(SpareDrive, &str); 4] = [
+    (SpareDrive::Sf28, "SF-1200, 28 % spare"),
+    (SpareDrive::Sf13, "SF-1200, 13 % spare"),
+    (SpareDrive::X25m, "X25-M G2"),
+    (SpareDrive::Barefoot, "Indilinx Barefoot"),
 ];
 
-fn per_cent_of_new(found: &Outcomes, title: &str, state: Kept) -> Markup {
-    let groups = [(Trace::Light, "Light trace"), (Trace::Heavy, "Heavy trace")];
+fn per_cent_of_new(found: &ExperimentRecords, title: &str, state: RetainedShare) -> Markup {
+    let groups = [
+        (DesktopTrace::Light, "Light trace"),
+        (DesktopTrace::Heavy, "Heavy trace"),
+    ];
     let groups = groups.map(|(trace, name)| {
-        let of = |(drive, title): &(Drive, &'static str)| {
-            let value = found.value(&SPARE, Measure::Kept((*drive, trace, state)))?;
+        let of = |(drive, title): &(SpareDrive, &'static str)| {
+            let value = found.value(&SPARE, SpareMeasure::Kept((*drive, trace, state)))?;
             Some((*title, value))
         };
         (name, TITLES.iter().filter_map(of).collect())
@@ -290,45 +321,53 @@ fn per_cent_of_new(found: &Outcomes, title: &str, state: Kept) -> Markup {
     bars(title, "%", &groups)
 }
 
-fn full(found: &Outcomes, _: &mut Charts) -> Markup {
-    per_cent_of_new(found, "Full: per cent of new performance.", Kept::Full)
+fn full(found: &ExperimentRecords, _: &mut Charts) -> Markup {
+    per_cent_of_new(
+        found,
+        "Full: per cent of new performance.",
+        RetainedShare::Full,
+    )
 }
 
-fn dirty(found: &Outcomes, charts: &mut Charts) -> Markup {
+fn dirty(found: &ExperimentRecords, charts: &mut Charts) -> Markup {
     let title = "Full and dirty: per cent of new performance.";
     html! {
-        (per_cent_of_new(found, title, Kept::Dirty))
+        (per_cent_of_new(found, title, RetainedShare::Dirty))
         div .pair {
-            @for trace in Trace::all() { (charts.add(by(found, trace, By::Share))) }
+            @for trace in DesktopTrace::all() { (charts.add(by(found, trace, DirtyingSweep::Share))) }
         }
         p {
             "That is a pass in order with some random writes. Random writes and nothing else after \
              the fill, which is worse than what the article did:"
         }
         div .pair {
-            @for trace in Trace::all() { (charts.add(by(found, trace, By::Dirt))) }
+            @for trace in DesktopTrace::all() { (charts.add(by(found, trace, DirtyingSweep::Dirt))) }
         }
     }
 }
 
 /// Per cent of new by the random share of the second pass, or by the amount of random writes alone.
-fn by(found: &Outcomes, trace: Trace, by: By) -> Chart {
+fn by(found: &ExperimentRecords, trace: DesktopTrace, by: DirtyingSweep) -> Chart {
     let lines = TITLES.iter().enumerate().map(|(i, (drive, title))| {
-        let points = found.curve(&SPARE, Line::Kept((*drive, trace, by)));
+        let points = found.curve(&SPARE, SpareCurve::Kept((*drive, trace, by)));
         line(*title, i, points)
     });
     let (what, group, axis) = match by {
-        By::Share => ("random share of the second pass", "share", Axis::Percent),
-        By::Dirt => (
+        DirtyingSweep::Share => (
+            "random share of the second pass",
+            "share",
+            ChartAxis::Percent,
+        ),
+        DirtyingSweep::Dirt => (
             "user capacities written at random alone",
             "dirt",
-            Axis::Writes,
+            ChartAxis::Writes,
         ),
     };
     let title = format!("Of new performance, {} trace, by {what}", trace.name());
     Chart {
         axis,
-        unit: Unit::Percent,
+        unit: ChartUnit::Percent,
         ..chart(title, group, lines.collect())
     }
 }

@@ -1,20 +1,20 @@
 //! The article's order of effects, on drives of a 256th of their size.
 
-use super::protocol::{self, DRIVES, Settings};
-use super::rest::{self, State};
+use super::protocol::{self, DRIVES, SpareSettings};
+use super::rest::{self, X25mState};
 use super::run::run;
-use crate::experiments::host::Health;
-use crate::experiments::scale::Scale;
-use crate::outcome::{Setup, level};
+use crate::experiments::host::DriveSelfChecks;
+use crate::experiments::scale::DriveScale;
+use crate::outcome::{ExperimentSetup, level};
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 static GO: AtomicBool = AtomicBool::new(false);
 
-fn small() -> Settings {
-    Settings {
+fn small() -> SpareSettings {
+    SpareSettings {
         seed: 3,
-        scale: Scale {
+        scale: DriveScale {
             blocks: 8,
             pages: 32,
         },
@@ -24,7 +24,7 @@ fn small() -> Settings {
 
 #[test]
 fn spare_area_matters_when_scattered_and_not_when_full() {
-    let mut health = Health::default();
+    let mut health = DriveSelfChecks::default();
     let [wide, narrow] = [DRIVES[0], DRIVES[1]]
         .map(|name| protocol::drive_runs(name, &small(), &mut health, &GO).unwrap());
     for (wide, narrow) in wide.kept.iter().zip(&narrow.kept) {
@@ -49,7 +49,7 @@ fn spare_area_matters_when_scattered_and_not_when_full() {
 /// what holds nothing, and lose that when they are full.
 #[test]
 fn filling_changes_only_a_drive_that_knows_what_is_free() {
-    let mut health = Health::default();
+    let mut health = DriveSelfChecks::default();
     let [intel, barefoot] = [DRIVES[2], DRIVES[3]]
         .map(|name| protocol::drive_runs(name, &small(), &mut health, &GO).unwrap());
     for kept in &barefoot.kept {
@@ -65,7 +65,8 @@ fn filling_changes_only_a_drive_that_knows_what_is_free() {
 
 #[test]
 fn the_second_pass_covers_every_address_and_has_its_share_of_random_writes() {
-    let states = protocol::States::some(DRIVES[1], &[], &small(), (&[], &[]), &GO).unwrap();
+    let states =
+        protocol::SpareDriveStates::some(DRIVES[1], &[], &small(), (&[], &[]), &GO).unwrap();
     let user = states.full.config().user_bytes;
     for share in [0, 85, 500] {
         let mut rng = ssdlab_ssd::rng::Rng::named(1, "test");
@@ -85,11 +86,12 @@ fn the_second_pass_covers_every_address_and_has_its_share_of_random_writes() {
 
 #[test]
 fn the_intel_drive_recovers_in_a_rest_only_with_background_reclaim() {
-    let mut health = Health::default();
+    let mut health = DriveSelfChecks::default();
     let intel = rest::intel(&small(), &mut health, &GO).unwrap();
     let of = |rested: bool| {
-        let round =
-            |round: &&rest::Round| round.state == State::Scattered && round.rested == rested;
+        let round = |round: &&rest::RestRound| {
+            round.state == X25mState::Scattered && round.rested == rested
+        };
         *intel.iter().find(round).unwrap()
     };
     let (at_once, rested) = (of(false), of(true));
@@ -101,7 +103,7 @@ fn the_intel_drive_recovers_in_a_rest_only_with_background_reclaim() {
 
 #[test]
 fn only_random_data_fills_the_flash() {
-    let mut health = Health::default();
+    let mut health = DriveSelfChecks::default();
     let fills = protocol::compress(&small(), &mut health, &GO).unwrap();
     assert!(fills[0].flash_used > 0.85, "{fills:?}");
     assert!(fills[0].waf > 1.0, "{fills:?}");
@@ -115,7 +117,7 @@ fn only_random_data_fills_the_flash() {
 #[test]
 fn the_same_seed_gives_the_same_bytes() {
     let once = || {
-        let mut health = Health::default();
+        let mut health = DriveSelfChecks::default();
         let runs = protocol::drive_runs(DRIVES[1], &small(), &mut health, &GO).unwrap();
         format!("{runs:?} {health:?}")
     };
@@ -124,7 +126,7 @@ fn the_same_seed_gives_the_same_bytes() {
 
 #[test]
 fn with_background_reclaim_a_rest_helps_the_light_trace_first() {
-    let mut health = Health::default();
+    let mut health = DriveSelfChecks::default();
     let rested = rest::rested(&small(), &mut health, &GO).unwrap();
     let [light, heavy] = &rested;
     let apart = |(light, heavy): (&(f64, f64), &(f64, f64))| light.1 < 1.0 && heavy.1 > 2.0;
@@ -137,13 +139,13 @@ fn with_background_reclaim_a_rest_helps_the_light_trace_first() {
 #[test]
 fn a_run_that_is_stopped_ends_within_a_chunk_of_commands() {
     let stop = AtomicBool::new(false);
-    let settings = Settings {
+    let settings = SpareSettings {
         traces: 40,
         ..small()
     };
     std::thread::scope(|scope| {
         let run = scope.spawn(|| {
-            let setup = Setup {
+            let setup = ExperimentSetup {
                 seed: 3,
                 stop: &stop,
                 aged: None,

@@ -4,24 +4,27 @@
 //! written in order first; four transfers of 2 MB outstanding; CrystalDiskMark's usual 1000 MB
 //! five times over at depth 1. "Repeating" data compresses as far as it can.
 
-use super::measure::{Bench, Benchmark, Cdm, Data, Iometer, Number, Played, Sweep};
-use super::traces::{TRACES, Trace};
-use crate::experiments::host::Health;
-use crate::keys::Key;
+use super::measure::{
+    BenchmarkMetric, BenchmarkResults, BenchmarkRig, CrystalDiskMarkMetric, DataCompressibility,
+    DepthSweep, IometerMetric, TracePlaybackMetric,
+};
+use super::traces::{ClientTrace, TRACES};
+use crate::experiments::host::DriveSelfChecks;
+use crate::keys::ExperimentKey;
 use ssdlab_base::LabError;
-use ssdlab_load::profiles::Profile;
-use ssdlab_load::stream::Stream;
+use ssdlab_load::profiles::WorkloadProfile;
+use ssdlab_load::stream::JobStream;
 use ssdlab_ssd::{Command, Drive, Op};
 use std::sync::atomic::AtomicBool;
 
 /// Queue depths of the 4 KiB sweeps.
 const DEPTHS: [u32; 7] = [1, 2, 4, 8, 16, 32, 64];
 /// Server profiles.
-const PROFILES: [(Sweep, &str); 4] = [
-    (Sweep::Database, "iometer-database"),
-    (Sweep::FileServer, "iometer-file-server"),
-    (Sweep::WebServer, "iometer-web-server"),
-    (Sweep::Workstation, "iometer-workstation"),
+const PROFILES: [(DepthSweep, &str); 4] = [
+    (DepthSweep::Database, "iometer-database"),
+    (DepthSweep::FileServer, "iometer-file-server"),
+    (DepthSweep::WebServer, "iometer-web-server"),
+    (DepthSweep::Workstation, "iometer-workstation"),
 ];
 /// Queue depths of the profiles.
 const DEPTHS_MIXED: [u32; 8] = [1, 2, 4, 8, 16, 32, 64, 128];
@@ -31,7 +34,7 @@ const SMALL: u32 = 4096;
 
 /// Amount of work of the benchmark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Size {
+pub(super) struct BenchmarkSize {
     /// Bytes of the test file.
     pub span: u64,
     /// Commands of each point of a sweep.
@@ -40,9 +43,9 @@ pub(super) struct Size {
     pub smaller: u64,
 }
 
-impl Default for Size {
-    fn default() -> Size {
-        Size {
+impl Default for BenchmarkSize {
+    fn default() -> BenchmarkSize {
+        BenchmarkSize {
             span: 8 << 30,
             commands: 20_000,
             smaller: 1,
@@ -56,27 +59,27 @@ impl Default for Size {
 /// When a drive is not possible, or `stop` is set.
 pub(super) fn benchmark(
     drive: &dyn Fn() -> Result<Drive, LabError>,
-    size: Size,
+    size: BenchmarkSize,
     seed: u64,
-    health: &mut Health,
+    health: &mut DriveSelfChecks,
     stop: &AtomicBool,
-) -> Result<Benchmark, LabError> {
-    let mut found = Benchmark::default();
-    for data in Data::all() {
+) -> Result<BenchmarkResults, LabError> {
+    let mut found = BenchmarkResults::default();
+    for data in DataCompressibility::all() {
         let kind = (data.name(), data.compress_pct());
-        let mut bench = Bench::new(drive()?, kind, &mut found, seed, stop);
+        let mut bench = BenchmarkRig::new(drive()?, kind, &mut found, seed, stop);
         large(&mut bench, data, size)?;
         latency(&mut bench, data, size)?;
         sweeps(&mut bench, data, size)?;
         profiles(&mut bench, data, size, seed)?;
         let idle = bench.idle_power();
-        bench.keep(Number::Iometer((data, Iometer::IdleW)), idle);
+        bench.keep(BenchmarkMetric::Iometer((data, IometerMetric::IdleW)), idle);
         bench.finish("Iometer", health);
     }
-    let mut bench = Bench::new(drive()?, ("cdm", 0), &mut found, seed, stop);
+    let mut bench = BenchmarkRig::new(drive()?, ("cdm", 0), &mut found, seed, stop);
     crystal_disk_mark(&mut bench, size)?;
     bench.finish("CrystalDiskMark", health);
-    let mut bench = Bench::new(drive()?, ("trace", 0), &mut found, seed, stop);
+    let mut bench = BenchmarkRig::new(drive()?, ("trace", 0), &mut found, seed, stop);
     for trace in &TRACES {
         play(&mut bench, trace, size)?;
     }
@@ -85,20 +88,24 @@ pub(super) fn benchmark(
 }
 
 /// 2 MB in order and at random; the first lays the test file down.
-fn large(bench: &mut Bench<'_>, data: Data, size: Size) -> Result<(), LabError> {
+fn large(
+    bench: &mut BenchmarkRig<'_>,
+    data: DataCompressibility,
+    size: BenchmarkSize,
+) -> Result<(), LabError> {
     let (count, whole) = (size.span / u64::from(LARGE), (0, size.span));
     let writes = [
-        Iometer::SequentialWriteMbS,
-        Iometer::SequentialWriteW,
-        Iometer::Random2mWriteMbS,
+        IometerMetric::SequentialWriteMbS,
+        IometerMetric::SequentialWriteW,
+        IometerMetric::Random2mWriteMbS,
     ];
     let reads = [
-        Iometer::SequentialReadMbS,
-        Iometer::SequentialReadW,
-        Iometer::Random2mReadMbS,
+        IometerMetric::SequentialReadMbS,
+        IometerMetric::SequentialReadW,
+        IometerMetric::Random2mReadMbS,
     ];
     for (op, numbers) in [(Op::Write, writes), (Op::Read, reads)] {
-        let [sequential, power, random] = numbers.map(|n| Number::Iometer((data, n)));
+        let [sequential, power, random] = numbers.map(|n| BenchmarkMetric::Iometer((data, n)));
         let commands = bench.in_order(op, 0, LARGE, count);
         let (span, power_w) = bench.run(LARGE_DEPTH, commands)?;
         bench.keep(sequential, span.mb_s());
@@ -111,28 +118,45 @@ fn large(bench: &mut Bench<'_>, data: Data, size: Size) -> Result<(), LabError> 
 }
 
 /// 4 KiB random writes, one at a time.
-fn latency(bench: &mut Bench<'_>, data: Data, size: Size) -> Result<(), LabError> {
+fn latency(
+    bench: &mut BenchmarkRig<'_>,
+    data: DataCompressibility,
+    size: BenchmarkSize,
+) -> Result<(), LabError> {
     let commands = bench.at_random(Op::Write, (0, size.span), SMALL, size.commands);
     let (span, _) = bench.run(1, commands)?;
     for (number, value) in [
-        (Iometer::LatencyMeanMs, span.write_latency.mean() / 1e6),
-        (Iometer::LatencyMaxMs, span.write_latency.max() as f64 / 1e6),
-        (Iometer::Qd1WriteIops, span.iops()),
+        (
+            IometerMetric::LatencyMeanMs,
+            span.write_latency.mean() / 1e6,
+        ),
+        (
+            IometerMetric::LatencyMaxMs,
+            span.write_latency.max() as f64 / 1e6,
+        ),
+        (IometerMetric::Qd1WriteIops, span.iops()),
     ] {
-        bench.keep(Number::Iometer((data, number)), value);
+        bench.keep(BenchmarkMetric::Iometer((data, number)), value);
     }
     Ok(())
 }
 
 /// 4 KiB random reads and writes over queue depth.
-fn sweeps(bench: &mut Bench<'_>, data: Data, size: Size) -> Result<(), LabError> {
-    let reads = (Sweep::Read4k, [Iometer::Read4kPeakIops, Iometer::Read4kW]);
+fn sweeps(
+    bench: &mut BenchmarkRig<'_>,
+    data: DataCompressibility,
+    size: BenchmarkSize,
+) -> Result<(), LabError> {
+    let reads = (
+        DepthSweep::Read4k,
+        [IometerMetric::Read4kPeakIops, IometerMetric::Read4kW],
+    );
     let writes = (
-        Sweep::Write4k,
-        [Iometer::Write4kPeakIops, Iometer::Write4kW],
+        DepthSweep::Write4k,
+        [IometerMetric::Write4kPeakIops, IometerMetric::Write4kW],
     );
     for (op, (sweep, numbers)) in [(Op::Read, reads), (Op::Write, writes)] {
-        let [peak, power] = numbers.map(|number| Number::Iometer((data, number)));
+        let [peak, power] = numbers.map(|number| BenchmarkMetric::Iometer((data, number)));
         let mut peak_iops = 0.0_f64;
         for depth in DEPTHS {
             let commands = bench.at_random(op, (0, size.span), SMALL, size.commands);
@@ -149,9 +173,14 @@ fn sweeps(bench: &mut Bench<'_>, data: Data, size: Size) -> Result<(), LabError>
 }
 
 /// The server profiles over queue depth.
-fn profiles(bench: &mut Bench<'_>, data: Data, size: Size, seed: u64) -> Result<(), LabError> {
+fn profiles(
+    bench: &mut BenchmarkRig<'_>,
+    data: DataCompressibility,
+    size: BenchmarkSize,
+    seed: u64,
+) -> Result<(), LabError> {
     for (sweep, name) in PROFILES {
-        let plan = Profile::named(name)?.plan(None, None)?;
+        let plan = WorkloadProfile::named(name)?.plan(None, None)?;
         let Some(job) = plan.phases.first().and_then(|phase| phase.jobs.first()) else {
             return Err(LabError::refused(format!("profile {name} is empty"), ""));
         };
@@ -159,7 +188,7 @@ fn profiles(bench: &mut Bench<'_>, data: Data, size: Size, seed: u64) -> Result<
         job.seed = seed;
         job.region = Some(size.span);
         job.data.compress_pct = bench.compress_pct;
-        let mut stream = Stream::new(&job, 0, bench.user_bytes())?;
+        let mut stream = JobStream::new(&job, 0, bench.user_bytes())?;
         for depth in DEPTHS_MIXED {
             let commands = std::iter::from_fn(|| stream.next_command());
             let commands: Vec<Command> = commands.take(size.commands as usize).collect();
@@ -171,12 +200,12 @@ fn profiles(bench: &mut Bench<'_>, data: Data, size: Size, seed: u64) -> Result<
 }
 
 /// CrystalDiskMark's writes, incompressible: in order, and 512 KiB at random.
-fn crystal_disk_mark(bench: &mut Bench<'_>, size: Size) -> Result<(), LabError> {
+fn crystal_disk_mark(bench: &mut BenchmarkRig<'_>, size: BenchmarkSize) -> Result<(), LabError> {
     const RUNS: u64 = 5;
     let volume = 1000 * (1 << 20) / size.smaller;
     for (number, block, random) in [
-        (Cdm::SequentialWrite, 1 << 20, false),
-        (Cdm::Write512k, 512 << 10, true),
+        (CrystalDiskMarkMetric::SequentialWrite, 1 << 20, false),
+        (CrystalDiskMarkMetric::Write512k, 512 << 10, true),
     ] {
         let count = volume / u64::from(block);
         let mut best = 0.0_f64;
@@ -189,13 +218,17 @@ fn crystal_disk_mark(bench: &mut Bench<'_>, size: Size) -> Result<(), LabError> 
             let (span, _) = bench.run(1, commands)?;
             best = best.max(span.mb_s());
         }
-        bench.keep(Number::Cdm(number), best);
+        bench.keep(BenchmarkMetric::Cdm(number), best);
     }
     Ok(())
 }
 
 /// A client trace.
-fn play(bench: &mut Bench<'_>, trace: &Trace, size: Size) -> Result<(), LabError> {
+fn play(
+    bench: &mut BenchmarkRig<'_>,
+    trace: &ClientTrace,
+    size: BenchmarkSize,
+) -> Result<(), LabError> {
     // Addresses must be written before they are read.
     bench.compress_pct = trace.compress_pct;
     let chunk = 1 << 20;
@@ -207,8 +240,8 @@ fn play(bench: &mut Bench<'_>, trace: &Trace, size: Size) -> Result<(), LabError
     let count = (span.read_latency.len() + span.write_latency.len()) as f64;
     let total = span.read_latency.mean() * span.read_latency.len() as f64
         + span.write_latency.mean() * span.write_latency.len() as f64;
-    let of = |played| Number::Trace((trace.name, played));
-    bench.keep(of(Played::Ms), total / count.max(1.0) / 1e6);
-    bench.keep(of(Played::MbS), span.mb_s());
+    let of = |played| BenchmarkMetric::Trace((trace.name, played));
+    bench.keep(of(TracePlaybackMetric::Ms), total / count.max(1.0) / 1e6);
+    bench.keep(of(TracePlaybackMetric::MbS), span.mb_s());
     Ok(())
 }

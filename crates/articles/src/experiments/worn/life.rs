@@ -3,11 +3,11 @@
 use ssdlab_base::LabError;
 use ssdlab_drives::catalogue;
 use ssdlab_drives::cycles::Cycles;
-use ssdlab_drives::keep::manner::Manner;
-use ssdlab_drives::keep::saved::About;
+use ssdlab_drives::keep::manner::LifeConditions;
+use ssdlab_drives::keep::saved::SavedDriveInfo;
 use ssdlab_drives::rests_on::RestsOn;
 use ssdlab_life::age::live::Ageing;
-use ssdlab_life::age::{Plan, Until};
+use ssdlab_life::age::{AgeingPlan, LifeEnd};
 use ssdlab_ssd::{Bytes, Drive, DriveConfig};
 use ssdlab_view::units::decimal_bytes;
 use std::sync::atomic::AtomicBool;
@@ -21,7 +21,7 @@ const PER_DAY: u64 = 10_000_000_000_000;
 
 /// A life that was played.
 #[derive(Clone, Debug)]
-pub(super) struct Aged {
+pub(super) struct WornLife {
     /// Bytes written by the host.
     pub host_bytes: u64,
     /// NAND bytes programmed / host bytes written.
@@ -40,19 +40,19 @@ pub(super) struct Aged {
     pub rests_on: Vec<RestsOn>,
 }
 
-impl Aged {
+impl WornLife {
     /// Per cent of the rated cycles left on average.
     pub fn life_left_pct(&self) -> f64 {
         self.cycles.left_pct(self.cycles_rated)
     }
 
-    fn of(drive: &Drive, how: String, rests_on: Vec<RestsOn>) -> Result<Aged, LabError> {
+    fn of(drive: &Drive, how: String, rests_on: Vec<RestsOn>) -> Result<WornLife, LabError> {
         let wear = drive.reliability().ok_or_else(|| {
             LabError::refused("the aged drive's media does not wear", "see `ssdlab age`")
         })?;
         let counters = drive.counters();
         let slot = drive.config().geometry().slot_bytes;
-        Ok(Aged {
+        Ok(WornLife {
             host_bytes: counters.host_bytes_written,
             waf: (counters.slots_programmed() * u64::from(slot)) as f64
                 / (counters.host_bytes_written as f64).max(1.0),
@@ -71,8 +71,8 @@ impl Aged {
 ///
 /// # Errors
 /// When the drive is not in the catalogue.
-pub(super) fn plan(seed: u64, until: Until) -> Result<Plan, LabError> {
-    let manner = Manner {
+pub(super) fn plan(seed: u64, until: LifeEnd) -> Result<AgeingPlan, LabError> {
+    let manner = LifeConditions {
         name: String::new(),
         title: String::new(),
         settings: Vec::new(),
@@ -86,7 +86,7 @@ pub(super) fn plan(seed: u64, until: Until) -> Result<Plan, LabError> {
         temperature_c: 40.0,
         fast: false,
     };
-    Plan::new(&catalogue::drive(DRIVE)?, manner, until)
+    AgeingPlan::new(&catalogue::drive(DRIVE)?, manner, until)
 }
 
 /// The configuration that is measured: the life's, with the controller's compression, which the
@@ -94,7 +94,7 @@ pub(super) fn plan(seed: u64, until: Until) -> Result<Plan, LabError> {
 ///
 /// # Errors
 /// When the drive is not in the catalogue.
-pub(super) fn measured(plan: &Plan) -> Result<DriveConfig, LabError> {
+pub(super) fn measured(plan: &AgeingPlan) -> Result<DriveConfig, LabError> {
     let mut config = plan.config.clone();
     config.ftl.compression_pack = catalogue::drive(DRIVE)?.config.ftl.compression_pack;
     Ok(config)
@@ -104,7 +104,7 @@ pub(super) fn measured(plan: &Plan) -> Result<DriveConfig, LabError> {
 ///
 /// # Errors
 /// When the plan is impossible, or `stop` is set.
-pub(super) fn age(plan: &Plan, stop: &AtomicBool) -> Result<(Drive, Aged), LabError> {
+pub(super) fn age(plan: &AgeingPlan, stop: &AtomicBool) -> Result<(Drive, WornLife), LabError> {
     let lived = Ageing::begin(plan)?.live(None, &mut |_| {}, stop)?;
     if lived.life.stopped {
         return Err(LabError::refused("stopped", ""));
@@ -113,12 +113,12 @@ pub(super) fn age(plan: &Plan, stop: &AtomicBool) -> Result<(Drive, Aged), LabEr
     let drive = drive.map_err(|error| LabError::refused(error.to_string(), ""))?;
     let written = decimal_bytes(drive.counters().host_bytes_written as f64);
     let how = format!("{written} in order, 1 MiB each, incompressible, every page write played");
-    let aged = Aged::of(&drive, how, plan.manner.rests_on.clone())?;
+    let aged = WornLife::of(&drive, how, plan.manner.rests_on.clone())?;
     Ok((drive, aged))
 }
 
 /// The command that makes the drive of a plan.
-fn hint(plan: &Plan) -> String {
+fn hint(plan: &AgeingPlan) -> String {
     let m = &plan.manner;
     format!(
         "make it with `ssdlab age {DRIVE} --workload {} --block {}MiB --until 270TB --per-day \
@@ -133,7 +133,7 @@ fn hint(plan: &Plan) -> String {
 /// The difference of a kept drive's life from the plan's, if there is one. Nothing that was
 /// extrapolated stands for a life of which every page write is played; weeks at another rate or
 /// temperature bring other patrols.
-fn differs(plan: &Plan, about: &About) -> Option<String> {
+fn differs(plan: &AgeingPlan, about: &SavedDriveInfo) -> Option<String> {
     let wanted = &plan.manner;
     let Some(lived) = &about.lived else {
         return Some("does not say how it was written, or was used since".into());
@@ -141,7 +141,7 @@ fn differs(plan: &Plan, about: &About) -> Option<String> {
     if lived.fast {
         return Some("was aged with --fast: not every page write was played".into());
     }
-    let each = |m: &Manner| {
+    let each = |m: &LifeConditions| {
         [
             ("--workload", m.pattern.clone()),
             ("--block", Bytes(m.block.into()).to_string()),
@@ -164,7 +164,11 @@ fn differs(plan: &Plan, about: &About) -> Option<String> {
 /// # Errors
 /// When it is another drive, wears otherwise, or was written another amount or in another manner
 /// (see [`differs`]).
-pub(super) fn saved(plan: &Plan, drive: &Drive, about: &About) -> Result<Aged, LabError> {
+pub(super) fn saved(
+    plan: &AgeingPlan,
+    drive: &Drive,
+    about: &SavedDriveInfo,
+) -> Result<WornLife, LabError> {
     let (config, wanted) = (drive.config(), &plan.config);
     let hint = &hint(plan);
     if about.name != DRIVE || config.shape != wanted.shape || config.wear != wanted.wear {
@@ -175,8 +179,8 @@ pub(super) fn saved(plan: &Plan, drive: &Drive, about: &About) -> Result<Aged, L
         return Err(LabError::refused(format!("the aged drive {what}"), hint));
     }
     let how = format!("{}; saved, and read here", about.history.join("; "));
-    let aged = Aged::of(drive, how, about.rests_on.clone())?;
-    let Until::Bytes(bytes) = plan.until else {
+    let aged = WornLife::of(drive, how, about.rests_on.clone())?;
+    let LifeEnd::Bytes(bytes) = plan.until else {
         return Err(LabError::refused("the life has no length in bytes", ""));
     };
     if aged.host_bytes < bytes || aged.host_bytes > bytes + bytes / 100 {

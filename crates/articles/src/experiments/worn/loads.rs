@@ -13,9 +13,9 @@
 use super::life::WRITTEN;
 use ssdlab_base::LabError;
 use ssdlab_drives::scaling::scaled;
-use ssdlab_life::endurance::work::Work;
-use ssdlab_life::endurance::{Rounds, steady_waf};
-use ssdlab_load::synthetic::{Load, Pattern};
+use ssdlab_life::endurance::work::WearWorkload;
+use ssdlab_life::endurance::{SteadySchedule, steady_waf};
+use ssdlab_load::synthetic::{SyntheticLoad, SyntheticPattern};
 use ssdlab_ssd::DriveConfig;
 use ssdlab_ssd::geometry::Geometry;
 use std::sync::atomic::AtomicBool;
@@ -27,7 +27,7 @@ const PLAYED: u64 = 4 << 30;
 
 /// A load that the 270 TB may have been.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Candidate {
+pub(super) struct LoadEstimate {
     /// In words.
     pub name: &'static str,
     /// Write amplification factor in steady state.
@@ -40,10 +40,10 @@ pub(super) struct Candidate {
 
 /// Its name, bytes of a write, and the part of the drive that is written, as a divisor; `None` for
 /// JESD219.
-type Written = Option<(&'static str, u32, u64)>;
+type CandidateWrites = Option<(&'static str, u32, u64)>;
 
 /// The loads.
-const LOADS: [(&str, Written); 6] = [
+const LOADS: [(&str, CandidateWrites); 6] = [
     ("in order, 1 MiB", Some(("sequential", 1 << 20, 1))),
     ("random, 128 KiB", Some(("uniform", 128 << 10, 1))),
     ("random, 4 KiB", Some(("uniform", 4096, 1))),
@@ -69,7 +69,7 @@ pub(super) fn candidates(
     nand_bytes_s: f64,
     seed: u64,
     stop: &AtomicBool,
-) -> Result<Vec<Candidate>, LabError> {
+) -> Result<Vec<LoadEstimate>, LabError> {
     let mut small = scaled(config, PLAYED)?.config;
     small.wear = None;
     small.ftl.compression_pack = 1;
@@ -77,25 +77,25 @@ pub(super) fn candidates(
     let each = LOADS.iter().map(|(name, load)| {
         let (work, part) = match load {
             Some((pattern, block, part)) => {
-                let load = Load {
-                    pattern: Pattern::parse(pattern)?,
+                let load = SyntheticLoad {
+                    pattern: SyntheticPattern::parse(pattern)?,
                     block: *block,
                     read_pct: 0,
                     trim_pct: 0,
                     seed,
                 };
-                (Work::Pattern(load), *part)
+                (WearWorkload::Pattern(load), *part)
             }
-            None => (Work::Enterprise, 1),
+            None => (WearWorkload::Enterprise, 1),
         };
-        let rounds = Rounds {
+        let rounds = SteadySchedule {
             bytes: small.user_bytes / part,
             warm: WARM,
             seed,
         };
         let waf = steady_waf(&small, &work, &rounds, stop)?.waf;
         let nand = WRITTEN as f64 * waf;
-        Ok(Candidate {
+        Ok(LoadEstimate {
             name,
             waf,
             life_left_pct: 100.0 * (1.0 - nand / (f64::from(cycles) * raw)),

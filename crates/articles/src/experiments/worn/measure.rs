@@ -1,8 +1,8 @@
 //! One measurement after another on one drive, kept by name.
 
-use crate::experiments::host::{Health, Host, Span};
+use crate::experiments::host::{DriveSelfChecks, ExperimentHost, IntervalStats};
 use crate::keys::keys;
-use crate::outcome::Points;
+use crate::outcome::CurvePoints;
 use ssdlab_base::LabError;
 use ssdlab_base::stop::go_on;
 use ssdlab_ssd::rng::Rng;
@@ -12,7 +12,7 @@ use std::sync::atomic::AtomicBool;
 
 keys! {
     /// The two kinds of data: compressible as far as can be, and not at all.
-    pub(crate) enum Data {
+    pub(crate) enum DataCompressibility {
         Repeating = "repeating",
         Random = "random",
     }
@@ -20,7 +20,7 @@ keys! {
 
 keys! {
     /// Numbers measured with each kind of data.
-    pub(crate) enum Iometer {
+    pub(crate) enum IometerMetric {
         SequentialReadMbS = "sequential_read_mb_s",
         SequentialReadW = "sequential_read_w",
         Random2mReadMbS = "random_2m_read_mb_s",
@@ -38,32 +38,32 @@ keys! {
     }
 
     /// CrystalDiskMark's numbers.
-    pub(crate) enum Cdm {
+    pub(crate) enum CrystalDiskMarkMetric {
         SequentialWrite = "sequential_write_mb_s",
         Write512k = "512k_write_mb_s",
     }
 
-    pub(crate) enum TraceName {
+    pub(crate) enum ClientTraceName {
         Htpc = "htpc",
         Productivity = "productivity",
         Gaming = "gaming",
     }
 
-    pub(crate) enum Played {
+    pub(crate) enum TracePlaybackMetric {
         Ms = "ms",
         MbS = "mb_s",
     }
 
     /// Every number of the benchmark: MB/s, IOPS, ms, W, as the end of the name says.
-    pub(crate) enum Number {
+    pub(crate) enum BenchmarkMetric {
         ;
-        Iometer((Data, Iometer)) = "{}",
-        Cdm(Cdm) = "cdm_{}",
-        Trace((TraceName, Played)) = "trace_{}",
+        Iometer((DataCompressibility, IometerMetric)) = "{}",
+        Cdm(CrystalDiskMarkMetric) = "cdm_{}",
+        Trace((ClientTraceName, TracePlaybackMetric)) = "trace_{}",
     }
 
     /// Lines over queue depth, IOPS.
-    pub(crate) enum Sweep {
+    pub(crate) enum DepthSweep {
         Read4k = "4k_read",
         Write4k = "4k_write",
         Database = "database",
@@ -73,30 +73,30 @@ keys! {
     }
 }
 
-impl Data {
+impl DataCompressibility {
     /// Percentage that a compressor takes off.
     pub fn compress_pct(self) -> u8 {
         match self {
-            Data::Repeating => 100,
-            Data::Random => 0,
+            DataCompressibility::Repeating => 100,
+            DataCompressibility::Random => 0,
         }
     }
 }
 
 /// Numbers of a drive, and its lines over queue depth.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Benchmark {
-    pub values: BTreeMap<Number, f64>,
-    pub curves: BTreeMap<(Data, Sweep), Points>,
+pub(super) struct BenchmarkResults {
+    pub values: BTreeMap<BenchmarkMetric, f64>,
+    pub curves: BTreeMap<(DataCompressibility, DepthSweep), CurvePoints>,
 }
 
 /// Rest of the drive between two measurements.
 const PAUSE: Nanos = Nanos::from_secs(10);
 
 /// A drive that is measured.
-pub(super) struct Bench<'a> {
-    host: Host<'static>,
-    found: &'a mut Benchmark,
+pub(super) struct BenchmarkRig<'a> {
+    host: ExperimentHost<'static>,
+    found: &'a mut BenchmarkResults,
     /// Name of the data, or of the benchmark, in results.
     data: String,
     /// Percentage that a compressor takes off the data written.
@@ -107,16 +107,16 @@ pub(super) struct Bench<'a> {
     stop: &'a AtomicBool,
 }
 
-impl<'a> Bench<'a> {
+impl<'a> BenchmarkRig<'a> {
     pub fn new(
         drive: Drive,
         (data, compress_pct): (impl Into<String>, u8),
-        found: &'a mut Benchmark,
+        found: &'a mut BenchmarkResults,
         seed: u64,
         stop: &'a AtomicBool,
-    ) -> Bench<'a> {
-        Bench {
-            host: Host::around(drive),
+    ) -> BenchmarkRig<'a> {
+        BenchmarkRig {
+            host: ExperimentHost::around(drive),
             found,
             data: data.into(),
             compress_pct,
@@ -134,11 +134,11 @@ impl<'a> Bench<'a> {
         self.host.config().user_bytes
     }
 
-    pub fn keep(&mut self, number: Number, value: f64) {
+    pub fn keep(&mut self, number: BenchmarkMetric, value: f64) {
         self.found.values.insert(number, value);
     }
 
-    pub fn point(&mut self, line: (Data, Sweep), x: f64, y: f64) {
+    pub fn point(&mut self, line: (DataCompressibility, DepthSweep), x: f64, y: f64) {
         self.found.curves.entry(line).or_default().push((x, y));
     }
 
@@ -151,7 +151,7 @@ impl<'a> Bench<'a> {
         &mut self,
         depth: u32,
         commands: impl IntoIterator<Item = Command>,
-    ) -> Result<(Span, f64), LabError> {
+    ) -> Result<(IntervalStats, f64), LabError> {
         go_on(self.stop)?;
         self.host.rest(PAUSE);
         let before = self.host.energy_nj();
@@ -200,7 +200,7 @@ impl<'a> Bench<'a> {
         }
     }
 
-    pub fn finish(self, name: &str, health: &mut Health) {
+    pub fn finish(self, name: &str, health: &mut DriveSelfChecks) {
         health.add(&format!("{name}, {}", self.data), &self.host);
     }
 }
@@ -214,15 +214,15 @@ mod tests {
     fn two_measurements_at_random_have_addresses_of_their_own() {
         let drive = || Drive::new(DriveConfig::tiny()).unwrap();
         let stop = AtomicBool::new(false);
-        let mut found = Benchmark::default();
-        let addresses = |bench: &mut Bench<'_>| -> Vec<u64> {
+        let mut found = BenchmarkResults::default();
+        let addresses = |bench: &mut BenchmarkRig<'_>| -> Vec<u64> {
             let commands = bench.at_random(Op::Read, (0, 1 << 20), 4096, 100);
             commands.iter().map(|command| command.offset).collect()
         };
-        let mut bench = Bench::new(drive(), ("random", 0), &mut found, 1, &stop);
+        let mut bench = BenchmarkRig::new(drive(), ("random", 0), &mut found, 1, &stop);
         let first = [addresses(&mut bench), addresses(&mut bench)];
         assert_ne!(first[0], first[1]);
-        let mut bench = Bench::new(drive(), ("random", 0), &mut found, 1, &stop);
+        let mut bench = BenchmarkRig::new(drive(), ("random", 0), &mut found, 1, &stop);
         let again = [addresses(&mut bench), addresses(&mut bench)];
         assert_eq!(first, again, "new and worn are given the same");
     }

@@ -1,17 +1,23 @@
 //! Plots and sections of article worn, new against worn.
 
-use super::measure::{Cdm, Data, Iometer, Number, Played, Sweep, TraceName};
-use super::run::{AGED, AgedLine, AgedMeasure, Cost, Load, NEW, NewLine, NewMeasure};
-use crate::keys::Key;
+use super::measure::{
+    BenchmarkMetric, ClientTraceName, CrystalDiskMarkMetric, DataCompressibility, DepthSweep,
+    IometerMetric, TracePlaybackMetric,
+};
+use super::run::{
+    AGED, CandidateLoad, LoadCost, NEW, NewDriveCurve, NewDriveMeasure, WornDriveCurve,
+    WornDriveMeasure,
+};
+use crate::keys::ExperimentKey;
 use crate::number::number;
-use crate::outcome::Outcomes;
+use crate::outcome::ExperimentRecords;
 use crate::plot::{bars, chart, line};
-use crate::story::Section;
+use crate::story::ArticleSection;
 use maud::{Markup, html};
-use ssdlab_view::chart::{Axis, Chart, ChartLine, Charts};
+use ssdlab_view::chart::{Chart, ChartAxis, ChartLine, Charts};
 use ssdlab_view::parts;
 
-pub(crate) static LIFE: Section = Section {
+pub(crate) static LIFE: ArticleSection = ArticleSection {
     anchor: "life",
     title: "What 270 TB cost",
     text: &[
@@ -23,7 +29,7 @@ pub(crate) static LIFE: Section = Section {
     plots: life,
 };
 
-pub(crate) static SMALL: Section = Section {
+pub(crate) static SMALL: ArticleSection = ArticleSection {
     anchor: "small",
     title: "4 KiB at random",
     text: &[
@@ -40,7 +46,7 @@ pub(crate) static SMALL: Section = Section {
     plots: small,
 };
 
-pub(crate) static LARGE: Section = Section {
+pub(crate) static LARGE: ArticleSection = ArticleSection {
     anchor: "large",
     title: "Large transfers",
     text: &[
@@ -51,7 +57,7 @@ pub(crate) static LARGE: Section = Section {
     plots: large,
 };
 
-pub(crate) static MIXED: Section = Section {
+pub(crate) static MIXED: ArticleSection = ArticleSection {
     anchor: "mixed",
     title: "Server profiles",
     text: &["Iometer's database, file server, web server and workstation, over queue depth."],
@@ -59,7 +65,7 @@ pub(crate) static MIXED: Section = Section {
     plots: mixed,
 };
 
-pub(crate) static TRACES: Section = Section {
+pub(crate) static TRACES: ArticleSection = ArticleSection {
     anchor: "traces",
     title: "Client traces and power",
     text: &[
@@ -77,15 +83,15 @@ pub(crate) static TRACES: Section = Section {
 };
 
 /// IOPS over queue depth: colour says the data, dash says new or worn.
-fn over_depth(found: &Outcomes, title: &str, group: &str, sweep: Sweep) -> Chart {
+fn over_depth(found: &ExperimentRecords, title: &str, group: &str, sweep: DepthSweep) -> Chart {
     let mut lines = Vec::new();
     let data = [
-        (Data::Repeating, "compressible"),
-        (Data::Random, "incompressible"),
+        (DataCompressibility::Repeating, "compressible"),
+        (DataCompressibility::Random, "incompressible"),
     ];
     for (colour, (data, called)) in data.into_iter().enumerate() {
-        let new = found.curve(&NEW, NewLine::New((data, sweep)));
-        let worn = found.curve(&AGED, AgedLine::Worn((data, sweep)));
+        let new = found.curve(&NEW, NewDriveCurve::New((data, sweep)));
+        let worn = found.curve(&AGED, WornDriveCurve::Worn((data, sweep)));
         for (dash, (points, when)) in [(new, "new"), (worn, "worn")].into_iter().enumerate() {
             if points.is_empty() {
                 continue;
@@ -98,37 +104,37 @@ fn over_depth(found: &Outcomes, title: &str, group: &str, sweep: Sweep) -> Chart
         }
     }
     Chart {
-        axis: Axis::Depth,
+        axis: ChartAxis::Depth,
         ..chart(title, group, lines)
     }
 }
 
 /// The loads that the 270 TB may have been.
-fn life(found: &Outcomes, _: &mut Charts) -> Markup {
+fn life(found: &ExperimentRecords, _: &mut Charts) -> Markup {
     let head = parts::heads(&[
         "Load",
         "Write amplification",
         "Life left after 270 TB",
         "Days at the array's rate",
     ]);
-    let row = |load: Load| -> Option<Vec<Markup>> {
-        let of = |cost| found.value(&NEW, NewMeasure::Cost((load, cost)));
-        let left = of(Cost::LifeLeftPct)?;
+    let row = |load: CandidateLoad| -> Option<Vec<Markup>> {
+        let of = |cost| found.value(&NEW, NewDriveMeasure::Cost((load, cost)));
+        let left = of(LoadCost::LifeLeftPct)?;
         let left = if left < 0.0 {
             format!("used up {} times over", number(1.0 - left / 100.0))
         } else {
             format!("{} %", number(left))
         };
         Some(vec![
-            html! { (found.text(&NEW, NewMeasure::Load(load))?) },
-            html! { (number(of(Cost::Waf)?)) },
+            html! { (found.text(&NEW, NewDriveMeasure::Load(load))?) },
+            html! { (number(of(LoadCost::Waf)?)) },
             html! { (left) },
-            html! { (number(of(Cost::Days)?)) },
+            html! { (number(of(LoadCost::Days)?)) },
         ])
     };
-    let rows: Vec<Vec<Markup>> = Load::all().into_iter().filter_map(row).collect();
+    let rows: Vec<Vec<Markup>> = CandidateLoad::all().into_iter().filter_map(row).collect();
     html! {
-        @if let Some(how) = found.text(&AGED, AgedMeasure::Life) {
+        @if let Some(how) = found.text(&AGED, WornDriveMeasure::Life) {
             p { "The life that was played: " (how) "." }
         }
         @if !rows.is_empty() {
@@ -141,23 +147,23 @@ fn life(found: &Outcomes, _: &mut Charts) -> Markup {
     }
 }
 
-fn small(found: &Outcomes, charts: &mut Charts) -> Markup {
+fn small(found: &ExperimentRecords, charts: &mut Charts) -> Markup {
     let reads = "4 KiB random reads: IOPS over queue depth";
     let writes = "4 KiB random writes: IOPS over queue depth";
     html! {
         div .pair {
-            (charts.add(over_depth(found, reads, "4k", Sweep::Read4k)))
-            (charts.add(over_depth(found, writes, "4k", Sweep::Write4k)))
+            (charts.add(over_depth(found, reads, "4k", DepthSweep::Read4k)))
+            (charts.add(over_depth(found, writes, "4k", DepthSweep::Write4k)))
         }
     }
 }
 
-fn mixed(found: &Outcomes, charts: &mut Charts) -> Markup {
+fn mixed(found: &ExperimentRecords, charts: &mut Charts) -> Markup {
     let profiles = [
-        (Sweep::Database, "Database: IOPS over queue depth"),
-        (Sweep::Workstation, "Workstation"),
-        (Sweep::FileServer, "File server"),
-        (Sweep::WebServer, "Web server"),
+        (DepthSweep::Database, "Database: IOPS over queue depth"),
+        (DepthSweep::Workstation, "Workstation"),
+        (DepthSweep::FileServer, "File server"),
+        (DepthSweep::WebServer, "Web server"),
     ];
     html! {
         @for two in profiles.chunks(2) {
@@ -171,10 +177,15 @@ fn mixed(found: &Outcomes, charts: &mut Charts) -> Markup {
 }
 
 /// Bars of numbers, new and worn.
-fn beside(found: &Outcomes, title: &str, unit: &str, numbers: &[(&'static str, Number)]) -> Markup {
-    let group = |(label, number): &(&'static str, Number)| {
-        let new = found.value(&NEW, NewMeasure::New(*number));
-        let worn = found.value(&AGED, AgedMeasure::Worn(*number));
+fn beside(
+    found: &ExperimentRecords,
+    title: &str,
+    unit: &str,
+    numbers: &[(&'static str, BenchmarkMetric)],
+) -> Markup {
+    let group = |(label, number): &(&'static str, BenchmarkMetric)| {
+        let new = found.value(&NEW, NewDriveMeasure::New(*number));
+        let worn = found.value(&AGED, WornDriveMeasure::Worn(*number));
         let both = [("new", new), ("worn", worn)].into_iter();
         let bars = both.filter_map(|(when, value)| Some((when, value?)));
         (*label, bars.collect())
@@ -183,71 +194,79 @@ fn beside(found: &Outcomes, title: &str, unit: &str, numbers: &[(&'static str, N
     bars(title, unit, &groups)
 }
 
-fn large(found: &Outcomes, _: &mut Charts) -> Markup {
-    let repeating = |number| Number::Iometer((Data::Repeating, number));
-    let random = |number| Number::Iometer((Data::Random, number));
+fn large(found: &ExperimentRecords, _: &mut Charts) -> Markup {
+    let repeating = |number| BenchmarkMetric::Iometer((DataCompressibility::Repeating, number));
+    let random = |number| BenchmarkMetric::Iometer((DataCompressibility::Random, number));
     let numbers = [
         (
             "2 MB in order, read, compressible",
-            repeating(Iometer::SequentialReadMbS),
+            repeating(IometerMetric::SequentialReadMbS),
         ),
         (
             "2 MB in order, write, compressible",
-            repeating(Iometer::SequentialWriteMbS),
+            repeating(IometerMetric::SequentialWriteMbS),
         ),
         (
             "2 MB in order, read, incompressible",
-            random(Iometer::SequentialReadMbS),
+            random(IometerMetric::SequentialReadMbS),
         ),
         (
             "2 MB in order, write, incompressible",
-            random(Iometer::SequentialWriteMbS),
+            random(IometerMetric::SequentialWriteMbS),
         ),
         (
             "2 MB at random, read, incompressible",
-            random(Iometer::Random2mReadMbS),
+            random(IometerMetric::Random2mReadMbS),
         ),
         (
             "2 MB at random, write, incompressible",
-            random(Iometer::Random2mWriteMbS),
+            random(IometerMetric::Random2mWriteMbS),
         ),
         (
             "CrystalDiskMark, sequential write",
-            Number::Cdm(Cdm::SequentialWrite),
+            BenchmarkMetric::Cdm(CrystalDiskMarkMetric::SequentialWrite),
         ),
         (
             "CrystalDiskMark, 512 KiB write",
-            Number::Cdm(Cdm::Write512k),
+            BenchmarkMetric::Cdm(CrystalDiskMarkMetric::Write512k),
         ),
     ];
     beside(found, "Throughput.", "MB/s", &numbers)
 }
 
-fn power(found: &Outcomes, _: &mut Charts) -> Markup {
+fn power(found: &ExperimentRecords, _: &mut Charts) -> Markup {
     let latency = [
-        ("Home theatre", TraceName::Htpc),
-        ("Office", TraceName::Productivity),
-        ("Games", TraceName::Gaming),
+        ("Home theatre", ClientTraceName::Htpc),
+        ("Office", ClientTraceName::Productivity),
+        ("Games", ClientTraceName::Gaming),
     ]
-    .map(|(label, trace)| (label, Number::Trace((trace, Played::Ms))));
-    let random = |number| Number::Iometer((Data::Random, number));
-    let writing = Number::Iometer((Data::Repeating, Iometer::SequentialWriteW));
+    .map(|(label, trace)| {
+        (
+            label,
+            BenchmarkMetric::Trace((trace, TracePlaybackMetric::Ms)),
+        )
+    });
+    let random = |number| BenchmarkMetric::Iometer((DataCompressibility::Random, number));
+    let writing = BenchmarkMetric::Iometer((
+        DataCompressibility::Repeating,
+        IometerMetric::SequentialWriteW,
+    ));
     let power = [
         (
             "Reading in order, incompressible",
-            random(Iometer::SequentialReadW),
+            random(IometerMetric::SequentialReadW),
         ),
         (
             "Writing in order, incompressible",
-            random(Iometer::SequentialWriteW),
+            random(IometerMetric::SequentialWriteW),
         ),
         ("Writing in order, compressible", writing),
-        ("Reading 4 KiB at random", random(Iometer::Read4kW)),
+        ("Reading 4 KiB at random", random(IometerMetric::Read4kW)),
         (
             "Writing 4 KiB at random, incompressible",
-            random(Iometer::Write4kW),
+            random(IometerMetric::Write4kW),
         ),
-        ("Idle", random(Iometer::IdleW)),
+        ("Idle", random(IometerMetric::IdleW)),
     ];
     html! {
         div .pair {

@@ -1,14 +1,17 @@
 //! The article's measures, on the new drive and on the worn one.
 
-use super::bench::{Size, benchmark};
-use super::life::{self, Aged, WRITTEN};
+use super::bench::{BenchmarkSize, benchmark};
+use super::life::{self, WRITTEN, WornLife};
 use super::loads::candidates;
-use super::measure::{Benchmark, Data, Iometer, Number, Played, Sweep, TraceName};
-use crate::experiments::host::Health;
-use crate::keys::{Key, keys};
-use crate::outcome::{About, Experiment, Outcome, Setup, stopped};
+use super::measure::{
+    BenchmarkMetric, BenchmarkResults, ClientTraceName, DataCompressibility, DepthSweep,
+    IometerMetric, TracePlaybackMetric,
+};
+use crate::experiments::host::DriveSelfChecks;
+use crate::keys::{ExperimentKey, keys};
+use crate::outcome::{Experiment, ExperimentInfo, ExperimentOutcome, ExperimentSetup, stopped};
 use ssdlab_base::LabError;
-use ssdlab_life::age::{Plan, Until, left};
+use ssdlab_life::age::{AgeingPlan, LifeEnd, left};
 use ssdlab_ssd::geometry::Geometry;
 use ssdlab_ssd::{ConfigError, Drive, DriveConfig};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,7 +19,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 keys! {
     /// The loads that the 270 TB may have been, in the order of the candidates; each has its name
     /// as a text.
-    pub(crate) enum Load {
+    pub(crate) enum CandidateLoad {
         Sequential = "load_0",
         Random128k = "load_1",
         Random4k = "load_2",
@@ -25,29 +28,29 @@ keys! {
         Jesd219 = "load_5",
     }
 
-    pub(crate) enum Cost {
+    pub(crate) enum LoadCost {
         Waf = "waf",
         LifeLeftPct = "life_left_pct",
         Days = "days",
     }
 
-    pub(crate) enum NewMeasure {
+    pub(crate) enum NewDriveMeasure {
         ImpliedWaf = "implied_waf",
         ImpliedDays = "implied_days",
         ;
-        Load(Load) = "{}",
-        Cost((Load, Cost)) = "{}",
-        New(Number) = "new_{}",
+        Load(CandidateLoad) = "{}",
+        Cost((CandidateLoad, LoadCost)) = "{}",
+        New(BenchmarkMetric) = "new_{}",
     }
 
-    pub(crate) enum NewLine {
+    pub(crate) enum NewDriveCurve {
         ;
-        New((Data, Sweep)) = "new_{}",
+        New((DataCompressibility, DepthSweep)) = "new_{}",
     }
 }
 
-pub(crate) static NEW: Experiment<NewMeasure, NewLine> = Experiment {
-    about: About {
+pub(crate) static NEW: Experiment<NewDriveMeasure, NewDriveCurve> = Experiment {
+    about: ExperimentInfo {
         name: "worn.new",
         what: "the new drive's benchmark: a test file of 8 GiB, 2 MB and 4 KiB, four server \
                profiles, CrystalDiskMark, three client traces; and six loads that the 270 TB may \
@@ -59,18 +62,18 @@ pub(crate) static NEW: Experiment<NewMeasure, NewLine> = Experiment {
 
 keys! {
     /// Server profiles that the article names together.
-    pub(crate) enum Profiles {
+    pub(crate) enum ServerProfiles {
         Databases = "database",
         Servers = "file_server",
     }
 
     /// Gains at depths from [`DEEP`] on: the lowest, and the largest whatever its sign.
-    pub(crate) enum Gain {
+    pub(crate) enum GainMetric {
         Least = "gain_pct_least",
         Size = "gain_pct_size",
     }
 
-    pub(crate) enum AgedMeasure {
+    pub(crate) enum WornDriveMeasure {
         Life = "life",
         HostTb = "host_tb",
         Waf = "waf",
@@ -81,24 +84,24 @@ keys! {
         LifeLeftPct = "life_left_pct",
         TracesGainPctMost = "traces_gain_pct_most",
         ;
-        New(Number) = "new_{}",
-        Worn(Number) = "worn_{}",
-        Change(Number) = "change_{}",
-        GainPct(Number) = "gain_pct_{}",
-        Profiles((Data, Profiles, Gain)) = "{}",
+        New(BenchmarkMetric) = "new_{}",
+        Worn(BenchmarkMetric) = "worn_{}",
+        Change(BenchmarkMetric) = "change_{}",
+        GainPct(BenchmarkMetric) = "gain_pct_{}",
+        Profiles((DataCompressibility, ServerProfiles, GainMetric)) = "{}",
     }
 
-    pub(crate) enum AgedLine {
+    pub(crate) enum WornDriveCurve {
         ;
-        New((Data, Sweep)) = "new_{}",
-        Worn((Data, Sweep)) = "worn_{}",
+        New((DataCompressibility, DepthSweep)) = "new_{}",
+        Worn((DataCompressibility, DepthSweep)) = "worn_{}",
     }
 }
 
-type Found = Outcome<AgedMeasure, AgedLine>;
+type WornOutcome = ExperimentOutcome<WornDriveMeasure, WornDriveCurve>;
 
-pub(crate) static AGED: Experiment<AgedMeasure, AgedLine> = Experiment {
-    about: About {
+pub(crate) static AGED: Experiment<WornDriveMeasure, WornDriveCurve> = Experiment {
+    about: ExperimentInfo {
         name: "worn.aged",
         what: "270 TB written to the drive in order, 1 MiB each, incompressible, in 27 days at 40 \
                C, every page write played; secure erase; the same benchmark as on the new drive",
@@ -112,8 +115,8 @@ const DEEP: f64 = 8.0;
 /// Life left by the article.
 const LIFE_LEFT: f64 = 0.21;
 
-pub(super) fn plan(setup: &Setup<'_>) -> Result<(Plan, DriveConfig), LabError> {
-    let plan = life::plan(setup.seed, Until::Bytes(WRITTEN))?;
+pub(super) fn plan(setup: &ExperimentSetup<'_>) -> Result<(AgeingPlan, DriveConfig), LabError> {
+    let plan = life::plan(setup.seed, LifeEnd::Bytes(WRITTEN))?;
     let config = life::measured(&plan)?;
     Ok((plan, config))
 }
@@ -123,47 +126,58 @@ pub(super) fn refused(error: ConfigError) -> LabError {
 }
 
 /// The new drive alone, and which loads the published life agrees with.
-fn new(setup: &Setup<'_>) -> Result<Outcome<NewMeasure, NewLine>, LabError> {
+fn new(
+    setup: &ExperimentSetup<'_>,
+) -> Result<ExperimentOutcome<NewDriveMeasure, NewDriveCurve>, LabError> {
     let (plan, config) = plan(setup)?;
-    let mut outcome = Outcome::resting_on(plan.manner.rests_on.clone());
-    let mut health = Health::default();
+    let mut outcome = ExperimentOutcome::resting_on(plan.manner.rests_on.clone());
+    let mut health = DriveSelfChecks::default();
     let make = || Drive::new(config.clone()).map_err(refused);
-    let bench = benchmark(&make, Size::default(), setup.seed, &mut health, setup.stop)?;
+    let bench = benchmark(
+        &make,
+        BenchmarkSize::default(),
+        setup.seed,
+        &mut health,
+        setup.stop,
+    )?;
     health.keep(&mut outcome);
     // In order, parity is all that is programmed besides the data.
     let dies = f64::from(config.geometry().die_count);
-    let in_order = Number::Iometer((Data::Random, Iometer::SequentialWriteMbS));
+    let in_order = BenchmarkMetric::Iometer((
+        DataCompressibility::Random,
+        IometerMetric::SequentialWriteMbS,
+    ));
     let nand = bench.values[&in_order] * 1e6 * dies / (dies - 1.0);
     let cycles = plan.media.cycles_rated;
     let all = candidates(&config, cycles, nand, setup.seed, setup.stop)?;
-    for (load, candidate) in Load::all().into_iter().zip(all) {
-        outcome.text(NewMeasure::Load(load), candidate.name);
+    for (load, candidate) in CandidateLoad::all().into_iter().zip(all) {
+        outcome.text(NewDriveMeasure::Load(load), candidate.name);
         for (cost, value) in [
-            (Cost::Waf, candidate.waf),
-            (Cost::LifeLeftPct, candidate.life_left_pct),
-            (Cost::Days, candidate.days),
+            (LoadCost::Waf, candidate.waf),
+            (LoadCost::LifeLeftPct, candidate.life_left_pct),
+            (LoadCost::Days, candidate.days),
         ] {
-            outcome.value(NewMeasure::Cost((load, cost)), value);
+            outcome.value(NewDriveMeasure::Cost((load, cost)), value);
         }
     }
     // The write amplification and the days that the published life implies.
     let raw = Geometry::new(config.shape).raw_bytes() as f64;
     let programmed = (1.0 - LIFE_LEFT) * f64::from(cycles) * raw;
     let days = programmed / nand / 86_400.0;
-    outcome.value(NewMeasure::ImpliedWaf, programmed / WRITTEN as f64);
-    outcome.value(NewMeasure::ImpliedDays, days);
+    outcome.value(NewDriveMeasure::ImpliedWaf, programmed / WRITTEN as f64);
+    outcome.value(NewDriveMeasure::ImpliedDays, days);
     for (number, value) in bench.values {
-        outcome.value(NewMeasure::New(number), value);
+        outcome.value(NewDriveMeasure::New(number), value);
     }
     for (line, points) in bench.curves {
-        outcome.curve(NewLine::New(line), points);
+        outcome.curve(NewDriveCurve::New(line), points);
     }
     Ok(outcome)
 }
 
 /// Writes 270 TB, every page write played (or reads the drive to which they were written), and
 /// measures it beside a new one.
-fn aged(setup: &Setup<'_>) -> Result<Found, LabError> {
+fn aged(setup: &ExperimentSetup<'_>) -> Result<WornOutcome, LabError> {
     let (plan, config) = plan(setup)?;
     let (drive, aged) = match setup.aged {
         Some(path) => {
@@ -176,18 +190,18 @@ fn aged(setup: &Setup<'_>) -> Result<Found, LabError> {
     if setup.stop.load(Ordering::Relaxed) {
         return Err(stopped());
     }
-    let mut health = Health::default();
-    let size = Size::default();
+    let mut health = DriveSelfChecks::default();
+    let size = BenchmarkSize::default();
     let (new, worn) = compare(&config, &drive, size, setup.seed, &mut health, setup.stop)?;
-    let mut outcome = Outcome::resting_on(aged.rests_on.clone());
+    let mut outcome = ExperimentOutcome::resting_on(aged.rests_on.clone());
     health.keep(&mut outcome);
     life_of(&mut outcome, &aged);
     differences(&mut outcome, &new, &worn);
     for (line, points) in new.curves {
-        outcome.curve(AgedLine::New(line), points);
+        outcome.curve(WornDriveCurve::New(line), points);
     }
     for (line, points) in worn.curves {
-        outcome.curve(AgedLine::Worn(line), points);
+        outcome.curve(WornDriveCurve::Worn(line), points);
     }
     Ok(outcome)
 }
@@ -196,57 +210,58 @@ fn aged(setup: &Setup<'_>) -> Result<Found, LabError> {
 pub(super) fn compare(
     config: &DriveConfig,
     drive: &Drive,
-    size: Size,
+    size: BenchmarkSize,
     seed: u64,
-    health: &mut Health,
+    health: &mut DriveSelfChecks,
     stop: &AtomicBool,
-) -> Result<(Benchmark, Benchmark), LabError> {
+) -> Result<(BenchmarkResults, BenchmarkResults), LabError> {
     let new = || Drive::new(config.clone()).map_err(refused);
     let worn = || Drive::on_used_array(config.clone(), drive).map_err(refused);
     let new = benchmark(&new, size, seed, health, stop)?;
     Ok((new, benchmark(&worn, size, seed, health, stop)?))
 }
 
-fn life_of(outcome: &mut Found, aged: &Aged) {
+fn life_of(outcome: &mut WornOutcome, aged: &WornLife) {
     let contradiction = aged.contradiction.clone().map_or(Ok(()), Err);
     outcome.check("the drive after its life", contradiction);
-    outcome.text(AgedMeasure::Life, aged.how.as_str());
+    outcome.text(WornDriveMeasure::Life, aged.how.as_str());
     for (measure, value) in [
-        (AgedMeasure::HostTb, aged.host_bytes as f64 / 1e12),
-        (AgedMeasure::Waf, aged.waf),
-        (AgedMeasure::CyclesAverage, aged.cycles.average),
-        (AgedMeasure::CyclesMin, f64::from(aged.cycles.min)),
-        (AgedMeasure::CyclesMax, f64::from(aged.cycles.max)),
-        (AgedMeasure::BlocksRetired, aged.blocks_retired as f64),
-        (AgedMeasure::LifeLeftPct, aged.life_left_pct()),
+        (WornDriveMeasure::HostTb, aged.host_bytes as f64 / 1e12),
+        (WornDriveMeasure::Waf, aged.waf),
+        (WornDriveMeasure::CyclesAverage, aged.cycles.average),
+        (WornDriveMeasure::CyclesMin, f64::from(aged.cycles.min)),
+        (WornDriveMeasure::CyclesMax, f64::from(aged.cycles.max)),
+        (WornDriveMeasure::BlocksRetired, aged.blocks_retired as f64),
+        (WornDriveMeasure::LifeLeftPct, aged.life_left_pct()),
     ] {
         outcome.value(measure, value);
     }
 }
 
 /// Every number of both drives, its change and its gain; the farthest points of the profiles.
-fn differences(outcome: &mut Found, new: &Benchmark, worn: &Benchmark) {
-    for number in Number::all() {
+fn differences(outcome: &mut WornOutcome, new: &BenchmarkResults, worn: &BenchmarkResults) {
+    for number in BenchmarkMetric::all() {
         let both = [new, worn].map(|bench| bench.values.get(&number).copied());
         let [new, worn] = both;
-        outcome.value(AgedMeasure::New(number), new);
-        outcome.value(AgedMeasure::Worn(number), worn);
+        outcome.value(WornDriveMeasure::New(number), new);
+        outcome.value(WornDriveMeasure::Worn(number), worn);
         let both = new.zip(worn);
         let change = both.map(|(new, worn)| worn - new);
-        outcome.value(AgedMeasure::Change(number), change);
+        outcome.value(WornDriveMeasure::Change(number), change);
         let gain = both.filter(|(new, _)| *new > 0.0);
         let gain = gain.map(|(new, worn)| 100.0 * (worn / new - 1.0));
-        outcome.value(AgedMeasure::GainPct(number), gain);
+        outcome.value(WornDriveMeasure::GainPct(number), gain);
     }
-    let gain = |trace| AgedMeasure::GainPct(Number::Trace((trace, Played::Ms)));
-    let slowest = TraceName::all().into_iter();
+    let gain =
+        |trace| WornDriveMeasure::GainPct(BenchmarkMetric::Trace((trace, TracePlaybackMetric::Ms)));
+    let slowest = ClientTraceName::all().into_iter();
     let slowest = slowest.filter_map(|trace| outcome.get(gain(trace)));
     let slowest = slowest.fold(f64::MIN, f64::max);
-    outcome.value(AgedMeasure::TracesGainPctMost, slowest);
-    for (data, profiles) in <(Data, Profiles)>::all() {
+    outcome.value(WornDriveMeasure::TracesGainPctMost, slowest);
+    for (data, profiles) in <(DataCompressibility, ServerProfiles)>::all() {
         let sweeps = match profiles {
-            Profiles::Databases => [Sweep::Database, Sweep::Workstation],
-            Profiles::Servers => [Sweep::FileServer, Sweep::WebServer],
+            ServerProfiles::Databases => [DepthSweep::Database, DepthSweep::Workstation],
+            ServerProfiles::Servers => [DepthSweep::FileServer, DepthSweep::WebServer],
         };
         let of_each = sweeps.map(|sweep| gains(new, worn, (data, sweep)));
         let gains = of_each.concat();
@@ -254,16 +269,20 @@ fn differences(outcome: &mut Found, new: &Benchmark, worn: &Benchmark) {
         let measured = of_each.iter().all(|gains| !gains.is_empty());
         let least = gains.iter().copied().fold(f64::MAX, f64::min);
         let size = gains.iter().map(|gain| gain.abs()).fold(0.0, f64::max);
-        for (gain, value) in [(Gain::Least, least), (Gain::Size, size)] {
-            let measure = AgedMeasure::Profiles((data, profiles, gain));
+        for (gain, value) in [(GainMetric::Least, least), (GainMetric::Size, size)] {
+            let measure = WornDriveMeasure::Profiles((data, profiles, gain));
             outcome.value(measure, measured.then_some(value));
         }
     }
 }
 
 /// Per cent gained at each depth from [`DEEP`] on; empty when not measured.
-pub(super) fn gains(new: &Benchmark, worn: &Benchmark, line: (Data, Sweep)) -> Vec<f64> {
-    let points = |bench: &Benchmark| bench.curves.get(&line).cloned().unwrap_or_default();
+pub(super) fn gains(
+    new: &BenchmarkResults,
+    worn: &BenchmarkResults,
+    line: (DataCompressibility, DepthSweep),
+) -> Vec<f64> {
+    let points = |bench: &BenchmarkResults| bench.curves.get(&line).cloned().unwrap_or_default();
     let pairs = points(new).into_iter().zip(points(worn));
     let deep = pairs.filter(|(new, _)| new.0 >= DEEP);
     deep.map(|(new, worn)| 100.0 * (worn.1 / new.1 - 1.0))

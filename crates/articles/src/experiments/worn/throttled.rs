@@ -8,20 +8,23 @@
 //! left out, so that the difference to the new drive is the throttling alone. No drive of the
 //! catalogue is throttled like this.
 
-use super::bench::{Size, benchmark};
+use super::bench::{BenchmarkSize, benchmark};
 use super::life::WRITTEN;
-use super::measure::{Benchmark, Cdm, Data, Iometer, Number, Sweep};
+use super::measure::{
+    BenchmarkMetric, BenchmarkResults, CrystalDiskMarkMetric, DataCompressibility, DepthSweep,
+    IometerMetric,
+};
 use super::run::{gains, plan, refused};
-use crate::experiments::host::Health;
+use crate::experiments::host::DriveSelfChecks;
 use crate::keys::keys;
-use crate::outcome::{About, Experiment, Outcome, Setup};
+use crate::outcome::{Experiment, ExperimentInfo, ExperimentOutcome, ExperimentSetup};
 use ssdlab_base::LabError;
 use ssdlab_drives::catalogue::CatalogueDrive;
 use ssdlab_ssd::geometry::Geometry;
 use ssdlab_ssd::{Drive, DriveConfig};
 
 keys! {
-    pub(crate) enum Measure {
+    pub(crate) enum ThrottledMeasure {
         CdmWrite = "cdm_sequential_write_mb_s",
         SequentialChange = "change_random_sequential_write_mb_s",
         LatencyMean = "random_latency_mean_ms",
@@ -34,8 +37,8 @@ keys! {
     }
 }
 
-pub(crate) static THROTTLED: Experiment<Measure> = Experiment {
-    about: About {
+pub(crate) static THROTTLED: Experiment<ThrottledMeasure> = Experiment {
+    about: ExperimentInfo {
         name: "worn.throttled",
         what: "the new drive's benchmark once more with 19 of its 32 dies programming at once, as \
                a firmware that holds writes against a life curve may do: a hypothesis",
@@ -78,34 +81,40 @@ impl LifeCurve {
 
 fn measured(
     config: &DriveConfig,
-    setup: &Setup<'_>,
-    health: &mut Health,
-) -> Result<Benchmark, LabError> {
+    setup: &ExperimentSetup<'_>,
+    health: &mut DriveSelfChecks,
+) -> Result<BenchmarkResults, LabError> {
     let make = || Drive::new(config.clone()).map_err(refused);
-    benchmark(&make, Size::default(), setup.seed, health, setup.stop)
+    benchmark(
+        &make,
+        BenchmarkSize::default(),
+        setup.seed,
+        health,
+        setup.stop,
+    )
 }
 
-fn run(setup: &Setup<'_>) -> Result<Outcome<Measure>, LabError> {
+fn run(setup: &ExperimentSetup<'_>) -> Result<ExperimentOutcome<ThrottledMeasure>, LabError> {
     let (plan, config) = plan(setup)?;
-    let mut outcome = Outcome::resting_on(plan.manner.rests_on.clone());
-    let mut health = Health::default();
+    let mut outcome = ExperimentOutcome::resting_on(plan.manner.rests_on.clone());
+    let mut health = DriveSelfChecks::default();
     let new = measured(&config, setup, &mut health)?;
     let mut slow = config.clone();
     slow.nand.programs_at_once = DIES_IN_DEBT;
     let in_debt = measured(&slow, setup, &mut health)?;
     health.keep(&mut outcome);
-    let number = |iometer| Number::Iometer((Data::Random, iometer));
-    let of = |bench: &Benchmark, number| bench.values.get(&number).copied();
-    let cdm = Number::Cdm(Cdm::SequentialWrite);
-    let sequential = number(Iometer::SequentialWriteMbS);
-    outcome.value(Measure::CdmWrite, of(&in_debt, cdm));
+    let number = |iometer| BenchmarkMetric::Iometer((DataCompressibility::Random, iometer));
+    let of = |bench: &BenchmarkResults, number| bench.values.get(&number).copied();
+    let cdm = BenchmarkMetric::Cdm(CrystalDiskMarkMetric::SequentialWrite);
+    let sequential = number(IometerMetric::SequentialWriteMbS);
+    outcome.value(ThrottledMeasure::CdmWrite, of(&in_debt, cdm));
     let both = of(&in_debt, sequential).zip(of(&new, sequential));
     outcome.value(
-        Measure::SequentialChange,
+        ThrottledMeasure::SequentialChange,
         both.map(|(slow, new)| slow - new),
     );
-    let latency = of(&in_debt, number(Iometer::LatencyMeanMs));
-    outcome.value(Measure::LatencyMean, latency);
+    let latency = of(&in_debt, number(IometerMetric::LatencyMeanMs));
+    outcome.value(ThrottledMeasure::LatencyMean, latency);
     profiles(&mut outcome, &new, &in_debt);
     let raw = Geometry::new(config.shape).raw_bytes() as f64;
     let drive = ssdlab_drives::catalogue::drive(super::life::DRIVE)?;
@@ -114,10 +123,10 @@ fn run(setup: &Setup<'_>) -> Result<Outcome<Measure>, LabError> {
         let [slow, free] = [slow, free].map(|rate| rate * 1e6);
         let bytes = WRITTEN as f64;
         let days = curve.days_to_write(bytes, raw, free, slow);
-        outcome.value(Measure::DaysFree, bytes / free / DAY_S);
-        outcome.value(Measure::Days, days);
+        outcome.value(ThrottledMeasure::DaysFree, bytes / free / DAY_S);
+        outcome.value(ThrottledMeasure::Days, days);
         let debt = curve.debt(bytes / raw, days) / curve.cycles_rated;
-        outcome.value(Measure::DebtPct, 100.0 * debt);
+        outcome.value(ThrottledMeasure::DebtPct, 100.0 * debt);
     }
     Ok(outcome)
 }
@@ -131,19 +140,28 @@ fn curve(drive: &CatalogueDrive, cycles_rated: u32) -> LifeCurve {
 }
 
 /// Gains of the throttled drive from depth 8 on, by profiles that the article names together.
-fn profiles(outcome: &mut Outcome<Measure>, new: &Benchmark, slow: &Benchmark) {
-    let databases = [Sweep::Database, Sweep::Workstation];
-    let servers = [Sweep::FileServer, Sweep::WebServer];
-    let all = |data: Data, sweeps: [Sweep; 2]| -> Vec<f64> {
+fn profiles(
+    outcome: &mut ExperimentOutcome<ThrottledMeasure>,
+    new: &BenchmarkResults,
+    slow: &BenchmarkResults,
+) {
+    let databases = [DepthSweep::Database, DepthSweep::Workstation];
+    let servers = [DepthSweep::FileServer, DepthSweep::WebServer];
+    let all = |data: DataCompressibility, sweeps: [DepthSweep; 2]| -> Vec<f64> {
         let each = sweeps.map(|sweep| gains(new, slow, (data, sweep)));
         each.concat()
     };
-    let least = all(Data::Random, databases).into_iter().reduce(f64::min);
+    let least = all(DataCompressibility::Random, databases)
+        .into_iter()
+        .reduce(f64::min);
     let size = |gains: Vec<f64>| gains.into_iter().map(f64::abs).reduce(f64::max);
-    outcome.value(Measure::Databases, least);
-    outcome.value(Measure::Servers, size(all(Data::Random, servers)));
-    let repeating = size(all(Data::Repeating, databases));
-    outcome.value(Measure::DatabasesRepeating, repeating);
+    outcome.value(ThrottledMeasure::Databases, least);
+    outcome.value(
+        ThrottledMeasure::Servers,
+        size(all(DataCompressibility::Random, servers)),
+    );
+    let repeating = size(all(DataCompressibility::Repeating, databases));
+    outcome.value(ThrottledMeasure::DatabasesRepeating, repeating);
 }
 
 #[cfg(test)]

@@ -1,15 +1,15 @@
 //! Client traces: volumes as published, everything else assumed from what the article says was
 //! done on the machine.
 
-use super::measure::TraceName;
+use super::measure::ClientTraceName;
 use crate::experiments::spare::bench::DESKTOP_COMPRESS_PCT;
 use ssdlab_ssd::Command;
 use ssdlab_ssd::rng::Rng;
 
 /// A trace's statistics.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Trace {
-    pub name: TraceName,
+pub(super) struct ClientTrace {
+    pub name: ClientTraceName,
     /// MB written; published.
     pub written_mb: u64,
     /// MB read; published.
@@ -27,10 +27,10 @@ pub(super) struct Trace {
 }
 
 /// Home theatre, productivity, gaming.
-pub(super) const TRACES: [Trace; 3] = [
+pub(super) const TRACES: [ClientTrace; 3] = [
     // Films and downloads: large, in order, compressed already.
-    Trace {
-        name: TraceName::Htpc,
+    ClientTrace {
+        name: ClientTraceName::Htpc,
         written_mb: 2986,
         read_mb: 1924,
         sizes: [(4, 10), (16, 10), (64, 50), (128, 30)],
@@ -40,8 +40,8 @@ pub(super) const TRACES: [Trace; 3] = [
         system_bytes: 16 << 30,
     },
     // Mail, office, browser: small, and scattered.
-    Trace {
-        name: TraceName::Productivity,
+    ClientTrace {
+        name: ClientTraceName::Productivity,
         written_mb: 4830,
         read_mb: 2758,
         sizes: [(4, 50), (8, 15), (32, 20), (64, 15)],
@@ -51,8 +51,8 @@ pub(super) const TRACES: [Trace; 3] = [
         system_bytes: 16 << 30,
     },
     // Levels and textures, read.
-    Trace {
-        name: TraceName::Gaming,
+    ClientTrace {
+        name: ClientTraceName::Gaming,
         written_mb: 426,
         read_mb: 7235,
         sizes: [(4, 15), (16, 15), (64, 40), (128, 30)],
@@ -63,7 +63,7 @@ pub(super) const TRACES: [Trace; 3] = [
     },
 ];
 
-impl Trace {
+impl ClientTrace {
     /// Its commands, with the volume divided by `smaller`.
     pub fn commands(&self, rng: &mut Rng, smaller: u64) -> Vec<Command> {
         const MB: u64 = 1_000_000;

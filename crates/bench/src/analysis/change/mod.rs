@@ -63,7 +63,7 @@ const CONTRAST_MIN: f64 = 3.5;
 const BLOCKS_MAX: usize = 240;
 /// Noise is taken to be at least this share of the level.
 const NOISE_SHARE_MIN: f64 = 0.01;
-/// Noise for [`Drop::signal_to_noise`] is at least this share of the level before, so that a
+/// Noise for [`LevelDrop::signal_to_noise`] is at least this share of the level before, so that a
 /// noiseless series gives a finite number.
 const NOISE_SHARE_FLOOR: f64 = 0.001;
 /// Penalty per segment in mean absolute deviations, times ln(blocks).
@@ -75,7 +75,7 @@ const SIDE_SHARE_MIN: f64 = 2.0 / 3.0;
 
 /// A lasting drop in a plain series.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Drop {
+pub struct LevelDrop {
     /// First index at the lower level.
     pub at: usize,
     /// Median of the level before.
@@ -111,12 +111,12 @@ pub fn write_cliff(seconds: &[Second], phase: usize) -> Option<WriteCliff> {
 
 /// The largest lasting drop of `y`, one value per second; see the module's text for what counts.
 /// `None` as well when a value is negative or not finite. O(n) beyond a constant of about 3 ms.
-pub fn drop_for_good(y: &[f64]) -> Option<Drop> {
+pub fn drop_for_good(y: &[f64]) -> Option<LevelDrop> {
     if y.len() < 2 * LEVEL_LENGTH_MIN_S || !y.iter().all(|v| v.is_finite() && *v >= 0.0) {
         return None;
     }
     let length_min = LEVEL_LENGTH_MIN_S.max(y.len().div_ceil(LEVEL_LENGTH_DIVISOR));
-    let levels = Levels::fit(y, length_min);
+    let levels = LevelFit::fit(y, length_min);
     let candidates = (0..levels.starts.len()).flat_map(|first| levels.falls_after(first));
     candidates
         .filter_map(|stretch| assess(y, stretch, length_min))
@@ -125,7 +125,7 @@ pub fn drop_for_good(y: &[f64]) -> Option<Drop> {
 
 /// A candidate: one level from `start` to `fall_start`, another from `fall_end` to `end`.
 #[derive(Clone, Copy, Debug)]
-struct Stretch {
+struct DropCandidate {
     start: usize,
     fall_start: usize,
     fall_end: usize,
@@ -133,15 +133,15 @@ struct Stretch {
 }
 
 /// The piecewise-constant fit, in seconds.
-struct Levels<'a> {
+struct LevelFit<'a> {
     y: &'a [f64],
     length_min: usize,
     /// First second of each level, ascending from 0.
     starts: Vec<usize>,
 }
 
-impl Levels<'_> {
-    fn fit(y: &[f64], length_min: usize) -> Levels<'_> {
+impl LevelFit<'_> {
+    fn fit(y: &[f64], length_min: usize) -> LevelFit<'_> {
         let block = y.len().div_ceil(BLOCKS_MAX);
         let blocks = block_medians(y, block);
         let window = length_min.div_ceil(block);
@@ -150,7 +150,7 @@ impl Levels<'_> {
             .max(f64::MIN_POSITIVE);
         let penalty = PENALTY * noise * (blocks.len() as f64).ln();
         let starts = segments::segments(&blocks, window, penalty);
-        Levels {
+        LevelFit {
             y,
             length_min,
             starts: starts.iter().map(|&start| start * block).collect(),
@@ -167,9 +167,9 @@ impl Levels<'_> {
 
     /// The falls that begin at the end of level `first`: to the next level, and across a next
     /// level that is itself a short slope to the one after that.
-    fn falls_after(&self, first: usize) -> Vec<Stretch> {
+    fn falls_after(&self, first: usize) -> Vec<DropCandidate> {
         let median = |level: usize| stats::median(self.values(level));
-        let stretch = |last: usize| Stretch {
+        let stretch = |last: usize| DropCandidate {
             start: self.starts[first],
             fall_start: self.end(first),
             fall_end: self.starts[last],
@@ -233,8 +233,8 @@ fn line_residual(y: &[f64]) -> f64 {
 }
 
 /// Places the boundary of a candidate and holds it against every condition.
-fn assess(y: &[f64], stretch: Stretch, length_min: usize) -> Option<Drop> {
-    let Stretch {
+fn assess(y: &[f64], stretch: DropCandidate, length_min: usize) -> Option<LevelDrop> {
+    let DropCandidate {
         start,
         fall_start,
         fall_end,
@@ -256,7 +256,7 @@ fn assess(y: &[f64], stretch: Stretch, length_min: usize) -> Option<Drop> {
         && lasts(y, at, (before + after) / 2.0, length_min)
         && stands_out(y, at, length_min, signal_to_noise)
         && is_step(&y[start..end], at - start);
-    cliff.then_some(Drop {
+    cliff.then_some(LevelDrop {
         at,
         before,
         after,

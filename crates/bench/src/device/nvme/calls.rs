@@ -2,7 +2,7 @@
 //!
 //! Source: Linux `include/uapi/linux/nvme_ioctl.h`.
 
-use super::command::{IDENTIFY, IDENTIFY_BYTES, NvmeCommand};
+use super::command::{IDENTIFY, IDENTIFY_BYTES, UringNvmeCommand};
 use rustix::io::Result as SystemResult;
 use rustix::ioctl::{Ioctl, IoctlOutput, Opcode, ioctl, opcode};
 use std::ffi::c_void;
@@ -11,7 +11,7 @@ use std::fs::File;
 /// `NVME_IOCTL_ID`: the number of the namespace.
 const ID: Opcode = opcode::none(b'N', 0x40);
 /// `NVME_IOCTL_ADMIN_CMD`.
-const ADMIN: Opcode = opcode::read_write::<NvmeCommand>(b'N', 0x41);
+const ADMIN: Opcode = opcode::read_write::<UringNvmeCommand>(b'N', 0x41);
 /// The number of the namespace behind an NVMe generic device or its block device.
 ///
 /// # Errors
@@ -56,7 +56,7 @@ unsafe impl Ioctl for NamespaceId {
 
 /// Asks what the namespace is: Identify with CNS 0. The answer is an NVMe status, 0 for success.
 struct Identify<'a> {
-    command: NvmeCommand,
+    command: UringNvmeCommand,
     answer: &'a mut [u8; IDENTIFY_BYTES],
 }
 
@@ -64,11 +64,11 @@ impl Identify<'_> {
     /// Of namespace `nsid`; the drive fills `answer`.
     fn namespace(nsid: u32, answer: &mut [u8; IDENTIFY_BYTES]) -> Identify<'_> {
         Identify {
-            command: NvmeCommand {
+            command: UringNvmeCommand {
                 opcode: IDENTIFY,
                 nsid,
                 data_len: IDENTIFY_BYTES as u32,
-                ..NvmeCommand::default()
+                ..UringNvmeCommand::default()
             },
             answer,
         }

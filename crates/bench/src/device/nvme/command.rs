@@ -29,7 +29,7 @@ pub(super) const URING_IO: u32 = 0xc048_4e80;
 /// `struct nvme_uring_cmd`, which is `struct nvme_passthru_cmd` too.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct NvmeCommand {
+pub(super) struct UringNvmeCommand {
     pub opcode: u8,
     pub flags: u8,
     pub reserved: u16,
@@ -51,14 +51,14 @@ pub(super) struct NvmeCommand {
     pub result: u32,
 }
 
-const _: () = assert!(size_of::<NvmeCommand>() == 72);
+const _: () = assert!(size_of::<UringNvmeCommand>() == 72);
 
-impl NvmeCommand {
+impl UringNvmeCommand {
     /// `command` to a namespace whose blocks have `1 << block_shift` bytes. `address` is that of
-    /// the data of a read or write, and of a trim that of its [`Range`].
+    /// the data of a read or write, and of a trim that of its [`DsmRange`].
     #[inline]
-    pub fn of(command: &Command, nsid: u32, block_shift: u32, address: u64) -> NvmeCommand {
-        let mut nvme = NvmeCommand {
+    pub fn of(command: &Command, nsid: u32, block_shift: u32, address: u64) -> UringNvmeCommand {
+        let mut nvme = UringNvmeCommand {
             opcode: match command.op {
                 Op::Flush => FLUSH,
                 Op::Write => WRITE,
@@ -67,14 +67,14 @@ impl NvmeCommand {
                 Op::Trim => DATASET_MANAGEMENT,
             },
             nsid,
-            ..NvmeCommand::default()
+            ..UringNvmeCommand::default()
         };
         match command.op {
             Op::Flush => {}
             Op::Trim => {
                 // One range: dword 10 holds one less.
                 nvme.cdw11 = DEALLOCATE;
-                (nvme.addr, nvme.data_len) = (address, size_of::<Range>() as u32);
+                (nvme.addr, nvme.data_len) = (address, size_of::<DsmRange>() as u32);
             }
             Op::Read | Op::Write | Op::WriteZeroes => {
                 let first = command.offset >> block_shift;
@@ -128,23 +128,23 @@ impl NvmeCommand {
 /// that it never crosses a page.
 #[repr(C, align(16))]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Range(pub [u8; 16]);
+pub(super) struct DsmRange(pub [u8; 16]);
 
-impl Range {
+impl DsmRange {
     /// That of a trim, on blocks of `1 << block_shift` bytes.
     #[inline]
-    pub fn of(trim: &Command, block_shift: u32) -> Range {
+    pub fn of(trim: &Command, block_shift: u32) -> DsmRange {
         let mut range = [0; 16];
         // Bytes 0 to 3 are attributes for other uses than deallocation.
         range[4..8].copy_from_slice(&(trim.len >> block_shift).to_le_bytes());
         range[8..].copy_from_slice(&(trim.offset >> block_shift).to_le_bytes());
-        Range(range)
+        DsmRange(range)
     }
 }
 
 /// What Identify Namespace says of the format (NVM Command Set Specification 1.0, figure 97).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Format {
+pub(super) struct NamespaceFormat {
     /// NSZE: logical blocks.
     pub blocks: u64,
     /// LBADS: log2 of the bytes of a block.
@@ -155,9 +155,9 @@ pub(super) struct Format {
     pub write_protected: bool,
 }
 
-impl Format {
+impl NamespaceFormat {
     /// Reads the answer; `None` if its current format is none.
-    pub fn read(answer: &[u8; IDENTIFY_BYTES]) -> Option<Format> {
+    pub fn read(answer: &[u8; IDENTIFY_BYTES]) -> Option<NamespaceFormat> {
         let flbas = answer[26];
         // Bits 6:5 extend the number in bits 3:0; without them they are zero.
         let number = usize::from(flbas & 0xf | (flbas >> 5 & 3) << 4);
@@ -165,7 +165,7 @@ impl Format {
         let block_shift = u32::from(answer[at + 2]);
         let mut blocks = [0; 8];
         blocks.copy_from_slice(&answer[..8]);
-        (9..=31).contains(&block_shift).then_some(Format {
+        (9..=31).contains(&block_shift).then_some(NamespaceFormat {
             blocks: u64::from_le_bytes(blocks),
             block_shift,
             metadata_bytes: u16::from_le_bytes([answer[at], answer[at + 1]]),

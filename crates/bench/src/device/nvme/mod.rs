@@ -21,8 +21,8 @@ pub use opening::{len_max, open};
 use super::Counters;
 use super::status::errno_of;
 use super::uring::UringTarget;
-use super::way::{FILE, Way};
-use command::{BLOCKS_MAX, NvmeCommand, Range, URING_IO};
+use super::way::{FILE, UringBackend};
+use command::{BLOCKS_MAX, DsmRange, URING_IO, UringNvmeCommand};
 use io_uring::{cqueue, opcode, squeue};
 use ssdlab_base::LabError;
 use ssdlab_ssd::{Command, Op};
@@ -33,7 +33,7 @@ pub type NvmeTarget = UringTarget<Passthrough>;
 
 /// A command under way, as far as it is counted.
 #[derive(Clone, Copy)]
-struct Sent {
+struct SentCommand {
     op: Op,
     fua: bool,
     len: u32,
@@ -48,9 +48,9 @@ pub struct Passthrough {
     /// The block device, held exclusively. Without it nothing but reads is sent.
     claim: Option<File>,
     /// By tag: what a trim deallocates. The drive reads it while the command is under way.
-    ranges: Box<[Range]>,
+    ranges: Box<[DsmRange]>,
     /// By tag.
-    sent: Box<[Sent]>,
+    sent: Box<[SentCommand]>,
     /// Commands completed, by kind.
     counts: [u64; Op::COUNT],
     fua_writes: u64,
@@ -61,7 +61,7 @@ impl Passthrough {
     /// The way to namespace `nsid`, of blocks of `1 << block_shift` bytes, for `depth` commands.
     /// `claim` is its block device, opened exclusively, if anything but reads is to be sent.
     fn new(nsid: u32, block_shift: u32, claim: Option<File>, depth: u32) -> Passthrough {
-        let idle = Sent {
+        let idle = SentCommand {
             op: Op::Flush,
             fua: false,
             len: 0,
@@ -70,7 +70,7 @@ impl Passthrough {
             nsid,
             block_shift,
             claim,
-            ranges: vec![Range::default(); depth as usize].into(),
+            ranges: vec![DsmRange::default(); depth as usize].into(),
             sent: vec![idle; depth as usize].into(),
             counts: [0; Op::COUNT],
             fua_writes: 0,
@@ -80,21 +80,21 @@ impl Passthrough {
 
     /// The command as the drive gets it, from or to `address`.
     #[inline]
-    fn encode(&mut self, tag: u32, command: &Command, address: u64) -> NvmeCommand {
+    fn encode(&mut self, tag: u32, command: &Command, address: u64) -> UringNvmeCommand {
         let tag = tag as usize;
-        self.sent[tag] = Sent {
+        self.sent[tag] = SentCommand {
             op: command.op,
             fua: command.fua,
             len: command.len,
         };
         let address = match command.op {
             Op::Trim => {
-                self.ranges[tag] = Range::of(command, self.block_shift);
+                self.ranges[tag] = DsmRange::of(command, self.block_shift);
                 (&raw const self.ranges[tag]) as u64
             }
             _ => address,
         };
-        NvmeCommand::of(command, self.nsid, self.block_shift, address)
+        UringNvmeCommand::of(command, self.nsid, self.block_shift, address)
     }
 
     #[cold]
@@ -118,7 +118,7 @@ impl Passthrough {
     }
 }
 
-impl Way for Passthrough {
+impl UringBackend for Passthrough {
     type Entry = squeue::Entry128;
     type Completion = cqueue::Entry32;
     const SINCE: &str = "5.19";

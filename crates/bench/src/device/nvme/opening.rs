@@ -6,14 +6,14 @@
 //! together.
 
 use super::calls::{identify, namespace_id};
-use super::command::Format;
+use super::command::NamespaceFormat;
 use super::{NvmeTarget, Passthrough};
-use crate::device::generic::{Generic, refuse_passthrough};
+use crate::device::generic::{NvmeGenericDevice, refuse_passthrough};
 use crate::device::needs::{Needs, OpenOptions};
 use crate::device::open::{failed, open_file, refuse_contents, refuse_unaligned, written};
 use crate::device::safety::{check_on, still_permitted};
 use crate::device::status::NvmeStatus;
-use crate::device::system::{BlockDevice, DevId, System};
+use crate::device::system::{DevId, SysfsDevice, SystemPaths};
 use crate::device::uring::{UringOptions, UringTarget};
 use crate::device::{TargetFacts, TargetKind};
 use rustix::fs::{FileType, Mode, OFlags};
@@ -31,7 +31,7 @@ const PAGE: u64 = 4096;
 /// # Errors
 /// When it is none, has no block device, may not be written, or cannot take the commands.
 pub fn open(path: &Path, needs: &Needs, options: &OpenOptions) -> Result<NvmeTarget, LabError> {
-    let system = System::live();
+    let system = SystemPaths::live();
     let namespace = Namespace::find(&system, path)?;
     if options.buffered {
         return Err(LabError::refused(
@@ -59,29 +59,29 @@ pub fn open(path: &Path, needs: &Needs, options: &OpenOptions) -> Result<NvmeTar
 /// Bytes of the largest command that the namespace behind the NVMe generic device at `path` takes;
 /// `None` if it is none or that is not known.
 pub fn len_max(path: &Path) -> Option<u64> {
-    let system = System::live();
-    let (generic, _) = Generic::at(&system, path)?;
+    let system = SystemPaths::live();
+    let (generic, _) = NvmeGenericDevice::at(&system, path)?;
     command_max(&generic.block_device(&system)?)
 }
 
-fn command_max(block: &BlockDevice) -> Option<u64> {
+fn command_max(block: &SysfsDevice) -> Option<u64> {
     block.queue("max_hw_sectors_kb")?.checked_mul(1024)
 }
 
 /// A namespace: its generic device, and the block device that shows the same.
 struct Namespace {
-    generic: Generic,
+    generic: NvmeGenericDevice,
     id: DevId,
-    block: BlockDevice,
+    block: SysfsDevice,
     /// Of the block device.
     block_path: PathBuf,
 }
 
 impl Namespace {
     /// The one whose generic device is at `path`.
-    fn find(system: &System, path: &Path) -> Result<Namespace, LabError> {
+    fn find(system: &SystemPaths, path: &Path) -> Result<Namespace, LabError> {
         let (generic, id) =
-            Generic::at(system, path).ok_or_else(|| refuse_passthrough(system, path))?;
+            NvmeGenericDevice::at(system, path).ok_or_else(|| refuse_passthrough(system, path))?;
         let Some(block) = generic.block_device(system) else {
             return Err(LabError::refused(
                 format!("{}: the namespace has no block device", path.display()),
@@ -99,7 +99,12 @@ impl Namespace {
     }
 
     /// Refuses namespaces that this target does not know how to use.
-    fn refuse_format(&self, path: &Path, format: &Format, needs: &Needs) -> Result<(), LabError> {
+    fn refuse_format(
+        &self,
+        path: &Path,
+        format: &NamespaceFormat,
+        needs: &Needs,
+    ) -> Result<(), LabError> {
         let (name, block) = (path.display(), &self.block.name);
         if format.metadata_bytes > 0 {
             return Err(LabError::refused(
@@ -172,7 +177,12 @@ impl Namespace {
     }
 
     /// Asks leave to write to the block device, and claims it.
-    fn claim(&self, system: &System, path: &Path, options: &OpenOptions) -> Result<File, LabError> {
+    fn claim(
+        &self,
+        system: &SystemPaths,
+        path: &Path,
+        options: &OpenOptions,
+    ) -> Result<File, LabError> {
         let through = |error: LabError| match error {
             LabError::Refused { what, hint } => LabError::Refused {
                 what: format!("{}: {what}", path.display()),
@@ -194,7 +204,7 @@ impl Namespace {
     /// Refuses when what is open is not what was found.
     fn refuse_changed(
         &self,
-        system: &System,
+        system: &SystemPaths,
         path: &Path,
         file: &File,
         nsid: u32,
@@ -203,7 +213,7 @@ impl Namespace {
         let stat = rustix::fs::fstat(file).map_err(|error| failed("looking at", path, error))?;
         let same_device = FileType::from_raw_mode(stat.st_mode) == FileType::CharacterDevice
             && DevId::from_raw(stat.st_rdev) == self.id;
-        let now = Generic::numbered(system, self.id).and_then(|now| {
+        let now = NvmeGenericDevice::numbered(system, self.id).and_then(|now| {
             let block = now.block_device(system)?;
             (now.name == self.generic.name).then_some(block.id)
         });
@@ -229,7 +239,7 @@ impl Namespace {
     }
 
     /// What is known of it: all that its block device says.
-    fn facts(&self, system: &System, path: &Path, format: &Format) -> TargetFacts {
+    fn facts(&self, system: &SystemPaths, path: &Path, format: &NamespaceFormat) -> TargetFacts {
         let name = path.display().to_string();
         let mut facts = TargetFacts::unknown(name, TargetKind::BlockDevice);
         self.block.describe(system, &mut facts);
@@ -260,10 +270,10 @@ fn number_of(device: &File, path: &Path) -> Result<u32, LabError> {
     namespace_id(device).map_err(|error| failed("asking for the namespace of", path, error))
 }
 
-fn format_of(device: &File, path: &Path, nsid: u32) -> Result<Format, LabError> {
+fn format_of(device: &File, path: &Path, nsid: u32) -> Result<NamespaceFormat, LabError> {
     let name = path.display();
     match identify(device, nsid) {
-        Ok((0, answer)) => Format::read(&answer).ok_or_else(|| {
+        Ok((0, answer)) => NamespaceFormat::read(&answer).ok_or_else(|| {
             LabError::refused(
                 format!("{name}: Identify Namespace gives no format"),
                 "see `nvme id-ns`",

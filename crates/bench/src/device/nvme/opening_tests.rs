@@ -12,7 +12,7 @@ fn null() -> &'static Path {
     Path::new(NODE)
 }
 
-fn found(system: &System) -> Namespace {
+fn found(system: &SystemPaths) -> Namespace {
     Namespace::find(system, null()).unwrap()
 }
 
@@ -23,7 +23,7 @@ fn refusal<T>(result: Result<T, LabError>) -> String {
 }
 
 /// The format that the made-up tree shows.
-const FORMAT: Format = Format {
+const FORMAT: NamespaceFormat = NamespaceFormat {
     blocks: 65_536,
     block_shift: 12,
     metadata_bytes: 0,
@@ -62,23 +62,24 @@ fn formats_that_are_not_understood_are_refused() {
         changes: true,
         ..Needs::default()
     };
-    let ask = |format: Format, needs: &Needs| namespace.refuse_format(null(), &format, needs);
+    let ask =
+        |format: NamespaceFormat, needs: &Needs| namespace.refuse_format(null(), &format, needs);
     assert!(ask(FORMAT, &writes).is_ok());
-    let metadata = Format {
+    let metadata = NamespaceFormat {
         metadata_bytes: 8,
         ..FORMAT
     };
     let why = refusal(ask(metadata, &Needs::default()));
     assert!(why.contains("8 bytes of metadata"), "{why}");
     for (blocks, block_shift) in [(65_535, 12), (524_288, 9), (u64::MAX, 12)] {
-        let other = Format {
+        let other = NamespaceFormat {
             blocks,
             block_shift,
             ..FORMAT
         };
         assert!(refusal(ask(other, &writes)).contains("another size"));
     }
-    let protected = Format {
+    let protected = NamespaceFormat {
         write_protected: true,
         ..FORMAT
     };
@@ -120,7 +121,7 @@ fn leave_to_write_is_that_of_the_block_device() {
 fn what_has_changed_in_between_is_refused() {
     let (_root, system) = made_up("nvme97");
     let namespace = found(&system);
-    let ask = |system: &System, path: &str| {
+    let ask = |system: &SystemPaths, path: &str| {
         let file = File::open(path).unwrap();
         namespace.refuse_changed(system, null(), &file, 1, None)
     };

@@ -56,9 +56,12 @@ fn a_trim_points_to_the_range_of_its_tag() {
         let nvme = way.encode(tag, &trim, 0);
         let range = &way.ranges[tag as usize];
         assert_eq!(nvme.addr, (&raw const *range) as u64);
-        assert_eq!(*range, Range::of(&trim, 12));
+        assert_eq!(*range, DsmRange::of(&trim, 12));
     }
-    assert_eq!(way.ranges[3], Range::of(&Command::trim(3 << 20, 8192), 12));
+    assert_eq!(
+        way.ranges[3],
+        DsmRange::of(&Command::trim(3 << 20, 8192), 12)
+    );
 }
 
 #[test]

@@ -1,24 +1,24 @@
 //! The life that the arguments ask for.
 
-use super::args::Age;
+use super::args::AgeArgs;
 use ssdlab_base::LabError;
 use ssdlab_base::quantity::parse_size;
-use ssdlab_drives::keep::manner::Manner;
-use ssdlab_drives::settings::Setting;
+use ssdlab_drives::keep::manner::LifeConditions;
+use ssdlab_drives::settings::DriveSetting;
 use ssdlab_drives::{catalogue, settings};
-use ssdlab_life::age::live::Keep;
-use ssdlab_life::age::{Plan, Until};
+use ssdlab_life::age::live::CheckpointSchedule;
+use ssdlab_life::age::{AgeingPlan, LifeEnd};
 use std::path::Path;
 
 /// Where checkpoints are left, and how often.
-pub fn keep(args: &Age, dir: &Path) -> Result<Keep, LabError> {
+pub fn keep(args: &AgeArgs, dir: &Path) -> Result<CheckpointSchedule, LabError> {
     let named = args.checkpoint.clone().or_else(|| args.resume.clone());
     let usual = named.as_ref().map(|_| "10TB".to_owned());
     let every = match args.every.clone().or(usual) {
         Some(size) => parse_size(&size)?.max(1),
         None => u64::MAX,
     };
-    Ok(Keep {
+    Ok(CheckpointSchedule {
         at_the_end: named.is_some(),
         path: named.unwrap_or_else(|| dir.join("life.ckpt")),
         every,
@@ -26,10 +26,10 @@ pub fn keep(args: &Age, dir: &Path) -> Result<Keep, LabError> {
 }
 
 /// The life of a new drive.
-pub fn fresh(args: &Age, until: Until) -> Result<Plan, LabError> {
+pub fn fresh(args: &AgeArgs, until: LifeEnd) -> Result<AgeingPlan, LabError> {
     let name = args.drive.as_deref().unwrap_or_default();
     let name = name.strip_prefix("drive:").unwrap_or(name);
-    let settings = args.set.iter().map(|text| Setting::parse(text));
+    let settings = args.set.iter().map(|text| DriveSetting::parse(text));
     let settings = settings.collect::<Result<Vec<_>, _>>()?;
     let drive = settings::apply(&catalogue::open(name)?, &settings)?;
     let block = parse_size(&args.block)?;
@@ -39,10 +39,10 @@ pub fn fresh(args: &Age, until: Until) -> Result<Plan, LabError> {
             "choose a smaller --block",
         )
     })?;
-    let manner = Manner {
+    let manner = LifeConditions {
         name: String::new(),
         title: String::new(),
-        settings: settings.iter().map(Setting::to_string).collect(),
+        settings: settings.iter().map(DriveSetting::to_string).collect(),
         rests_on: Vec::new(),
         pattern: args.workload.clone(),
         block,
@@ -56,7 +56,7 @@ pub fn fresh(args: &Age, until: Until) -> Result<Plan, LabError> {
         temperature_c: args.temperature,
         fast: args.fast,
     };
-    Plan::new(&drive, manner, until).map_err(|mut error| {
+    AgeingPlan::new(&drive, manner, until).map_err(|mut error| {
         // Patterns are called loads elsewhere.
         if let LabError::BadValue { option, .. } = &mut error
             && option == "--load"

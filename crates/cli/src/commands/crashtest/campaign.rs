@@ -1,12 +1,14 @@
 //! What the campaigns of scripts and of programs have in common.
 
 use crate::args::crashtest::CampaignArgs;
-use crate::failure::{Exit, Failure};
+use crate::failure::{CliFailure, CommandExit};
 use crate::output::{print, print_json, say};
 use ssdlab_base::parallel;
 use ssdlab_base::quantity::parse_size;
 use ssdlab_power::crashtest::Occasion;
-use ssdlab_power::crashtest::scripts::{ScriptCampaign, ScriptReport, Settings, clear_dead};
+use ssdlab_power::crashtest::scripts::{
+    CampaignSettings, ScriptCampaign, ScriptReport, clear_dead,
+};
 use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::Arc;
@@ -26,7 +28,7 @@ pub fn judge(
     args: &CampaignArgs,
     out: &Path,
     stop: &Arc<AtomicBool>,
-) -> Result<Exit, Failure> {
+) -> Result<CommandExit, CliFailure> {
     campaign.check_mark()?;
     let jobs = args.jobs.map_or_else(parallel::cores, NonZeroUsize::get);
     let shown = AtomicUsize::new(0);
@@ -45,7 +47,7 @@ pub fn judge(
 }
 
 /// The exit code; says how to go on with a campaign that was stopped.
-fn verdict(out: &Path, report: &ScriptReport) -> Exit {
+fn verdict(out: &Path, report: &ScriptReport) -> CommandExit {
     if report.stopped {
         tell!(
             "stopped after {} of {} cuts\nhint: `ssdlab crashtest --out {} --resume` goes on",
@@ -53,17 +55,17 @@ fn verdict(out: &Path, report: &ScriptReport) -> Exit {
             report.chosen,
             out.display()
         );
-        return Exit::Error;
+        return CommandExit::Error;
     }
     match report.has_passed() {
-        true => Exit::Good,
-        false => Exit::Fails,
+        true => CommandExit::Good,
+        false => CommandExit::Fails,
     }
 }
 
 /// Settings of a campaign without its scripts.
-pub fn settings(args: &CampaignArgs) -> Result<Settings, Failure> {
-    Ok(Settings {
+pub fn settings(args: &CampaignArgs) -> Result<CampaignSettings, CliFailure> {
+    Ok(CampaignSettings {
         drive: args.drive.clone(),
         size: args.size.as_deref().map(parse_size).transpose()?,
         faults: args.fault.clone(),
@@ -86,10 +88,10 @@ pub fn settings(args: &CampaignArgs) -> Result<Settings, Failure> {
 /// Runs the workload on a drive that records.
 pub fn recorded(
     out: &Path,
-    settings: Settings,
+    settings: CampaignSettings,
     quiet: bool,
     stop: &Arc<AtomicBool>,
-) -> Result<ScriptCampaign, Failure> {
+) -> Result<ScriptCampaign, CliFailure> {
     let (campaign, lint) = ScriptCampaign::record(out, settings, stop)?;
     let count = campaign.stream().commands.len();
     say(quiet, &format!("recorded {count} commands"));

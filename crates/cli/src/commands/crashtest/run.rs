@@ -1,19 +1,21 @@
 //! `ssdlab crashtest run`: a program of the user's, or a database, cut by cut.
 
 use super::campaign::{judge, recorded, remove_dead, settings};
-use crate::args::crashtest::{InsideArgs, RunArgs};
-use crate::failure::{Exit, Failure};
+use crate::args::crashtest::{CrashtestRunArgs, InsideArgs};
+use crate::failure::{CliFailure, CommandExit};
 use crate::output::{print, print_json};
 use crate::progress::stop_on_signal;
 use ssdlab_base::LabError;
-use ssdlab_power::crashtest::scripts::Settings;
-use ssdlab_power::inside::{self, FileSystem, JudgedBy, Marks, Published, Scripts, Task};
+use ssdlab_power::crashtest::scripts::CampaignSettings;
+use ssdlab_power::inside::{
+    self, CheckMethod, DriveFileSystem, DurabilityClaim, InsideTask, MarkSource, Scripts,
+};
 
 /// Records a program in a file system on the drive, and judges every cut.
 ///
 /// # Errors
 /// When this machine cannot do it, or the program fails.
-pub fn run(args: &RunArgs) -> Result<Exit, Failure> {
+pub fn run(args: &CrashtestRunArgs) -> Result<CommandExit, CliFailure> {
     let kind = file_system(&args.mount)?;
     inside::check_machine(kind)?;
     let scripts = match &args.preset {
@@ -21,7 +23,7 @@ pub fn run(args: &RunArgs) -> Result<Exit, Failure> {
         None => of_program(args, kind)?,
     };
     let settings = settings(&args.campaign)?;
-    let with_scripts = Settings {
+    let with_scripts = CampaignSettings {
         size: settings.size.or(Some(scripts.drive_bytes)),
         after_mark: Some(args.after_mark.clone().unwrap_or(scripts.after_mark)),
         workload: scripts.workload,
@@ -34,23 +36,23 @@ pub fn run(args: &RunArgs) -> Result<Exit, Failure> {
     judge(&campaign, &args.campaign, &args.out, &stop)
 }
 
-fn file_system(name: &str) -> Result<FileSystem, LabError> {
-    let names = FileSystem::ALL.map(FileSystem::name).join(", ");
-    FileSystem::named(name).ok_or_else(|| {
+fn file_system(name: &str) -> Result<DriveFileSystem, LabError> {
+    let names = DriveFileSystem::ALL.map(DriveFileSystem::name).join(", ");
+    DriveFileSystem::named(name).ok_or_else(|| {
         let what = format!("`{name}` is no file system that can be mounted");
         LabError::refused(what, format!("allowed are {names}"))
     })
 }
 
-fn of_program(args: &RunArgs, kind: FileSystem) -> Result<Scripts, Failure> {
+fn of_program(args: &CrashtestRunArgs, kind: DriveFileSystem) -> Result<Scripts, CliFailure> {
     let here = std::env::current_dir()?;
     let marks = match args.marks.as_str() {
-        "stdout" => Marks::Stdout,
-        _ => Marks::Socket,
+        "stdout" => MarkSource::Stdout,
+        _ => MarkSource::Socket,
     };
     let judged_by = match (&args.check, &args.found) {
-        (_, Some(found)) => JudgedBy::Found(found),
-        (Some(check), None) => JudgedBy::Check(check),
+        (_, Some(found)) => CheckMethod::Found(found),
+        (Some(check), None) => CheckMethod::Check(check),
         (None, None) => return Err(LabError::refused("neither --check nor --found", "").into()),
     };
     let program = &args.program;
@@ -61,11 +63,11 @@ fn of_program(args: &RunArgs, kind: FileSystem) -> Result<Scripts, Failure> {
 ///
 /// # Errors
 /// When the words of the task are not those that it takes.
-pub fn inside(args: &InsideArgs) -> Result<Exit, Failure> {
+pub fn inside(args: &InsideArgs) -> Result<CommandExit, CliFailure> {
     let kind = file_system(&args.mount)?;
-    let task = Task::named(&args.task, &args.words)?;
+    let task = InsideTask::named(&args.task, &args.words)?;
     let code = inside::run(kind, &task).unwrap_or_else(|error| {
-        tell!("{}", Failure::from(error));
+        tell!("{}", CliFailure::from(error));
         inside::FAILED
     });
     std::process::exit(code)
@@ -75,11 +77,11 @@ pub fn inside(args: &InsideArgs) -> Result<Exit, Failure> {
 ///
 /// # Errors
 /// When standard output cannot be written.
-pub fn list_presets(json: bool) -> Result<Exit, Failure> {
+pub fn list_presets(json: bool) -> Result<CommandExit, CliFailure> {
     let presets = inside::presets();
     if json {
         print_json(&presets)?;
-        return Ok(Exit::Good);
+        return Ok(CommandExit::Good);
     }
     for preset in presets {
         let installed = match preset.check_installed() {
@@ -89,12 +91,12 @@ pub fn list_presets(json: bool) -> Result<Exit, Failure> {
         print(&format!("{}: {}{installed}", preset.key, preset.name))?;
         for row in &preset.rows {
             let published = match row.published {
-                Published::Keeps => "keeps",
-                Published::Loses => "loses",
-                Published::Damages => "damages",
+                DurabilityClaim::Keeps => "keeps",
+                DurabilityClaim::Loses => "loses",
+                DurabilityClaim::Damages => "damages",
             };
             print(&format!("  {published:<8}{}", row.setting))?;
         }
     }
-    Ok(Exit::Good)
+    Ok(CommandExit::Good)
 }

@@ -1,13 +1,13 @@
 //! `ssdlab drives known`: published facts of real drives.
 
-use crate::failure::Failure;
+use crate::failure::CliFailure;
 use crate::output::{print, print_json};
 use clap::Args;
 use ssdlab_drives::known::list;
 
 /// `ssdlab drives known`.
 #[derive(Args, Debug)]
-pub struct Known {
+pub struct KnownArgs {
     /// Part of a family's name, or the model name that a drive reports.
     name: Option<String>,
     /// With sources.
@@ -22,7 +22,7 @@ pub struct Known {
 ///
 /// # Errors
 /// When no drive has that name, or standard output cannot be written.
-pub fn known(args: &Known) -> Result<(), Failure> {
+pub fn known(args: &KnownArgs) -> Result<(), CliFailure> {
     let found = list::matching(args.name.as_deref())?;
     match args.json {
         true => print_json(&found),

@@ -2,11 +2,11 @@
 
 mod form;
 
-use crate::failure::{Exit, Failure};
+use crate::failure::{CliFailure, CommandExit};
 use crate::output::print;
 use clap::Args;
 use ssdlab_base::LabError;
-use ssdlab_life::draft::{self, Facts, QUESTIONS, Question};
+use ssdlab_life::draft::{self, DatasheetFacts, DraftQuestion, QUESTIONS};
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
@@ -44,7 +44,7 @@ Examples:
   ssdlab drives new                     # asks
 
 Rules: docs/catalogue.md, \"A file from a data sheet\".")]
-pub struct New {
+pub struct NewDriveArgs {
     /// Facts: KEY=VALUE.
     facts: Vec<String>,
     /// The file to write; without it, NAME.toml. `-` is standard output.
@@ -56,8 +56,8 @@ pub struct New {
 ///
 /// # Errors
 /// When a fact is missing or wrong, facts contradict each other, or the file exists.
-pub fn new(args: &New) -> Result<Exit, Failure> {
-    let mut facts = Facts::default();
+pub fn new(args: &NewDriveArgs) -> Result<CommandExit, CliFailure> {
+    let mut facts = DatasheetFacts::default();
     let mut seen = Vec::new();
     for given in &args.facts {
         let Some((key, value)) = given.split_once('=') else {
@@ -77,7 +77,7 @@ pub fn new(args: &New) -> Result<Exit, Failure> {
         let missing = QUESTIONS
             .iter()
             .find(|q| q.needed && !seen.contains(&q.key));
-        if let Some(Question { key, text, .. }) = missing {
+        if let Some(DraftQuestion { key, text, .. }) = missing {
             return Err(LabError::refused(format!("the fact `{key}` is missing"), *text).into());
         }
     }
@@ -86,7 +86,7 @@ pub fn new(args: &New) -> Result<Exit, Failure> {
     let out = out.unwrap_or_else(|| PathBuf::from(format!("{}.toml", facts.name)));
     if out.as_os_str() == "-" {
         print(&text)?;
-        return Ok(Exit::Good);
+        return Ok(CommandExit::Good);
     }
     write_new(&out, &text).map_err(|error| LabError::file("writing", &out, error))?;
     print(&format!(
@@ -94,7 +94,7 @@ pub fn new(args: &New) -> Result<Exit, Failure> {
          validate {file}`, fit from it with\n`ssdlab twin fit --from {file}`.\n",
         file = out.display()
     ))?;
-    Ok(Exit::Good)
+    Ok(CommandExit::Good)
 }
 
 fn write_new(path: &Path, text: &str) -> std::io::Result<()> {

@@ -1,19 +1,19 @@
 //! `ssdlab drives references`: the kept figures of validated drives.
 
-use crate::failure::{Exit, Failure};
+use crate::failure::{CliFailure, CommandExit};
 use crate::output::print;
 use crate::progress::stop_on_signal;
 use clap::Args;
 use ssdlab_base::{LabError, parallel};
-use ssdlab_bench::device::named::Name;
+use ssdlab_bench::device::named::TargetName;
 use ssdlab_judge::qualify::references::{KEPT_PROFILE, KEPT_SEED, kept_line, line, names_kept};
-use ssdlab_judge::qualify::{QualifyPlan, Silent, qualify, role};
+use ssdlab_judge::qualify::{QualifyPlan, SilentProgress, qualify, role};
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
 /// `ssdlab drives references`.
 #[derive(Args, Debug)]
-pub struct References {
+pub struct ReferencesArgs {
     /// Names; without any, every validated drive.
     #[arg(conflicts_with = "write")]
     drives: Vec<String>,
@@ -23,13 +23,13 @@ pub struct References {
 }
 
 fn measure(name: &str, stop: &AtomicBool) -> Result<String, LabError> {
-    let target = Some(Name::Drive(name.to_owned()));
+    let target = Some(TargetName::Drive(name.to_owned()));
     let plan = QualifyPlan {
         profile: KEPT_PROFILE,
         seed: KEPT_SEED,
         ..QualifyPlan::new(target, role("general")?)
     };
-    let found = qualify(&plan, &mut Silent, stop)?;
+    let found = qualify(&plan, &mut SilentProgress, stop)?;
     match found.incomplete.first() {
         None => line(name, found.target.evidence),
         Some(why) => Err(LabError::refused(format!("{name}: {why}"), "")),
@@ -40,7 +40,7 @@ fn measure(name: &str, stop: &AtomicBool) -> Result<String, LabError> {
 ///
 /// # Errors
 /// When a drive is unknown, the file cannot be written, or the user stops it.
-pub fn references(args: &References) -> Result<Exit, Failure> {
+pub fn references(args: &ReferencesArgs) -> Result<CommandExit, CliFailure> {
     let names = match args.drives.as_slice() {
         [] => names_kept()?,
         names => names.to_vec(),
@@ -51,7 +51,7 @@ pub fn references(args: &References) -> Result<Exit, Failure> {
         let written = std::fs::write(path, lines.join("\n") + "\n");
         written.map_err(|error| LabError::file("writing", path, error))?;
     }
-    let mut exit = Exit::Good;
+    let mut exit = CommandExit::Good;
     for (name, line) in names.iter().zip(&lines) {
         let said = match kept_line(name) {
             None => "not kept",
@@ -59,7 +59,7 @@ pub fn references(args: &References) -> Result<Exit, Failure> {
             Some(_) => "differs from what is kept",
         };
         if said != "as kept" && args.write.is_none() {
-            exit = Exit::Fails;
+            exit = CommandExit::Fails;
         }
         print(&format!("{name}: {said}\n"))?;
     }

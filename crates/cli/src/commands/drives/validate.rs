@@ -1,6 +1,6 @@
 //! `ssdlab drives validate`: modelled drives against their own data sheets.
 
-use crate::failure::{Exit, Failure};
+use crate::failure::{CliFailure, CommandExit};
 use crate::output::{print, print_json};
 use crate::progress::stop_on_signal;
 use clap::Args;
@@ -9,7 +9,7 @@ use ssdlab_base::check::failures;
 use ssdlab_base::parallel;
 use ssdlab_base::quantity::parse_size;
 use ssdlab_drives::catalogue;
-use ssdlab_life::validate::{self, Row, Validation};
+use ssdlab_life::validate::{self, Validation, ValidationRow};
 use std::path::PathBuf;
 
 /// `ssdlab drives validate`.
@@ -40,7 +40,7 @@ pub struct Validate {
 /// # Errors
 /// When a drive is unknown or cannot be made so small, a file cannot be written, or the user stops
 /// it.
-pub fn validate(args: &Validate) -> Result<Exit, Failure> {
+pub fn validate(args: &Validate) -> Result<CommandExit, CliFailure> {
     let names = match args.drives.as_slice() {
         [] => catalogue::names()?,
         names => names.to_vec(),
@@ -63,10 +63,10 @@ pub fn validate(args: &Validate) -> Result<Exit, Failure> {
         false => print(&validate::text(&all))?,
     }
     let is_sound = |drive: &Validation| failures(&drive.checks).is_empty();
-    let holds = |drive: &Validation| drive.rows.iter().all(Row::holds);
+    let holds = |drive: &Validation| drive.rows.iter().all(ValidationRow::holds);
     Ok(match (all.iter().all(is_sound), all.iter().all(holds)) {
-        (false, _) => Exit::Error,
-        (true, false) => Exit::Fails,
-        (true, true) => Exit::Good,
+        (false, _) => CommandExit::Error,
+        (true, false) => CommandExit::Fails,
+        (true, true) => CommandExit::Good,
     })
 }

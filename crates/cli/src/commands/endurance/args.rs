@@ -10,7 +10,7 @@ Examples:
   ssdlab endurance consumer-sata-1tb intel-dc-s3700-200gb
   ssdlab endurance tlc-client-nvme-1tb --op 7%,28% --workload uniform
   ssdlab endurance intel-710-100gb --workload log.csv.gz --money --price 649")]
-pub struct Endurance {
+pub struct EnduranceArgs {
     /// Drives of the catalogue, or drive files ending in .toml.
     #[arg(required = true)]
     pub drives: Vec<String>,

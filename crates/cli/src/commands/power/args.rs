@@ -3,7 +3,7 @@
 use clap::{ArgGroup, Args, Subcommand};
 use ssdlab_base::LabError;
 use ssdlab_base::quantity::parse_size;
-use ssdlab_power::served::switch::{CutAt, FlushSide};
+use ssdlab_power::served::switch::{CutMoment, FlushSide};
 use std::path::PathBuf;
 
 /// `ssdlab power`.
@@ -20,27 +20,27 @@ returns when it has happened.")]
 pub struct PowerArgs {
     /// What to do.
     #[command(subcommand)]
-    pub action: Action,
+    pub action: PowerAction,
 }
 
 /// `ssdlab power ...`.
 #[derive(Subcommand, Debug)]
-pub enum Action {
+pub enum PowerAction {
     /// Cut the power now.
-    Off(Switch),
+    Off(SwitchArgs),
     /// Switch the power on; print the recovery's steps and findings.
-    On(Switch),
+    On(SwitchArgs),
     /// Print the state of the drive.
-    Status(Switch),
+    Status(SwitchArgs),
     /// Cancel the armed cut.
-    Disarm(Switch),
+    Disarm(SwitchArgs),
     /// Cut the power once, at a future moment.
     CutWhen(CutWhen),
 }
 
 /// Which switch.
 #[derive(Args, Debug)]
-pub struct Switch {
+pub struct SwitchArgs {
     /// The socket that `ssdlab serve --control` listens at.
     #[arg(long, value_name = "SOCKET")]
     pub control: PathBuf,
@@ -81,7 +81,7 @@ pub struct CutWhen {
     pub wait: bool,
     /// Which switch.
     #[command(flatten)]
-    pub switch: Switch,
+    pub switch: SwitchArgs,
 }
 
 impl CutWhen {
@@ -89,32 +89,32 @@ impl CutWhen {
     ///
     /// # Errors
     /// When a size cannot be read.
-    pub fn moment(&self) -> Result<CutAt, LabError> {
+    pub fn moment(&self) -> Result<CutMoment, LabError> {
         if let Some(nth) = self.flush {
             let side = if self.inside {
                 FlushSide::Inside
             } else {
                 FlushSide::Before
             };
-            return Ok(CutAt::Flush { nth, side });
+            return Ok(CutMoment::Flush { nth, side });
         }
         if let Some(nth) = self.nand_op {
-            return Ok(CutAt::NandOp { nth });
+            return Ok(CutMoment::NandOp { nth });
         }
         if let Some(text) = &self.write_to {
             let (offset, length) = text.split_once('+').ok_or_else(|| {
                 let what = format!("--write-to {text}: an offset and a length are needed");
                 LabError::refused(what, "1MiB+4KiB: 4096 bytes from byte 1048576 on")
             })?;
-            return Ok(CutAt::WriteTo {
+            return Ok(CutMoment::WriteTo {
                 offset: parse_size(offset)?,
                 length: parse_size(length)?,
             });
         }
         if let Some(text) = &self.after_bytes {
-            return parse_size(text).map(|bytes| CutAt::AfterBytes { bytes });
+            return parse_size(text).map(|bytes| CutMoment::AfterBytes { bytes });
         }
         let text = self.magic.clone().unwrap_or_default();
-        Ok(CutAt::Magic { text })
+        Ok(CutMoment::Magic { text })
     }
 }

@@ -1,6 +1,6 @@
 //! `ssdlab pull`: its parts.
 
-use super::run_args::Run;
+use super::run_args::PullRunArgs;
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
@@ -21,27 +21,27 @@ It destroys what is on the target. Guide: docs/pull.md.")]
 pub struct PullArgs {
     /// What to do.
     #[command(subcommand)]
-    pub action: Action,
+    pub action: PullAction,
 }
 
 /// `ssdlab pull ...`.
 #[derive(Subcommand, Debug)]
-pub enum Action {
+pub enum PullAction {
     /// Write to a drive, cut its power, check it, and again; continues what the ledger holds.
-    Run(Box<Run>),
+    Run(Box<PullRunArgs>),
     /// Read every sector that the ledger knows, and name what was lost. Changes nothing.
-    Check(Check),
+    Check(PullCheckArgs),
     /// Print the pulls of a ledger and what they prove.
-    Status(Status),
+    Status(PullStatusArgs),
     /// Keep a ledger for `pull run` on another machine, until Ctrl-C. Anybody who reaches the
     /// address can write to it.
-    Ledger(Ledger),
+    Ledger(PullLedgerArgs),
 }
 
 /// `ssdlab pull check`.
 #[derive(Args, Debug)]
 #[command(after_help = "Exit codes: 0 nothing lost, 1 a promise was broken, 2 an error.")]
-pub struct Check {
+pub struct PullCheckArgs {
     /// The target of the ledger.
     pub target: PathBuf,
     /// The ledger.
@@ -55,7 +55,7 @@ pub struct Check {
 /// `ssdlab pull status`.
 #[derive(Args, Debug)]
 #[command(after_help = "Exit codes: 0 PASS, 1 FAIL, 3 UNKNOWN, 2 an error.")]
-pub struct Status {
+pub struct PullStatusArgs {
     /// The ledger.
     #[arg(long, value_name = "FILE|tcp:HOST:PORT")]
     pub ledger: String,
@@ -66,7 +66,7 @@ pub struct Status {
 
 /// `ssdlab pull ledger`.
 #[derive(Args, Debug)]
-pub struct Ledger {
+pub struct PullLedgerArgs {
     /// Address and port of this machine; port 0 is any that is free.
     #[arg(long, value_name = "ADDR:PORT")]
     pub listen: String,

@@ -5,7 +5,7 @@ use ssdlab_base::LabError;
 use ssdlab_base::quantity::{parse_duration, parse_size};
 use ssdlab_bench::device::OpenOptions;
 use ssdlab_bench::device::WriteOptions;
-use ssdlab_judge::pull::{PULLS_NEEDED, Place, PullPlan, Switch};
+use ssdlab_judge::pull::{LedgerLocation, PULLS_NEEDED, PullPlan, PullSwitch};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use std::time::Duration;
 #[command(after_help = "\
 Exit codes: 0 PASS, 1 FAIL, 3 UNKNOWN, 2 an error. Whatever ended it (Ctrl-C, a
 kill, the host's power), the same command continues.")]
-pub struct Run {
+pub struct PullRunArgs {
     /// A block device, or a file (made if it does not exist). What is on it is lost.
     pub target: PathBuf,
     /// The ledger: a file on another disk, or tcp:HOST:PORT of `ssdlab pull ledger`.
@@ -71,7 +71,7 @@ fn time(text: &str) -> Result<Duration, LabError> {
     parse_duration(text).map(|time| Duration::from_nanos(time.0))
 }
 
-impl Run {
+impl PullRunArgs {
     /// The test that the arguments ask for.
     ///
     /// # Errors
@@ -79,19 +79,19 @@ impl Run {
     pub fn plan(&self) -> Result<PullPlan, LabError> {
         let size = self.size.as_deref().map(parse_size).transpose()?;
         let switch = match (&self.off, &self.on) {
-            (Some(off), Some(on)) => Switch::Commands {
+            (Some(off), Some(on)) => PullSwitch::Commands {
                 off: off.clone(),
                 on: on.clone(),
             },
-            _ => Switch::Hand,
+            _ => PullSwitch::Hand,
         };
         let gone = match switch {
-            Switch::Hand => "10m",
-            Switch::Commands { .. } => "60s",
+            PullSwitch::Hand => "10m",
+            PullSwitch::Commands { .. } => "60s",
         };
         Ok(PullPlan {
             target: self.target.clone(),
-            ledger: Place::parse(&self.ledger)?,
+            ledger: LedgerLocation::parse(&self.ledger)?,
             open: OpenOptions {
                 write: WriteOptions {
                     allow_overwrite: self.overwrite,

@@ -2,7 +2,7 @@
 
 use crate::args::{OutputArgs, TargetArgs};
 use clap::{Args, ValueEnum};
-use ssdlab_judge::qualify::Profile;
+use ssdlab_judge::qualify::QualifyProfile;
 use std::path::PathBuf;
 
 /// `ssdlab qualify`.
@@ -68,12 +68,12 @@ pub enum ProfileName {
     Full,
 }
 
-impl From<ProfileName> for Profile {
-    fn from(name: ProfileName) -> Profile {
+impl From<ProfileName> for QualifyProfile {
+    fn from(name: ProfileName) -> QualifyProfile {
         match name {
-            ProfileName::Quick => Profile::Quick,
-            ProfileName::Standard => Profile::Standard,
-            ProfileName::Full => Profile::Full,
+            ProfileName::Quick => QualifyProfile::Quick,
+            ProfileName::Standard => QualifyProfile::Standard,
+            ProfileName::Full => QualifyProfile::Full,
         }
     }
 }

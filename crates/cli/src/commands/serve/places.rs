@@ -2,13 +2,13 @@
 
 use super::args::{Serve, TlsName};
 use ssdlab_base::LabError;
-use ssdlab_power::served::{Places, TlsPlan, parse_address};
+use ssdlab_power::served::{DriveEndpoints, TlsPlan, parse_address};
 
 /// Where a drive is to be reached, by the arguments.
 ///
 /// # Errors
 /// When none is given, or an address is wrong.
-pub(super) fn places(args: &Serve) -> Result<Places, LabError> {
+pub(super) fn places(args: &Serve) -> Result<DriveEndpoints, LabError> {
     let is_served = !args.nbd.is_empty() || !args.nbd_read_only.is_empty();
     if !is_served && args.fuse.is_none() && args.vhost_user.is_none() {
         return Err(LabError::refused(
@@ -27,7 +27,7 @@ pub(super) fn places(args: &Serve) -> Result<Places, LabError> {
         verify_peer: args.tls_verify_peer,
     };
     let tls = certificates.filter(|_| args.tls != Some(TlsName::Off));
-    Ok(Places {
+    Ok(DriveEndpoints {
         nbd: addresses(&args.nbd)?,
         nbd_read_only: addresses(&args.nbd_read_only)?,
         fuse: args.fuse.clone(),

@@ -1,8 +1,8 @@
 //! Progress of a life and of a sweep.
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use ssdlab_life::simulate::life::{Progress, Watch};
-use ssdlab_life::simulate::sample::Phase;
+use ssdlab_life::simulate::life::{LifeObserver, LifeProgress};
+use ssdlab_life::simulate::sample::LifePhase;
 use ssdlab_view::units;
 use std::time::{Duration, Instant};
 
@@ -32,7 +32,7 @@ fn style(template: &str) -> ProgressStyle {
 pub struct LifeBar {
     pub bar: ProgressBar,
     name: String,
-    phase: Option<Phase>,
+    phase: Option<LifePhase>,
     /// When it was last drawn, and the commands by then.
     drawn: (Instant, u64),
     pub commands: u64,
@@ -52,8 +52,8 @@ impl LifeBar {
     }
 }
 
-impl Watch for LifeBar {
-    fn progress(&mut self, progress: &Progress) {
+impl LifeObserver for LifeBar {
+    fn progress(&mut self, progress: &LifeProgress) {
         self.commands = progress.commands;
         let passed = self.drawn.0.elapsed();
         if self.phase == Some(progress.phase) && passed < Duration::from_millis(120) {

@@ -1,27 +1,27 @@
 //! Files of a life.
 
 use super::args::Simulate;
-use crate::failure::Failure;
+use crate::failure::CliFailure;
 use crate::output::{say, write_file, write_json};
 use ssdlab_drives::keep::saved;
-use ssdlab_drives::keep::saved::{About, Over};
-use ssdlab_life::simulate::life::Lived;
+use ssdlab_drives::keep::saved::{OverwritePolicy, SavedDriveInfo};
+use ssdlab_life::simulate::life::SimulatedLife;
 use ssdlab_life::simulate::page::simulation_page;
-use ssdlab_life::simulate::{Plan, sample};
+use ssdlab_life::simulate::{SimulationPlan, sample};
 use ssdlab_ssd::Drive;
 use ssdlab_view::units;
 use std::path::Path;
 use std::time::Instant;
 
-pub fn over(args: &Simulate) -> Over {
+pub fn over(args: &Simulate) -> OverwritePolicy {
     if args.replace {
-        Over::Replace
+        OverwritePolicy::Replace
     } else {
-        Over::Refuse
+        OverwritePolicy::Refuse
     }
 }
 
-pub fn write(dir: &Path, lived: &Lived) -> Result<(), Failure> {
+pub fn write(dir: &Path, lived: &SimulatedLife) -> Result<(), CliFailure> {
     write_json(&dir.join("result.json"), &lived.simulation)?;
     write_file(&dir.join("series.csv"), &sample::csv(&lived.samples))?;
     let page = simulation_page(&lived.simulation, &lived.samples);
@@ -30,13 +30,13 @@ pub fn write(dir: &Path, lived: &Lived) -> Result<(), Failure> {
 
 /// Saves the drive with its history.
 pub fn keep(
-    place: saved::Place,
+    place: saved::SaveTarget,
     drive: &Drive,
-    plan: &Plan,
-    lived: &Lived,
+    plan: &SimulationPlan,
+    lived: &SimulatedLife,
     args: &Simulate,
-    before: Option<About>,
-) -> Result<(), Failure> {
+    before: Option<SavedDriveInfo>,
+) -> Result<(), CliFailure> {
     if lived.simulation.stopped || !lived.simulation.failures().is_empty() {
         say(args.quiet, "the drive was not saved");
         return Ok(());

@@ -3,22 +3,22 @@
 use super::args::Simulate;
 use super::bars::sweep_bar;
 use super::plan::{bare, drive_name};
-use crate::failure::{Exit, Failure};
+use crate::failure::{CliFailure, CommandExit};
 use crate::output::{
-    Reserved, print, print_json, run_dir, say, self_checked, write_file, write_json,
+    ReservedDir, print, print_json, run_dir, say, self_checked, write_file, write_json,
 };
 use crate::progress::stop_on_signal;
 use ssdlab_base::LabError;
 use ssdlab_base::clock::Utc;
 use ssdlab_drives::catalogue;
-use ssdlab_drives::settings::Setting;
+use ssdlab_drives::settings::DriveSetting;
 use ssdlab_life::simulate::sweep;
-use ssdlab_life::simulate::sweep::{Dimension, Sweep};
+use ssdlab_life::simulate::sweep::{Dimension, LifeGrid};
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 /// Many lives.
-pub fn grid(args: &Simulate, settings: &[Setting]) -> Result<Exit, Failure> {
+pub fn grid(args: &Simulate, settings: &[DriveSetting]) -> Result<CommandExit, CliFailure> {
     if args.from.is_some() || args.save.is_some() {
         return Err(LabError::refused(
             "a sweep makes its own drives: neither --from nor --save goes with --sweep",
@@ -30,9 +30,9 @@ pub fn grid(args: &Simulate, settings: &[Setting]) -> Result<Exit, Failure> {
     let dimensions = dimensions.collect::<Result<Vec<_>, _>>()?;
     let drive = catalogue::open(drive_name(args)?)?;
     // The drive as it stands may be impossible without what the sweep sets.
-    let sweep = Sweep::new(&drive, settings, &bare(args, &drive)?, &dimensions)?;
+    let sweep = LifeGrid::new(&drive, settings, &bare(args, &drive)?, &dimensions)?;
     let (dir, existing) = run_dir(&args.output(), "sweep", Utc::now());
-    let _reserved = Reserved::new(&dir, existing)?;
+    let _reserved = ReservedDir::new(&dir, existing)?;
     let stop = stop_on_signal()?;
     let cores = ssdlab_base::parallel::cores();
     let bar = sweep_bar(sweep.points.len(), args.quiet);
@@ -62,7 +62,7 @@ pub fn grid(args: &Simulate, settings: &[Setting]) -> Result<Exit, Failure> {
     let all = rows.iter().filter_map(|row| row.simulation.as_ref());
     let failures: Vec<String> = all.flat_map(|s| s.failures()).collect();
     Ok(if stop.load(Ordering::Relaxed) && failures.is_empty() {
-        Exit::Unknown
+        CommandExit::Unknown
     } else {
         self_checked(&failures)
     })

@@ -6,17 +6,17 @@ use crate::output::say;
 use ssdlab_base::LabError;
 use ssdlab_base::quantity::parse_size;
 use ssdlab_drives::catalogue::CatalogueDrive;
-use ssdlab_drives::keep::saved::About;
-use ssdlab_drives::settings::Setting;
+use ssdlab_drives::keep::saved::SavedDriveInfo;
+use ssdlab_drives::settings::DriveSetting;
 use ssdlab_drives::{catalogue, settings};
 use ssdlab_life::age::left;
-use ssdlab_life::simulate::{Fill, Gear, Plan, Until};
-use ssdlab_load::synthetic::{Load, Pattern};
+use ssdlab_life::simulate::{LoadEnd, Prefill, SimulationGear, SimulationPlan};
+use ssdlab_load::synthetic::{SyntheticLoad, SyntheticPattern};
 use ssdlab_ssd::{Bytes, Drive};
 use std::time::Instant;
 
-/// The life asked for, without a drive: it is put in by [`Plan::on`].
-pub fn bare(args: &Simulate, drive: &CatalogueDrive) -> Result<Plan, LabError> {
+/// The life asked for, without a drive: it is put in by [`SimulationPlan::on`].
+pub fn bare(args: &Simulate, drive: &CatalogueDrive) -> Result<SimulationPlan, LabError> {
     let bytes = parse_size(&args.block)?;
     let block = u32::try_from(bytes).map_err(|_| {
         LabError::refused(
@@ -24,23 +24,23 @@ pub fn bare(args: &Simulate, drive: &CatalogueDrive) -> Result<Plan, LabError> {
             "choose a smaller --block",
         )
     })?;
-    let until = Until::parse(&args.until)?;
+    let until = LoadEnd::parse(&args.until)?;
     let gear = match &args.gear {
-        Some(gear) => Gear::parse(gear)?,
-        None if matches!(until, Until::Time(_)) || args.save.is_some() || args.from.is_some() => {
-            Gear::Timed
+        Some(gear) => SimulationGear::parse(gear)?,
+        None if matches!(until, LoadEnd::Time(_)) || args.save.is_some() || args.from.is_some() => {
+            SimulationGear::Timed
         }
-        None => Gear::Counting,
+        None => SimulationGear::Counting,
     };
     let usual = if args.from.is_some() {
         "none"
     } else {
         "sequential"
     };
-    Ok(Plan {
+    Ok(SimulationPlan {
         gear,
-        load: Load {
-            pattern: Pattern::parse(&args.load)?,
+        load: SyntheticLoad {
+            pattern: SyntheticPattern::parse(&args.load)?,
             block,
             read_pct: args.read_pct,
             trim_pct: args.trim_pct,
@@ -48,20 +48,23 @@ pub fn bare(args: &Simulate, drive: &CatalogueDrive) -> Result<Plan, LabError> {
         },
         depth: args.iodepth,
         write_through: args.write_through,
-        fill: Fill::parse(args.fill.as_deref().unwrap_or(usual))?,
+        fill: Prefill::parse(args.fill.as_deref().unwrap_or(usual))?,
         used_pct: args.used_pct,
         until,
-        ..Plan::usual(drive)
+        ..SimulationPlan::usual(drive)
     })
 }
 
-pub type Begun = Option<(Drive, About)>;
+pub type SavedStart = Option<(Drive, SavedDriveInfo)>;
 
-pub fn plan(args: &Simulate, settings: &[Setting]) -> Result<(Plan, Begun), LabError> {
+pub fn plan(
+    args: &Simulate,
+    settings: &[DriveSetting],
+) -> Result<(SimulationPlan, SavedStart), LabError> {
     let Some(path) = &args.from else {
         let drive = settings::apply(&catalogue::open(drive_name(args)?)?, settings)?;
-        let plan = Plan {
-            settings: settings.iter().map(Setting::to_string).collect(),
+        let plan = SimulationPlan {
+            settings: settings.iter().map(DriveSetting::to_string).collect(),
             ..bare(args, &drive)?
         };
         return Ok((plan, None));
@@ -78,7 +81,7 @@ pub fn plan(args: &Simulate, settings: &[Setting]) -> Result<(Plan, Begun), LabE
     say(args.quiet, &timing("loaded", bytes, began));
     // Any drive of the catalogue: everything of it is replaced.
     let stand_in = catalogue::drive(&catalogue::names()?[0])?;
-    let plan = Plan {
+    let plan = SimulationPlan {
         name: about.name.clone(),
         title: about.title.clone(),
         config: drive.config().clone(),
@@ -91,8 +94,8 @@ pub fn plan(args: &Simulate, settings: &[Setting]) -> Result<(Plan, Begun), LabE
     Ok((plan, Some((drive, about))))
 }
 
-pub fn counting_is_not_saved(args: &Simulate, plan: &Plan) -> Result<(), LabError> {
-    if plan.gear == Gear::Counting && (args.save.is_some() || args.from.is_some()) {
+pub fn counting_is_not_saved(args: &Simulate, plan: &SimulationPlan) -> Result<(), LabError> {
+    if plan.gear == SimulationGear::Counting && (args.save.is_some() || args.from.is_some()) {
         return Err(LabError::refused(
             "only drives in the timed gear are saved and loaded",
             "leave --gear out, or --gear timed",

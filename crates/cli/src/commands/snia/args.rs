@@ -2,7 +2,7 @@
 
 use crate::args::OutputArgs;
 use clap::{Args, ValueEnum};
-use ssdlab_judge::snia::Class;
+use ssdlab_judge::snia::SniaClass;
 
 /// `ssdlab snia`.
 #[derive(Args, Debug)]
@@ -41,11 +41,11 @@ pub enum ClassName {
     Client,
 }
 
-impl From<ClassName> for Class {
-    fn from(name: ClassName) -> Class {
+impl From<ClassName> for SniaClass {
+    fn from(name: ClassName) -> SniaClass {
         match name {
-            ClassName::Enterprise => Class::Enterprise,
-            ClassName::Client => Class::Client,
+            ClassName::Enterprise => SniaClass::Enterprise,
+            ClassName::Client => SniaClass::Client,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! `[energy]` of a drive file.
 
-use crate::catalogue::reader::Reader;
+use crate::catalogue::reader::QuantityReader;
 use crate::catalogue::tables::EnergyTable;
 use ssdlab_base::LabError;
 use ssdlab_ssd::config::{EnergyConfig, PowerState};
@@ -8,7 +8,7 @@ use ssdlab_ssd::nand::SLC_KIND;
 
 /// A decimal number with a unit, in the smallest unit.
 pub(super) fn quantity(
-    r: &Reader<'_>,
+    r: &QuantityReader<'_>,
     key: &str,
     text: &str,
     units: &[(&str, f64)],
@@ -40,7 +40,7 @@ const PER_BYTE: [(&str, f64); 2] = [("pJ/B", 1.0), ("nJ/B", 1e3)];
 const POWER: [(&str, f64); 2] = [("mW", 1.0), ("W", 1e3)];
 
 /// By page kind, SLC mode last.
-fn by_kind(r: &Reader<'_>, key: &str, list: &[String]) -> Result<[u64; 8], LabError> {
+fn by_kind(r: &QuantityReader<'_>, key: &str, list: &[String]) -> Result<[u64; 8], LabError> {
     let allowed = "one energy per page of a word line, and one for SLC mode, is allowed";
     let Some((slc, native)) = list
         .split_last()
@@ -57,7 +57,7 @@ fn by_kind(r: &Reader<'_>, key: &str, list: &[String]) -> Result<[u64; 8], LabEr
 }
 
 /// Power states: lists of one length.
-fn states(r: &Reader<'_>, t: &EnergyTable) -> Result<Vec<PowerState>, LabError> {
+fn states(r: &QuantityReader<'_>, t: &EnergyTable) -> Result<Vec<PowerState>, LabError> {
     let (Some(after), Some(entry), Some(exit), Some(power)) = (
         &t.state_after,
         &t.state_entry,
@@ -106,7 +106,7 @@ fn states(r: &Reader<'_>, t: &EnergyTable) -> Result<Vec<PowerState>, LabError> 
         .collect()
 }
 
-pub(super) fn config(r: &Reader<'_>, t: &EnergyTable) -> Result<EnergyConfig, LabError> {
+pub(super) fn config(r: &QuantityReader<'_>, t: &EnergyTable) -> Result<EnergyConfig, LabError> {
     Ok(EnergyConfig {
         read_nj: by_kind(r, "energy.read", &t.read.value)?,
         program_nj: by_kind(r, "energy.program", &t.program.value)?,

@@ -1,7 +1,7 @@
 //! `[ftl]` of a drive file. What a file does not name is absent from the drive.
 
-use crate::catalogue::reader::Reader;
-use crate::catalogue::sourced::Sourced;
+use crate::catalogue::reader::QuantityReader;
+use crate::catalogue::sourced::SourcedValue;
 use crate::catalogue::tables::FtlTable;
 use ssdlab_base::LabError;
 use ssdlab_ssd::Nanos;
@@ -13,9 +13,9 @@ use ssdlab_ssd::ftl::policies::{Separation, VictimChoice};
 
 /// One of a list of names.
 fn choose<T: Copy>(
-    r: &Reader<'_>,
+    r: &QuantityReader<'_>,
     key: &str,
-    given: Option<&Sourced<String>>,
+    given: Option<&SourcedValue<String>>,
     names: &[(&str, T)],
     usual: T,
 ) -> Result<T, LabError> {
@@ -31,15 +31,15 @@ fn choose<T: Copy>(
     })
 }
 
-fn number(given: Option<&Sourced<u32>>) -> u32 {
+fn number(given: Option<&SourcedValue<u32>>) -> u32 {
     given.map_or(0, |given| given.value)
 }
 
-fn flag(given: Option<&Sourced<bool>>, usual: bool) -> bool {
+fn flag(given: Option<&SourcedValue<bool>>, usual: bool) -> bool {
     given.map_or(usual, |given| given.value)
 }
 
-pub(super) fn config(r: &Reader<'_>, t: &FtlTable) -> Result<FtlConfig, LabError> {
+pub(super) fn config(r: &QuantityReader<'_>, t: &FtlTable) -> Result<FtlConfig, LabError> {
     Ok(FtlConfig {
         mapping: mapping(r, t)?,
         reclaim: reclaim(r, t)?,
@@ -80,7 +80,7 @@ pub(super) fn config(r: &Reader<'_>, t: &FtlTable) -> Result<FtlConfig, LabError
     })
 }
 
-fn mapping(r: &Reader<'_>, t: &FtlTable) -> Result<MappingConfig, LabError> {
+fn mapping(r: &QuantityReader<'_>, t: &FtlTable) -> Result<MappingConfig, LabError> {
     let usual = MappingConfig::default();
     Ok(MappingConfig {
         kind: choose(
@@ -112,7 +112,7 @@ fn mapping(r: &Reader<'_>, t: &FtlTable) -> Result<MappingConfig, LabError> {
     })
 }
 
-fn reclaim(r: &Reader<'_>, t: &FtlTable) -> Result<ReclaimConfig, LabError> {
+fn reclaim(r: &QuantityReader<'_>, t: &FtlTable) -> Result<ReclaimConfig, LabError> {
     let victim = match &t.victim {
         Some(given) => VictimChoice::parse(&given.value)
             .map_err(|allowed| r.bad("ftl.victim", &given.value, allowed))?,

@@ -1,8 +1,8 @@
 //! `[heat]` of a drive file.
 
 use super::energy::quantity;
-use crate::catalogue::reader::Reader;
-use crate::catalogue::sourced::Sourced;
+use crate::catalogue::reader::QuantityReader;
+use crate::catalogue::sourced::SourcedValue;
 use crate::catalogue::tables::HeatTable;
 use ssdlab_base::LabError;
 use ssdlab_ssd::Nanos;
@@ -12,7 +12,7 @@ const CAPACITY: [(&str, f64); 1] = [("J/K", 1e3)];
 const RESISTANCE: [(&str, f64); 1] = [("K/W", 1e3)];
 
 /// Whole degrees: `70 C`.
-fn degrees(r: &Reader<'_>, key: &str, text: &str, unit: &str) -> Result<u32, LabError> {
+fn degrees(r: &QuantityReader<'_>, key: &str, text: &str, unit: &str) -> Result<u32, LabError> {
     let number = text.strip_suffix(unit).map(str::trim);
     let found = number.and_then(|number| number.parse().ok());
     found.filter(|degrees| *degrees <= 1_000).ok_or_else(|| {
@@ -22,11 +22,11 @@ fn degrees(r: &Reader<'_>, key: &str, text: &str, unit: &str) -> Result<u32, Lab
 }
 
 fn step(
-    r: &Reader<'_>,
+    r: &QuantityReader<'_>,
     name: &str,
-    at: &Sourced<String>,
-    programs: &Sourced<u32>,
-    pause: Option<&Sourced<String>>,
+    at: &SourcedValue<String>,
+    programs: &SourcedValue<u32>,
+    pause: Option<&SourcedValue<String>>,
 ) -> Result<ThrottleStep, LabError> {
     Ok(ThrottleStep {
         at_c: degrees(r, &format!("heat.{name}_at"), &at.value, "C")?,
@@ -38,8 +38,8 @@ fn step(
     })
 }
 
-pub(super) fn config(r: &Reader<'_>, t: &HeatTable) -> Result<HeatConfig, LabError> {
-    let celsius = |key: &str, text: &Sourced<String>| degrees(r, key, &text.value, "C");
+pub(super) fn config(r: &QuantityReader<'_>, t: &HeatTable) -> Result<HeatConfig, LabError> {
+    let celsius = |key: &str, text: &SourcedValue<String>| degrees(r, key, &text.value, "C");
     Ok(HeatConfig {
         capacity_mj_per_k: quantity(r, "heat.capacity", &t.capacity.value, &CAPACITY)?,
         resistance_mk_per_w: quantity(r, "heat.resistance", &t.resistance.value, &RESISTANCE)?,

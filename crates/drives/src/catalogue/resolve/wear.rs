@@ -1,9 +1,9 @@
 //! `[wear]` of a drive file: units and ranges.
 
-use crate::catalogue::reader::Reader;
-use crate::catalogue::sourced::Sourced;
+use crate::catalogue::reader::QuantityReader;
+use crate::catalogue::sourced::SourcedValue;
 use crate::catalogue::tables::WearTable;
-use crate::media::{Class, Codeword, Given, Media};
+use crate::media::{ApplicationClass, Codeword, Media, MediaOverrides};
 use ssdlab_base::LabError;
 use ssdlab_ssd::nand::EndOfLife;
 use std::fmt::Display;
@@ -14,14 +14,14 @@ use std::ops::RangeInclusive;
 /// # Errors
 /// With key and what is allowed.
 pub(in crate::catalogue) fn given(
-    r: &Reader<'_>,
+    r: &QuantityReader<'_>,
     t: &WearTable,
     bits_per_cell: u32,
-) -> Result<Given, LabError> {
+) -> Result<MediaOverrides, LabError> {
     let whole = |key, value, range| number(r, key, value, range);
     let number = |key, value, range| number(r, key, value, range);
     let percent = |key, value| Ok(number(key, value, 0.0..=100.0)?.map(|pct: f64| pct / 100.0));
-    let found = Given {
+    let found = MediaOverrides {
         cycles: whole("cycles", &t.cycles, 1..=10_000_000)?,
         class: class(r, t)?,
         law: [
@@ -71,9 +71,9 @@ fn key(name: &str) -> String {
 
 /// A number within its range.
 fn number<T: Copy + PartialOrd + Display>(
-    r: &Reader<'_>,
+    r: &QuantityReader<'_>,
     name: &str,
-    value: &Option<Sourced<T>>,
+    value: &Option<SourcedValue<T>>,
     range: RangeInclusive<T>,
 ) -> Result<Option<T>, LabError> {
     let Some(value) = value.as_ref().map(|sourced| sourced.value) else {
@@ -88,9 +88,9 @@ fn number<T: Copy + PartialOrd + Display>(
 
 /// One of several words.
 fn word<T: Copy>(
-    r: &Reader<'_>,
+    r: &QuantityReader<'_>,
     name: &str,
-    value: &Option<Sourced<String>>,
+    value: &Option<SourcedValue<String>>,
     words: &[(&str, T)],
 ) -> Result<Option<T>, LabError> {
     let Some(value) = value else {
@@ -104,17 +104,20 @@ fn word<T: Copy>(
     })
 }
 
-fn class(r: &Reader<'_>, t: &WearTable) -> Result<Option<Class>, LabError> {
-    let words = [("client", Class::Client), ("enterprise", Class::Enterprise)];
+fn class(r: &QuantityReader<'_>, t: &WearTable) -> Result<Option<ApplicationClass>, LabError> {
+    let words = [
+        ("client", ApplicationClass::Client),
+        ("enterprise", ApplicationClass::Enterprise),
+    ];
     word(r, "class", &t.class, &words)
 }
 
-fn end_of_life(r: &Reader<'_>, t: &WearTable) -> Result<Option<EndOfLife>, LabError> {
+fn end_of_life(r: &QuantityReader<'_>, t: &WearTable) -> Result<Option<EndOfLife>, LabError> {
     let words = EndOfLife::ALL.map(|policy| (policy.name(), policy));
     word(r, "end_of_life", &t.end_of_life, &words)
 }
 
-fn ecc_data(r: &Reader<'_>, t: &WearTable) -> Result<Option<u32>, LabError> {
+fn ecc_data(r: &QuantityReader<'_>, t: &WearTable) -> Result<Option<u32>, LabError> {
     let Some(given) = &t.ecc_data else {
         return Ok(None);
     };
@@ -126,7 +129,7 @@ fn ecc_data(r: &Reader<'_>, t: &WearTable) -> Result<Option<u32>, LabError> {
     Err(r.bad(&key("ecc_data"), &given.value, allowed))
 }
 
-fn time(r: &Reader<'_>, t: &WearTable) -> Result<Option<u64>, LabError> {
+fn time(r: &QuantityReader<'_>, t: &WearTable) -> Result<Option<u64>, LabError> {
     let Some(given) = &t.retry_time else {
         return Ok(None);
     };
@@ -140,7 +143,12 @@ fn time(r: &Reader<'_>, t: &WearTable) -> Result<Option<u64>, LabError> {
 
 /// A code with more check bits than data is none. Data that is not given is that of the code usual
 /// for the cells.
-fn check_code(r: &Reader<'_>, t: &WearTable, given: &Given, bits: u32) -> Result<(), LabError> {
+fn check_code(
+    r: &QuantityReader<'_>,
+    t: &WearTable,
+    given: &MediaOverrides,
+    bits: u32,
+) -> Result<(), LabError> {
     let (Some(corrected), Some(sourced)) = (given.ecc_bits, &t.ecc_bits) else {
         return Ok(());
     };

@@ -1,9 +1,9 @@
 //! A checkpoint that is written while the drive goes on: a large one takes seconds to minutes, and
 //! clients would take the drive for dead.
 
-use super::file::Place;
-use super::frames::Frames;
-use super::places::Places;
+use super::file::FrameFileId;
+use super::frames::FrameFileWriter;
+use super::places::DataPlaces;
 use super::stored::{Snapshot, remove_others, write_checkpoint};
 use ssdlab_base::LabError;
 use std::path::Path;
@@ -13,20 +13,20 @@ use std::thread::{Builder, JoinHandle};
 
 /// It is given up when this is dropped.
 #[derive(Debug)]
-pub(super) struct Background {
+pub(super) struct BackgroundCheckpoint {
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<Result<u64, LabError>>>,
 }
 
-impl Background {
+impl BackgroundCheckpoint {
     /// Begins to write `snapshot` as the checkpoint of this log, and with `sync` to disk; then
     /// removes what came before it. The log has begun with this chain; `ended` is the one before.
     pub fn begin(
         path: &Path,
-        (log, chain, places): (Place, u64, Arc<Places>),
-        (snapshot, ended): (Snapshot, Frames),
+        (log, chain, places): (FrameFileId, u64, Arc<DataPlaces>),
+        (snapshot, ended): (Snapshot, FrameFileWriter),
         sync: bool,
-    ) -> Result<Background, LabError> {
+    ) -> Result<BackgroundCheckpoint, LabError> {
         let stop = Arc::new(AtomicBool::new(false));
         let (path, stopped) = (path.to_owned(), stop.clone());
         let write = move || {
@@ -46,13 +46,13 @@ impl Background {
         let thread = thread.map_err(|error| {
             LabError::refused(format!("no thread for a checkpoint: {error}"), "")
         })?;
-        Ok(Background {
+        Ok(BackgroundCheckpoint {
             stop,
             thread: Some(thread),
         })
     }
 
-    /// Whether [`Background::wait`] would return at once.
+    /// Whether [`BackgroundCheckpoint::wait`] would return at once.
     pub fn has_ended(&self) -> bool {
         self.thread.as_ref().is_none_or(JoinHandle::is_finished)
     }
@@ -75,7 +75,7 @@ fn wait_while(path: &Path, name: &str, stopped: &AtomicBool) {
     }
 }
 
-impl Drop for Background {
+impl Drop for BackgroundCheckpoint {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
         if let Some(thread) = self.thread.take() {

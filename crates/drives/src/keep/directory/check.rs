@@ -3,7 +3,9 @@
 
 use super::end;
 use super::make::{create_again, lock_to_read};
-use super::survey::{Base, Damage, Lost, Seen, Survey, survey};
+use super::survey::{
+    Damage, DirectorySurvey, FrameFileSummary, RecoveryBase, UnrecoverableTail, survey,
+};
 use ssdlab_base::LabError;
 use ssdlab_ssd::DriveConfig;
 use ssdlab_ssd::drive::power::{Power, PowerDrive};
@@ -11,7 +13,7 @@ use std::path::Path;
 
 /// What was found in a directory.
 #[derive(Clone, Debug)]
-pub struct Checked {
+pub struct DirectoryCheck {
     /// Version of its format; `None` where no checkpoint can be read.
     pub format: Option<u32>,
     /// What a person calls the drive.
@@ -21,27 +23,27 @@ pub struct Checked {
     /// Whether the drive was shut down in order.
     pub closed: bool,
     /// Checkpoints and logs that were read, in order.
-    pub files: Vec<Seen>,
+    pub files: Vec<FrameFileSummary>,
     /// What is no damage and should be known, a sentence each.
     pub notes: Vec<String>,
     /// What was never written so, the first first.
     pub damages: Vec<Damage>,
     /// What is behind the damage.
-    pub lost: Lost,
+    pub lost: UnrecoverableTail,
 }
 
 /// What was had back.
 #[derive(Clone, Debug)]
-pub struct Repaired {
+pub struct DirectoryRepair {
     /// What was found.
-    pub checked: Checked,
+    pub checked: DirectoryCheck,
     /// What is wrong with the drive that was had back, if anything is.
     pub wrong: Option<String>,
 }
 
-fn checked(survey: &Survey) -> Checked {
+fn checked(survey: &DirectorySurvey) -> DirectoryCheck {
     let base = survey.base.as_ref();
-    Checked {
+    DirectoryCheck {
         format: base.map(|base| base.format),
         title: base.map(|base| base.title.clone()),
         config: base.map(|base| base.stored.config.clone()),
@@ -57,7 +59,7 @@ fn checked(survey: &Survey) -> Checked {
 ///
 /// # Errors
 /// When it is no drive directory, is open elsewhere, cannot be read, or another build wrote it.
-pub fn check(path: &Path) -> Result<Checked, LabError> {
+pub fn check(path: &Path) -> Result<DirectoryCheck, LabError> {
     let _lock = lock_to_read(path)?;
     survey(path, end::boot(), (true, false)).map(|survey| checked(&survey))
 }
@@ -67,7 +69,7 @@ pub fn check(path: &Path) -> Result<Checked, LabError> {
 ///
 /// # Errors
 /// As [`check`], when nothing can be had back, or `to` exists or cannot be written.
-pub fn repair(path: &Path, to: &Path) -> Result<Repaired, LabError> {
+pub fn repair(path: &Path, to: &Path) -> Result<DirectoryRepair, LabError> {
     let _lock = lock_to_read(path)?;
     let mut survey = survey(path, end::boot(), (true, false))?;
     let checked = checked(&survey);
@@ -86,14 +88,14 @@ pub fn repair(path: &Path, to: &Path) -> Result<Repaired, LabError> {
     stored.forget_places(&base.not_whole);
     create_again(to, stored, &base.title)?;
     let wrong = look_at(to)?;
-    Ok(Repaired { checked, wrong })
+    Ok(DirectoryRepair { checked, wrong })
 }
 
 /// Reads a directory that was just written, and starts its drive in memory.
 fn look_at(path: &Path) -> Result<Option<String>, LabError> {
     let mut survey = survey(path, end::boot(), (false, false))?;
     let damage = survey.damages.first().map(ToString::to_string);
-    let Some(Base { stored, .. }) = survey.base.take() else {
+    let Some(RecoveryBase { stored, .. }) = survey.base.take() else {
         return Ok(damage);
     };
     let saved = stored.saved.into_iter().collect();

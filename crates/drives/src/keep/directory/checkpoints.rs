@@ -1,10 +1,10 @@
 //! A long log makes way for a checkpoint.
 
-use super::background::Background;
+use super::background::BackgroundCheckpoint;
 use super::file::sync_folder;
-use super::frames::Frames;
+use super::frames::FrameFileWriter;
 use super::stored::{Snapshot, log_path, remove_others, write_checkpoint};
-use super::{DriveDir, LOG_BYTES_MIN, Safety};
+use super::{CrashSafety, DriveDir, LOG_BYTES_MIN};
 use ssdlab_base::LabError;
 use std::sync::atomic::AtomicBool;
 
@@ -17,9 +17,14 @@ impl DriveDir {
 
     pub(super) fn begin_checkpoint(&mut self) -> Result<(), LabError> {
         let (snapshot, ended) = self.begin_log(false)?;
-        let (path, sync) = (&self.path, self.safety == Safety::Host);
+        let (path, sync) = (&self.path, self.safety == CrashSafety::Host);
         let log = (self.log.place(), ended.chain(), self.places.clone());
-        self.background = Some(Background::begin(path, log, (snapshot, ended), sync)?);
+        self.background = Some(BackgroundCheckpoint::begin(
+            path,
+            log,
+            (snapshot, ended),
+            sync,
+        )?);
         Ok(())
     }
 
@@ -37,16 +42,19 @@ impl DriveDir {
 
     /// Begins the next log; returns all that came before it, and the log that ended. Where that
     /// fails, the log goes on.
-    pub(super) fn begin_log(&mut self, closed: bool) -> Result<(Snapshot, Frames), LabError> {
+    pub(super) fn begin_log(
+        &mut self,
+        closed: bool,
+    ) -> Result<(Snapshot, FrameFileWriter), LabError> {
         let mut place = self.log.place();
         place.number += 1;
         let path = log_path(&self.path, place.number);
-        let host = self.safety == Safety::Host;
+        let host = self.safety == CrashSafety::Host;
         if host {
             // First: a log that another follows is whole.
             self.sync()?;
         }
-        let mut log = Frames::create(&path, (place, self.log.chain()), &self.places)?;
+        let mut log = FrameFileWriter::create(&path, (place, self.log.chain()), &self.places)?;
         if host {
             log.sync()?;
             sync_folder(&self.path)?;
@@ -70,7 +78,7 @@ impl DriveDir {
         self.background = None;
         self.owes_checkpoint = true;
         let (snapshot, ended) = self.begin_log(true)?;
-        let (log, sync) = (self.log.place(), self.safety == Safety::Host);
+        let (log, sync) = (self.log.place(), self.safety == CrashSafety::Host);
         let (begins, go_on) = (ended.chain(), AtomicBool::new(false));
         let number = log.number;
         let of = (log, begins, &self.places);
@@ -86,7 +94,7 @@ impl DriveDir {
     }
 
     /// A checkpoint has ended, or is waited for: the directory begins with it.
-    pub(super) fn take_up(&mut self, checkpoint: Background) -> Result<(), LabError> {
+    pub(super) fn take_up(&mut self, checkpoint: BackgroundCheckpoint) -> Result<(), LabError> {
         let written = checkpoint.wait();
         if let Err(error) = &written
             && !error.is_out_of_room()

@@ -25,7 +25,7 @@ const NAME: &str = "end";
 
 /// How far the log was acknowledged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct End {
+pub struct LogEnd {
     /// Drawn when the directory was made.
     pub directory: u64,
     /// The run of the machine in which it was written; 0: unknown.
@@ -44,7 +44,7 @@ pub struct End {
     pub synced: u64,
 }
 
-impl End {
+impl LogEnd {
     /// Whether the machine may have crashed since, on a directory that survives that: then only
     /// what was synced is certain.
     pub fn may_have_crashed(&self, boot: u64) -> bool {
@@ -78,9 +78,9 @@ impl End {
         slot
     }
 
-    fn of_slot(slot: &[u8]) -> Option<(u64, End)> {
+    fn of_slot(slot: &[u8]) -> Option<(u64, LogEnd)> {
         let word = |n: usize| le_u64(&slot[8 * n..8 * n + 8]);
-        let end = End {
+        let end = LogEnd {
             directory: word(2),
             boot: word(3),
             host: word(4) != 0,
@@ -110,14 +110,14 @@ pub fn path(directory: &Path) -> PathBuf {
 ///
 /// # Errors
 /// When the file cannot be read; one that is missing or has no whole slot is `None`.
-pub fn read(directory: &Path) -> Result<Option<(u64, End, usize)>, LabError> {
+pub fn read(directory: &Path) -> Result<Option<(u64, LogEnd, usize)>, LabError> {
     let path = path(directory);
     let bytes = match std::fs::read(&path) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(LabError::file("reading", path, error)),
     };
-    let slots = [0, STEP].map(|at| bytes.get(at..at + SLOT).and_then(End::of_slot));
+    let slots = [0, STEP].map(|at| bytes.get(at..at + SLOT).and_then(LogEnd::of_slot));
     let whole = slots.iter().flatten().count();
     let newest = slots.into_iter().flatten().max_by_key(|(turn, _)| *turn);
     Ok(newest.map(|(turn, end)| (turn, end, whole)))
@@ -125,20 +125,20 @@ pub fn read(directory: &Path) -> Result<Option<(u64, End, usize)>, LabError> {
 
 /// The file, open for writing.
 #[derive(Debug)]
-pub struct EndFile {
+pub struct LogEndFile {
     path: PathBuf,
     file: File,
     turn: u64,
     /// What it says.
-    pub end: End,
+    pub end: LogEnd,
 }
 
-impl EndFile {
+impl LogEndFile {
     /// Makes it, on disk.
-    pub fn create(directory: &Path, end: End) -> Result<EndFile, LabError> {
+    pub fn create(directory: &Path, end: LogEnd) -> Result<LogEndFile, LabError> {
         let path = path(directory);
         let file = File::create(&path).map_err(|e| LabError::file("creating", &path, e))?;
-        let mut made = EndFile {
+        let mut made = LogEndFile {
             path,
             file,
             turn: 0,
@@ -151,11 +151,11 @@ impl EndFile {
     }
 
     /// Opens it where its newest slot has this turn.
-    pub fn open(directory: &Path, (turn, end): (u64, End)) -> Result<EndFile, LabError> {
+    pub fn open(directory: &Path, (turn, end): (u64, LogEnd)) -> Result<LogEndFile, LabError> {
         let path = path(directory);
         let opened = File::options().write(true).open(&path);
         let file = opened.map_err(|e| LabError::file("opening", &path, e))?;
-        Ok(EndFile {
+        Ok(LogEndFile {
             path,
             file,
             turn,
@@ -164,7 +164,7 @@ impl EndFile {
     }
 
     /// Says something new; returns whether it was new.
-    pub fn say(&mut self, end: End) -> Result<bool, LabError> {
+    pub fn say(&mut self, end: LogEnd) -> Result<bool, LabError> {
         if end == self.end {
             return Ok(false);
         }
@@ -172,7 +172,7 @@ impl EndFile {
         Ok(true)
     }
 
-    fn put(&mut self, end: End) -> Result<(), LabError> {
+    fn put(&mut self, end: LogEnd) -> Result<(), LabError> {
         let turn = self.turn + 1;
         let at = STEP as u64 * (turn % 2);
         let written = write_all_at(&self.file, &end.slot(turn), at);
@@ -197,13 +197,13 @@ mod tests {
     fn one_slot_is_whole_at_any_moment() {
         let folder = tempfile::tempdir().expect("a folder");
         assert!(read(folder.path()).expect("readable").is_none());
-        let end = |bytes| End {
+        let end = |bytes| LogEnd {
             directory: 3,
             log: 1,
             bytes,
-            ..End::default()
+            ..LogEnd::default()
         };
-        let mut file = EndFile::create(folder.path(), end(0)).expect("made");
+        let mut file = LogEndFile::create(folder.path(), end(0)).expect("made");
         assert!(!file.say(end(0)).expect("nothing new"));
         assert!(file.say(end(10)).expect("said"));
         assert!(file.say(end(20)).expect("said"));

@@ -33,7 +33,7 @@ const KNOWN: [std::ops::Range<usize>; 2] = [0..4, 8..24];
 
 /// What a file is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum FrameFileKind {
     /// Everything at one moment.
     Checkpoint,
     /// What has happened since.
@@ -42,20 +42,20 @@ pub enum Kind {
 
 /// Which file of which directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct FrameFileId {
     /// Drawn when the directory was made.
     pub directory: u64,
     /// What it is.
-    pub kind: Kind,
+    pub kind: FrameFileKind,
     /// The number in its name.
     pub number: u64,
 }
 
-impl Place {
+impl FrameFileId {
     fn magic(self) -> [u8; 8] {
         match self.kind {
-            Kind::Checkpoint => *b"ssdlabKC",
-            Kind::Log => *b"ssdlabKL",
+            FrameFileKind::Checkpoint => *b"ssdlabKC",
+            FrameFileKind::Log => *b"ssdlabKL",
         }
     }
 
@@ -89,8 +89,8 @@ impl Place {
 
     /// Reads the head of a file of this kind: the place that it names, and its chain; `None` when
     /// it is none.
-    pub fn of_head(kind: Kind, head: &[u8; HEAD]) -> Option<(Place, u64)> {
-        let place = Place {
+    pub fn of_head(kind: FrameFileKind, head: &[u8; HEAD]) -> Option<(FrameFileId, u64)> {
+        let place = FrameFileId {
             directory: le_u64(&head[16..24]),
             kind,
             number: le_u64(&head[24..32]),
@@ -127,7 +127,7 @@ pub struct FrameHead {
 
 impl FrameHead {
     /// Its bytes, and its own sum: the chain of the frame that follows.
-    pub fn bytes(&self, place: Place) -> ([u8; HEAD], u64) {
+    pub fn bytes(&self, place: FrameFileId) -> ([u8; HEAD], u64) {
         let mut head = [0; HEAD];
         head[..4].copy_from_slice(&MARK);
         head[4..8].copy_from_slice(&self.length.to_le_bytes());
@@ -141,7 +141,7 @@ impl FrameHead {
     }
 
     /// Reads it, and its own sum; `None` when it is no head of a frame of `place`.
-    pub fn of_bytes(place: Place, head: &[u8; HEAD]) -> Option<(FrameHead, u64)> {
+    pub fn of_bytes(place: FrameFileId, head: &[u8; HEAD]) -> Option<(FrameHead, u64)> {
         let found = FrameHead {
             length: u32::from_le_bytes([head[4], head[5], head[6], head[7]]),
             number: le_u64(&head[8..16]),
@@ -196,9 +196,9 @@ pub(super) fn sync_folder(path: &Path) -> Result<(), LabError> {
 mod tests {
     use super::*;
 
-    const LOG: Place = Place {
+    const LOG: FrameFileId = FrameFileId {
         directory: 7,
-        kind: Kind::Log,
+        kind: FrameFileKind::Log,
         number: 3,
     };
 
@@ -206,8 +206,11 @@ mod tests {
     #[test]
     fn heads_fit_in_their_place_only() {
         let head = LOG.head(5);
-        assert_eq!(Place::of_head(Kind::Log, &head), Some((LOG, 5)));
-        assert_eq!(Place::of_head(Kind::Checkpoint, &head), None);
+        assert_eq!(
+            FrameFileId::of_head(FrameFileKind::Log, &head),
+            Some((LOG, 5))
+        );
+        assert_eq!(FrameFileId::of_head(FrameFileKind::Checkpoint, &head), None);
         let frame = FrameHead {
             length: 9,
             number: 2,
@@ -218,13 +221,13 @@ mod tests {
         let (bytes, sum) = frame.bytes(LOG);
         assert_eq!(FrameHead::of_bytes(LOG, &bytes), Some((frame, sum)));
         let others = [
-            Place {
+            FrameFileId {
                 directory: 8,
                 ..LOG
             },
-            Place { number: 4, ..LOG },
-            Place {
-                kind: Kind::Checkpoint,
+            FrameFileId { number: 4, ..LOG },
+            FrameFileId {
+                kind: FrameFileKind::Checkpoint,
                 ..LOG
             },
         ];
@@ -236,7 +239,11 @@ mod tests {
                 head[bit / 8] ^= 1 << (bit % 8);
                 head
             };
-            assert_eq!(Place::of_head(Kind::Log, &flip(head)), None, "bit {bit}");
+            assert_eq!(
+                FrameFileId::of_head(FrameFileKind::Log, &flip(head)),
+                None,
+                "bit {bit}"
+            );
             assert_eq!(FrameHead::of_bytes(LOG, &flip(bytes)), None, "bit {bit}");
         }
     }

@@ -2,10 +2,11 @@
 //! byte that is damaged.
 
 use super::file::{
-    FrameHead, HEAD, Kind, MARK, PAYLOAD_MAX, Place, VERSION, VERSION_MIN, write_all_at,
+    FrameFileId, FrameFileKind, FrameHead, HEAD, MARK, PAYLOAD_MAX, VERSION, VERSION_MIN,
+    write_all_at,
 };
-use super::places::Places;
-use super::records::{Record, Said};
+use super::places::DataPlaces;
+use super::records::{FrameRecord, LastContents};
 use ssdlab_base::LabError;
 use ssdlab_ssd::image::{Reader, Writer};
 use std::fs::File;
@@ -19,10 +20,10 @@ const KEEP_BYTES: usize = 4 << 20;
 
 /// A file of frames that grows.
 #[derive(Debug)]
-pub struct Frames {
+pub struct FrameFileWriter {
     path: PathBuf,
     file: File,
-    place: Place,
+    place: FrameFileId,
     /// Of whole frames in the file, its head included.
     bytes: u64,
     /// Frames, pending ones included, and the chain behind them.
@@ -32,25 +33,25 @@ pub struct Frames {
     synced: u64,
     /// Frames that are not in the file yet.
     pending: Vec<u8>,
-    said: Said,
+    said: LastContents,
     /// Why nothing can be written any more.
     broken: Option<String>,
 }
 
-impl Frames {
+impl FrameFileWriter {
     /// A new file without frames; an old one of that name is gone. One that cannot be written
     /// leaves nothing.
     pub fn create(
         path: &Path,
-        (place, chain): (Place, u64),
-        places: &Arc<Places>,
-    ) -> Result<Frames, LabError> {
+        (place, chain): (FrameFileId, u64),
+        places: &Arc<DataPlaces>,
+    ) -> Result<FrameFileWriter, LabError> {
         let file = File::create(path).map_err(|e| LabError::file("creating", path, e))?;
         if let Err(error) = write_all_at(&file, &place.head(chain), 0) {
             let _ = std::fs::remove_file(path);
             return Err(LabError::file("writing", path, error));
         }
-        Ok(Frames {
+        Ok(FrameFileWriter {
             path: path.to_owned(),
             file,
             place,
@@ -59,17 +60,21 @@ impl Frames {
             chain,
             synced: 0,
             pending: Vec::new(),
-            said: Said::of(places),
+            said: LastContents::of(places),
             broken: None,
         })
     }
 
     /// The file in which `found` was found; what is behind that is cut off.
-    pub fn open(path: &Path, place: Place, found: Found) -> Result<Frames, LabError> {
+    pub fn open(
+        path: &Path,
+        place: FrameFileId,
+        found: FrameScan,
+    ) -> Result<FrameFileWriter, LabError> {
         let failed = |error| LabError::file("opening", path, error);
         let file = File::options().write(true).open(path).map_err(failed)?;
         file.set_len(found.bytes).map_err(failed)?;
-        Ok(Frames {
+        Ok(FrameFileWriter {
             path: path.to_owned(),
             file,
             place,
@@ -84,7 +89,7 @@ impl Frames {
     }
 
     /// Which file it is.
-    pub fn place(&self) -> Place {
+    pub fn place(&self) -> FrameFileId {
         self.place
     }
 
@@ -108,17 +113,17 @@ impl Frames {
         self.synced
     }
 
-    /// Adds a record to those that [`Frames::commit`] writes.
+    /// Adds a record to those that [`FrameFileWriter::commit`] writes.
     ///
     /// # Errors
     /// When it is too long; nothing can be added then any more.
-    pub fn append(&mut self, record: &Record) -> Result<(), LabError> {
+    pub fn append(&mut self, record: &FrameRecord) -> Result<(), LabError> {
         self.is_sound()?;
         let done = self.encode(record);
         self.breaks(done)
     }
 
-    fn encode(&mut self, record: &Record) -> Result<(), LabError> {
+    fn encode(&mut self, record: &FrameRecord) -> Result<(), LabError> {
         let begin = self.pending.len();
         self.pending.resize(begin + HEAD, 0);
         let mut out = Writer::new(&mut self.pending);
@@ -202,7 +207,7 @@ impl Frames {
 
 /// Good frames behind damage.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Behind {
+pub struct TrailingFrames {
     /// Their number.
     pub frames: u64,
     /// Bytes from the damage to the file's end.
@@ -211,20 +216,20 @@ pub struct Behind {
 
 /// How a file ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Ended {
+pub enum FrameFileEnd {
     /// With its last frame.
     Whole,
     /// With the beginning of a frame, as a killed process leaves it.
     Torn,
     /// Something at the end of the whole frames was never written so.
-    Damaged(String, Behind),
+    Damaged(String, TrailingFrames),
 }
 
 /// The whole frames at the beginning of a file.
 #[derive(Debug)]
-pub struct Found {
+pub struct FrameScan {
     /// Which file it is; `None` where its head is not whole.
-    pub place: Option<Place>,
+    pub place: Option<FrameFileId>,
     /// The chain that its frames begin with.
     pub begins: u64,
     /// Bytes, the head included.
@@ -238,15 +243,15 @@ pub struct Found {
     /// Bytes that were on disk, as any good frame of the file says.
     pub synced: u64,
     /// What was said in them.
-    pub said: Said,
+    pub said: LastContents,
     /// How the file ends.
-    pub ended: Ended,
+    pub ended: FrameFileEnd,
 }
 
-impl Found {
+impl FrameScan {
     /// Of an empty file of the directory of these places.
-    pub(super) fn nothing(places: &Arc<Places>) -> Found {
-        Found {
+    pub(super) fn nothing(places: &Arc<DataPlaces>) -> FrameScan {
+        FrameScan {
             place: None,
             begins: 0,
             bytes: 0,
@@ -254,17 +259,17 @@ impl Found {
             chain: 0,
             chain_there: None,
             synced: 0,
-            said: Said::of(places),
-            ended: Ended::Whole,
+            said: LastContents::of(places),
+            ended: FrameFileEnd::Whole,
         }
     }
 }
 
 /// What a file should be; `None`: whatever it is.
 #[derive(Clone, Copy, Debug)]
-pub struct Wanted {
+pub struct ExpectedFrameFile {
     /// Checkpoint or log.
-    pub kind: Kind,
+    pub kind: FrameFileKind,
     /// The directory that it belongs to.
     pub directory: Option<u64>,
     /// The number in its name.
@@ -277,10 +282,10 @@ pub struct Wanted {
     pub frames_max: u64,
 }
 
-impl Wanted {
+impl ExpectedFrameFile {
     /// Any file of a kind.
-    pub fn any(kind: Kind) -> Wanted {
-        Wanted {
+    pub fn any(kind: FrameFileKind) -> ExpectedFrameFile {
+        ExpectedFrameFile {
             kind,
             directory: None,
             number: None,
@@ -291,7 +296,7 @@ impl Wanted {
     }
 
     /// Why a file with such a head is not this one.
-    fn refuses(&self, place: Place, begins: u64) -> Option<&'static str> {
+    fn refuses(&self, place: FrameFileId, begins: u64) -> Option<&'static str> {
         if self
             .directory
             .is_some_and(|wanted| wanted != place.directory)
@@ -312,9 +317,9 @@ impl Wanted {
 /// When the file cannot be read, or another build wrote it.
 pub fn read(
     path: &Path,
-    (wanted, places): (Wanted, &Arc<Places>),
-    each: impl FnMut(Record),
-) -> Result<Found, LabError> {
+    (wanted, places): (ExpectedFrameFile, &Arc<DataPlaces>),
+    each: impl FnMut(FrameRecord),
+) -> Result<FrameScan, LabError> {
     let failed = |error| LabError::file("reading", path, error);
     let file = File::open(path).map_err(failed)?;
     let all = file.metadata().map_err(failed)?.len();
@@ -325,17 +330,17 @@ pub fn read(
 pub fn read_from<R: Read + Seek>(
     input: &mut R,
     all: u64,
-    (path, wanted, places): (&Path, Wanted, &Arc<Places>),
-    mut each: impl FnMut(Record),
-) -> Result<Found, LabError> {
+    (path, wanted, places): (&Path, ExpectedFrameFile, &Arc<DataPlaces>),
+    mut each: impl FnMut(FrameRecord),
+) -> Result<FrameScan, LabError> {
     let failed = |error| LabError::file("reading", path, error);
-    let mut found = Found::nothing(places);
+    let mut found = FrameScan::nothing(places);
     if all < HEAD as u64 {
-        found.ended = Ended::Torn;
+        found.ended = FrameFileEnd::Torn;
         return Ok(found);
     }
     let head = read_head(input).map_err(failed)?;
-    let Some((place, chain)) = Place::of_head(wanted.kind, &head) else {
+    let Some((place, chain)) = FrameFileId::of_head(wanted.kind, &head) else {
         found.ended = not_it("the head of the file is wrong", all);
         return Ok(found);
     };
@@ -356,19 +361,19 @@ pub fn read_from<R: Read + Seek>(
             found.chain_there = Some(found.chain);
         }
         if found.count == wanted.frames_max && found.bytes < all {
-            break Ended::Torn;
+            break FrameFileEnd::Torn;
         }
         let next = next(input, all, place, &mut found, &mut payload).map_err(failed)?;
-        if let Next::Ended(ended) = next {
+        if let NextFrame::Ended(ended) = next {
             break ended;
         }
         let mut from = payload.as_slice();
         let mut reader = Reader::new(&mut from, payload.len() as u64);
         let at = found.bytes - (HEAD + payload.len()) as u64;
-        let record = Record::load(&mut reader, &mut found.said);
+        let record = FrameRecord::load(&mut reader, &mut found.said);
         each(record.map_err(|error| of_other_build(path, at, &error.to_string()))?);
     };
-    if let Ended::Damaged(_, behind) = &mut found.ended {
+    if let FrameFileEnd::Damaged(_, behind) = &mut found.ended {
         let (seen, synced) = look_behind(input, found.bytes, all, place).map_err(failed)?;
         *behind = seen;
         found.synced = found.synced.max(synced);
@@ -377,36 +382,39 @@ pub fn read_from<R: Read + Seek>(
 }
 
 /// A file of which no frame can be used.
-fn not_it(why: &str, bytes: u64) -> Ended {
-    Ended::Damaged(why.to_owned(), Behind { frames: 0, bytes })
+fn not_it(why: &str, bytes: u64) -> FrameFileEnd {
+    FrameFileEnd::Damaged(why.to_owned(), TrailingFrames { frames: 0, bytes })
 }
 
-enum Next {
+enum NextFrame {
     Frame,
-    Ended(Ended),
+    Ended(FrameFileEnd),
 }
 
 /// Reads the next frame's payload and steps over it.
 fn next<R: Read>(
     input: &mut R,
     all: u64,
-    place: Place,
-    found: &mut Found,
+    place: FrameFileId,
+    found: &mut FrameScan,
     payload: &mut Vec<u8>,
-) -> io::Result<Next> {
+) -> io::Result<NextFrame> {
     let damaged = |what: &str| {
         let what = format!("frame {}: {what}", found.count);
-        Ok(Next::Ended(Ended::Damaged(what, Behind::default())))
+        Ok(NextFrame::Ended(FrameFileEnd::Damaged(
+            what,
+            TrailingFrames::default(),
+        )))
     };
     let left = all - found.bytes;
     if left == 0 {
-        return Ok(Next::Ended(Ended::Whole));
+        return Ok(NextFrame::Ended(FrameFileEnd::Whole));
     }
     if left < HEAD as u64 {
         let mut begun = vec![0; left as usize];
         input.read_exact(&mut begun)?;
         return match FrameHead::may_begin(found.count, found.chain, &begun) {
-            true => Ok(Next::Ended(Ended::Torn)),
+            true => Ok(NextFrame::Ended(FrameFileEnd::Torn)),
             false => damaged("its head is wrong and cut short"),
         };
     }
@@ -418,7 +426,7 @@ fn next<R: Read>(
         return damaged("it does not follow the frame before it");
     }
     if u64::from(head.length) > left - HEAD as u64 {
-        return Ok(Next::Ended(Ended::Torn));
+        return Ok(NextFrame::Ended(FrameFileEnd::Torn));
     }
     payload.resize(head.length as usize, 0);
     input.read_exact(payload)?;
@@ -429,7 +437,7 @@ fn next<R: Read>(
     found.count += 1;
     found.chain = chain;
     found.synced = found.synced.max(head.synced);
-    Ok(Next::Frame)
+    Ok(NextFrame::Frame)
 }
 
 fn read_head(input: &mut impl Read) -> io::Result<[u8; HEAD]> {
@@ -444,10 +452,10 @@ fn look_behind<R: Read + Seek>(
     input: &mut R,
     from: u64,
     all: u64,
-    place: Place,
-) -> io::Result<(Behind, u64)> {
+    place: FrameFileId,
+) -> io::Result<(TrailingFrames, u64)> {
     let bytes = all - from;
-    let (mut behind, mut synced) = (Behind { frames: 0, bytes }, 0);
+    let (mut behind, mut synced) = (TrailingFrames { frames: 0, bytes }, 0);
     let (mut at, mut part) = (from, Vec::new());
     while all - at >= HEAD as u64 {
         input.seek(SeekFrom::Start(at))?;

@@ -25,7 +25,7 @@ fn class(free: u32) -> Option<usize> {
 
 /// Free places in aligned groups.
 #[derive(Debug, Default)]
-pub(super) struct Groups {
+pub(super) struct FreePlaceGroups {
     /// A bit for each free place of a group.
     free: Vec<u32>,
     /// The groups of each class.
@@ -36,7 +36,7 @@ pub(super) struct Groups {
     current: Option<u32>,
 }
 
-impl Groups {
+impl FreePlaceGroups {
     /// Number of free places.
     pub fn count(&self) -> usize {
         self.count
@@ -124,7 +124,7 @@ impl Groups {
 
 /// Places without a holder.
 #[derive(Debug, Default)]
-pub(super) struct Free {
+pub(super) struct FreePlaces {
     /// Everything is read: places are freed and used from now on.
     pub runs: bool,
     /// The first place that was never used.
@@ -138,10 +138,10 @@ pub(super) struct Free {
     /// Number of ready places that are kept as they are, the last ones.
     kept: usize,
     /// The others, which are given.
-    groups: Groups,
+    groups: FreePlaceGroups,
 }
 
-impl Free {
+impl FreePlaces {
     /// Keeps this many ready places as they are.
     pub fn set_kept(&mut self, kept: usize) {
         self.kept = kept;
@@ -215,7 +215,7 @@ mod tests {
         for seed in 0..40 {
             let mut rng = Rng::named(seed, "free places");
             let kept = rng.below(100) as usize;
-            let (mut free, mut fresh) = (Free::default(), 0);
+            let (mut free, mut fresh) = (FreePlaces::default(), 0);
             free.set_kept(kept);
             // Held, and ready in the order in which they became so.
             let (mut held, mut ready) = (Vec::new(), VecDeque::new());
@@ -267,7 +267,7 @@ mod tests {
     /// Without room for more, kept places are given too, the oldest first, and then none.
     #[test]
     fn kept_places_are_given_when_there_are_no_others() {
-        let mut free = Free::default();
+        let mut free = FreePlaces::default();
         free.set_kept(3);
         free.are_ready([5, 9, 2, 7, 1]);
         let mut taken = Vec::new();
@@ -283,7 +283,7 @@ mod tests {
     /// and single places leave whole groups whole.
     #[test]
     fn large_writes_get_neighbours() {
-        let mut groups = Groups::default();
+        let mut groups = FreePlaceGroups::default();
         groups.add((0..4 * GROUP).step_by(3));
         groups.add(4 * GROUP..6 * GROUP);
         assert!(!groups.are_scattered());

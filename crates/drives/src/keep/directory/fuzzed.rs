@@ -1,9 +1,9 @@
 //! Logs and checkpoints as bytes, for the fuzzer.
 
-use super::file::{FrameHead, Kind, Place};
-use super::frames::{self, Wanted};
-use super::places::Places;
-use super::records::Said;
+use super::file::{FrameFileId, FrameFileKind, FrameHead};
+use super::frames::{self, ExpectedFrameFile};
+use super::places::DataPlaces;
+use super::records::LastContents;
 use ssdlab_base::LabError;
 use ssdlab_ssd::DriveConfig;
 use std::io::Cursor;
@@ -13,9 +13,9 @@ use twox_hash::XxHash3_64;
 
 /// A log with these payloads, each in a frame with correct sums.
 pub fn encode_frames(payloads: &[Vec<u8>]) -> Vec<u8> {
-    let place = Place {
+    let place = FrameFileId {
         directory: 1,
-        kind: Kind::Log,
+        kind: FrameFileKind::Log,
         number: 1,
     };
     let (mut file, mut chain) = (place.head(0).to_vec(), 0);
@@ -42,11 +42,11 @@ pub fn encode_frames(payloads: &[Vec<u8>]) -> Vec<u8> {
 /// When a frame with correct sums does not hold a record.
 pub fn decode_frames(bytes: &[u8], name: &Path) -> Result<(u64, Vec<Vec<u8>>), LabError> {
     let kind = match bytes.starts_with(b"ssdlabKC") {
-        true => Kind::Checkpoint,
-        false => Kind::Log,
+        true => FrameFileKind::Checkpoint,
+        false => FrameFileKind::Log,
     };
-    let wanted = Wanted::any(kind);
-    let places = Arc::new(Places::of(Path::new("none"), false));
+    let wanted = ExpectedFrameFile::any(kind);
+    let places = Arc::new(DataPlaces::of(Path::new("none"), false));
     places.are_of(&DriveConfig::tiny())?;
     let mut records = Vec::new();
     let mut input = Cursor::new(bytes);
@@ -54,7 +54,7 @@ pub fn decode_frames(bytes: &[u8], name: &Path) -> Result<(u64, Vec<Vec<u8>>), L
     let found = frames::read_from(&mut input, all, (name, wanted, &places), |record| {
         records.push(record);
     })?;
-    let mut said = Said::of(&places);
+    let mut said = LastContents::of(&places);
     let mut encoded = Vec::new();
     for record in &records {
         let mut payload = Vec::new();

@@ -1,10 +1,10 @@
 //! Before a command is acknowledged, what it did is in the log.
 
-use super::end::End;
+use super::end::LogEnd;
 use super::file::sync_folder;
-use super::records::Record;
+use super::records::FrameRecord;
 use super::stored::{checkpoint_path, forget_saved, log_path};
-use super::{DriveDir, Safety, refused};
+use super::{CrashSafety, DriveDir, refused};
 use ssdlab_base::LabError;
 use ssdlab_ssd::drive::power::{Cut, DataError, Recovery};
 use ssdlab_ssd::nand::media::{Content, Event};
@@ -32,7 +32,7 @@ impl DriveDir {
 
     /// A command was done; with `durable` its files are on disk now, if they are to be.
     pub fn keep(&mut self, durable: bool) -> Result<(), LabError> {
-        if durable && self.safety == Safety::Host {
+        if durable && self.safety == CrashSafety::Host {
             self.settle()?;
             self.sync()?;
         }
@@ -53,7 +53,7 @@ impl DriveDir {
         let with_map = !self.unlogged.is_empty();
         if with_map {
             let unlogged = std::mem::take(&mut self.unlogged);
-            self.log.append(&Record::Saved(unlogged))?;
+            self.log.append(&FrameRecord::Saved(unlogged))?;
         }
         self.log_events(with_map)?;
         self.places.logged();
@@ -62,7 +62,7 @@ impl DriveDir {
             self.log_smart()?;
         }
         self.commit()?;
-        if self.safety == Safety::Process {
+        if self.safety == CrashSafety::Process {
             self.places.reuse();
         } else if self.places.many_wait() {
             self.sync()?;
@@ -91,10 +91,10 @@ impl DriveDir {
     /// Says in `end` what of the log may be acknowledged.
     pub(super) fn say_end(&mut self) -> Result<(), LabError> {
         let (log, place) = (&self.log, self.log.place());
-        let said = self.end.say(End {
+        let said = self.end.say(LogEnd {
             directory: place.directory,
             boot: self.boot,
-            host: self.safety == Safety::Host,
+            host: self.safety == CrashSafety::Host,
             log: place.number,
             bytes: log.bytes(),
             frames: log.count(),
@@ -170,7 +170,7 @@ impl DriveDir {
         records.extend(dump.iter().map(|(lpn, content)| (*lpn, content.clone())));
         self.saved = dump;
         if !records.is_empty() {
-            self.log.append(&Record::Saved(records))?;
+            self.log.append(&FrameRecord::Saved(records))?;
         }
         self.log_off()?;
         self.commit()
@@ -179,7 +179,7 @@ impl DriveDir {
     /// Power is off, and SMART says how it went.
     pub(super) fn log_off(&mut self) -> Result<(), LabError> {
         self.log_smart()?;
-        self.log.append(&Record::Closed)
+        self.log.append(&FrameRecord::Closed)
     }
 
     /// Switches power on and recovers. The drive may be dead, or off again where a cut was aimed.
@@ -207,7 +207,7 @@ impl DriveDir {
     pub(super) fn log_smart(&mut self) -> Result<(), LabError> {
         self.worn_out = self.data.drive().worn_out();
         let smart = self.data.drive().smart();
-        self.log.append(&Record::Smart(Box::new(smart)))
+        self.log.append(&FrameRecord::Smart(Box::new(smart)))
     }
 
     pub(super) fn log_events(&mut self, with_map: bool) -> Result<(), LabError> {
@@ -224,6 +224,6 @@ impl DriveDir {
         if events.is_empty() {
             return Ok(());
         }
-        self.log.append(&Record::Events(events))
+        self.log.append(&FrameRecord::Events(events))
     }
 }

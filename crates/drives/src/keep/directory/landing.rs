@@ -1,7 +1,7 @@
 //! Places for the bytes of a write that is still on its way: they are received into the file, and
 //! the drive learns of them when all are there.
 
-use super::places::{LANDING_MAX, Places, runs};
+use super::places::{DataPlaces, LANDING_MAX, runs};
 use ssdlab_ssd::nand::media::{Payload, Shelf};
 use std::io;
 use std::sync::Arc;
@@ -9,12 +9,12 @@ use twox_hash::XxHash3_64;
 
 /// Where a directory receives writes without its drive's lock.
 #[derive(Clone, Debug)]
-pub struct Landings(pub(super) Arc<Places>);
+pub struct WriteLandings(pub(super) Arc<DataPlaces>);
 
-impl Landings {
+impl WriteLandings {
     /// Room for a write of `len` bytes at `offset`; `None`: it has parts of mapping units, is too
     /// long, or there is no such room in few pieces.
-    pub fn begin(&self, offset: u64, len: usize) -> Option<Landing> {
+    pub fn begin(&self, offset: u64, len: usize) -> Option<WriteLanding> {
         let (size, _) = self.0.shape();
         let whole = size > 0 && offset.is_multiple_of(size as u64) && len.is_multiple_of(size);
         if !whole || len > LANDING_MAX {
@@ -22,7 +22,7 @@ impl Landings {
         }
         let taken = self.0.take_landing(len / size)?;
         let places = self.0.clone();
-        Some(Landing {
+        Some(WriteLanding {
             places,
             taken,
             at: 0,
@@ -32,14 +32,14 @@ impl Landings {
 
 /// Places that are filled in order. When it is dropped, others may have them.
 #[derive(Debug)]
-pub struct Landing {
-    places: Arc<Places>,
+pub struct WriteLanding {
+    places: Arc<DataPlaces>,
     taken: Vec<u32>,
     /// Bytes that are there.
     at: usize,
 }
 
-impl Landing {
+impl WriteLanding {
     /// Bytes of the whole write.
     #[allow(clippy::len_without_is_empty)]
     pub fn len(&self) -> usize {
@@ -134,7 +134,7 @@ impl Landing {
     }
 }
 
-impl Drop for Landing {
+impl Drop for WriteLanding {
     fn drop(&mut self) {
         if !self.taken.is_empty() {
             self.places.has_landed(self.taken.len());

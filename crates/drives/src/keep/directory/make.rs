@@ -1,11 +1,11 @@
 //! Directories made: with a new drive, with what was had back of another, from an older format.
 
 use super::about;
-use super::end::{self, End, EndFile};
-use super::file::{Kind, Place, sync_folder};
-use super::places::Places;
-use super::stored::{Snapshot, Stored, write_checkpoint};
-use super::survey::Base;
+use super::end::{self, LogEnd, LogEndFile};
+use super::file::{FrameFileId, FrameFileKind, sync_folder};
+use super::places::DataPlaces;
+use super::stored::{DirectoryState, Snapshot, write_checkpoint};
+use super::survey::RecoveryBase;
 use ssdlab_base::LabError;
 use ssdlab_ssd::DriveConfig;
 use ssdlab_ssd::drive::power::PowerDrive;
@@ -45,7 +45,11 @@ pub(super) fn create_with(path: &Path, mut drive: PowerDrive, title: &str) -> Re
 }
 
 /// Puts what was had back of a drive into a new directory.
-pub(super) fn create_again(path: &Path, stored: Stored, title: &str) -> Result<(), LabError> {
+pub(super) fn create_again(
+    path: &Path,
+    stored: DirectoryState,
+    title: &str,
+) -> Result<(), LabError> {
     make_folder(path)?;
     let _lock = lock(path)?;
     put(
@@ -57,7 +61,7 @@ pub(super) fn create_again(path: &Path, stored: Stored, title: &str) -> Result<(
 
 /// Writes what a directory of an older format holds in the present one, beside the old files:
 /// these are removed when it is opened.
-pub(super) fn upgrade(path: &Path, base: Base) -> Result<(), LabError> {
+pub(super) fn upgrade(path: &Path, base: RecoveryBase) -> Result<(), LabError> {
     let snapshot = Snapshot::of_stored(base.stored, base.title.clone());
     put(path, base.last + 1, (snapshot, &base.title))
 }
@@ -79,22 +83,22 @@ fn put(path: &Path, number: u64, (snapshot, title): (Snapshot, &str)) -> Result<
     // Of no other directory: keys that the system draws for hash tables.
     let draw = || RandomState::new().hash_one(number);
     let (directory, chain) = (draw(), draw());
-    let end = End {
+    let end = LogEnd {
         directory,
         boot: end::boot(),
         log: number,
         chain,
-        ..End::default()
+        ..LogEnd::default()
     };
-    EndFile::create(path, end)?;
-    let log = Place {
+    LogEndFile::create(path, end)?;
+    let log = FrameFileId {
         directory,
-        kind: Kind::Log,
+        kind: FrameFileKind::Log,
         number,
     };
     let go_on = AtomicBool::new(false);
     // Of no places yet: all bytes are in it.
-    let places = Arc::new(Places::of(path, false));
+    let places = Arc::new(DataPlaces::of(path, false));
     write_checkpoint(path, (log, chain, &places), snapshot, (true, &go_on))?;
     sync_folder(path)
 }

@@ -13,20 +13,20 @@ use std::ptr::NonNull;
 /// The caller sees to it that only bytes inside the file are touched, that no range is read while
 /// it is put, and that no other process changes the file: it is locked with its directory.
 #[derive(Debug)]
-pub(super) struct Map {
+pub(super) struct DataFileMapping {
     start: NonNull<u8>,
     len: usize,
 }
 
 // SAFETY: an address range of the process, which belongs to no thread.
-unsafe impl Send for Map {}
+unsafe impl Send for DataFileMapping {}
 // SAFETY: as above; which ranges may be accessed when is up to the callers of its `unsafe` methods.
-unsafe impl Sync for Map {}
+unsafe impl Sync for DataFileMapping {}
 
-impl Map {
+impl DataFileMapping {
     /// Maps the first `len` bytes of a file, whether there are that many or not.
     #[cfg(unix)]
-    pub fn new(file: &File, len: usize, writable: bool) -> io::Result<Map> {
+    pub fn new(file: &File, len: usize, writable: bool) -> io::Result<DataFileMapping> {
         use rustix::mm::{MapFlags, ProtFlags};
         let writes = if writable {
             ProtFlags::WRITE
@@ -46,12 +46,12 @@ impl Map {
             )
         }?;
         let start = NonNull::new(start.cast()).ok_or_else(|| io::Error::other("mapped at 0"))?;
-        Ok(Map { start, len })
+        Ok(DataFileMapping { start, len })
     }
 
     /// Directories are not opened on such systems, which have no locks either.
     #[cfg(not(unix))]
-    pub fn new(_: &File, _: usize, _: bool) -> io::Result<Map> {
+    pub fn new(_: &File, _: usize, _: bool) -> io::Result<DataFileMapping> {
         Err(io::ErrorKind::Unsupported.into())
     }
 
@@ -86,7 +86,7 @@ impl Map {
     }
 }
 
-impl Drop for Map {
+impl Drop for DataFileMapping {
     fn drop(&mut self) {
         #[cfg(unix)]
         // SAFETY: the mapping made in `new`, unmapped once; borrows of it have ended.

@@ -23,7 +23,7 @@
 //! written beside the work. When it is whole it gets its name, and what came before it is removed;
 //! until then the directory is checkpoint N and both logs.
 //!
-//! [`Safety::Process`] survives the process; [`Safety::Host`] also syncs to disk on FLUSH and FUA
+//! [`CrashSafety::Process`] survives the process; [`CrashSafety::Host`] also syncs to disk on FLUSH and FUA
 //! and at checkpoints, and survives the machine.
 //!
 //! Whatever else happened to the files is damage: see `survey`. A damaged directory is not opened,
@@ -54,19 +54,19 @@ mod stored;
 mod survey;
 mod survey_places;
 
-pub use check::{Checked, Repaired, check, repair};
+pub use check::{DirectoryCheck, DirectoryRepair, check, repair};
 pub use fuzzed::{decode_frames, encode_frames};
-pub use landing::{Landing, Landings};
+pub use landing::{WriteLanding, WriteLandings};
 pub use make::refuse_if_too_big;
 pub use show::{json, text};
-pub use survey::{Damage, Lost, Seen};
+pub use survey::{Damage, FrameFileSummary, UnrecoverableTail};
 
-use background::Background;
-use end::EndFile;
-use file::{Kind, Place, VERSION};
-use frames::Frames;
+use background::BackgroundCheckpoint;
+use end::LogEndFile;
+use file::{FrameFileId, FrameFileKind, VERSION};
+use frames::FrameFileWriter;
 use make::{create_with, lock, upgrade};
-use places::Places;
+use places::DataPlaces;
 use ssdlab_base::LabError;
 use ssdlab_ssd::drive::power::{DataDrive, DataError, Power, PowerDrive, Recovery, Smart};
 use ssdlab_ssd::nand::media::Content;
@@ -74,15 +74,15 @@ use ssdlab_ssd::{Drive, DriveConfig};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use stored::{Stored, checkpoint_path, file_bytes, log_path, remove_others};
-use survey::{Base, Survey, survey};
+use stored::{DirectoryState, checkpoint_path, file_bytes, log_path, remove_others};
+use survey::{DirectorySurvey, RecoveryBase, survey};
 
 /// A log shorter than this is not worth a new checkpoint.
 const LOG_BYTES_MIN: u64 = 64 << 20;
 
 /// What a drive directory survives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Safety {
+pub enum CrashSafety {
     /// The end of the process, at any moment.
     #[default]
     Process,
@@ -96,7 +96,7 @@ pub struct DriveDir {
     path: PathBuf,
     title: String,
     data: DataDrive,
-    safety: Safety,
+    safety: CrashSafety,
     /// The present run of the machine.
     boot: u64,
     /// What was cut off or is harmless, and must be said.
@@ -104,7 +104,7 @@ pub struct DriveDir {
     /// Bytes of the newest whole checkpoint.
     checkpoint_bytes: u64,
     /// The checkpoint that is being written.
-    background: Option<Background>,
+    background: Option<BackgroundCheckpoint>,
     /// Why the last one was put off.
     put_off: Option<String>,
     /// Bytes of logs at which one is tried again.
@@ -112,8 +112,8 @@ pub struct DriveDir {
     /// A drive with faults has lost power, and there was no room to say so.
     owes_checkpoint: bool,
     /// The log that is written.
-    log: Frames,
-    end: EndFile,
+    log: FrameFileWriter,
+    end: LogEndFile,
     /// Bytes of the logs between the checkpoint and that one.
     bytes_before: u64,
     log_bytes_max: Option<u64>,
@@ -124,7 +124,7 @@ pub struct DriveDir {
     /// How worn out the drive was when its SMART was last logged.
     worn_out: (u64, u64, bool),
     /// The bytes of the media, and the directory's lock.
-    places: Arc<Places>,
+    places: Arc<DataPlaces>,
 }
 
 impl DriveDir {
@@ -157,7 +157,11 @@ impl DriveDir {
     ///
     /// # Errors
     /// When it is none, is open elsewhere, is damaged, or the drive is dead.
-    pub fn open(path: &Path, power: Power, safety: Safety) -> Result<(Self, Recovery), LabError> {
+    pub fn open(
+        path: &Path,
+        power: Power,
+        safety: CrashSafety,
+    ) -> Result<(Self, Recovery), LabError> {
         let boot = end::boot();
         if !path.join("lock").exists() {
             // Nothing is made where no drive is, or a damaged one.
@@ -172,18 +176,18 @@ impl DriveDir {
         let places = survey.places.clone();
         let (data, saved, recovery) = start(base.stored, power)?;
         // Everything was read: from here on files are changed.
-        let (file, kind) = (log_path(path, base.last), Kind::Log);
-        let place = Place {
+        let (file, kind) = (log_path(path, base.last), FrameFileKind::Log);
+        let place = FrameFileId {
             directory: base.directory,
             kind,
             number: base.last,
         };
         let log = match base.tail {
-            Some(found) => Frames::open(&file, place, found)?,
-            None => Frames::create(&file, (place, base.chain), &places)?,
+            Some(found) => FrameFileWriter::open(&file, place, found)?,
+            None => FrameFileWriter::create(&file, (place, base.chain), &places)?,
         };
         let end = survey.end.ok_or_else(|| LabError::refused("no end", ""))?;
-        let end = EndFile::open(path, end)?;
+        let end = LogEndFile::open(path, end)?;
         remove_others(path, base.number, base.number..=base.last)?;
         let mut dir = DriveDir {
             path: path.to_owned(),
@@ -207,7 +211,7 @@ impl DriveDir {
             places: places.clone(),
         };
         places.keep_lock(lock);
-        if safety == Safety::Host {
+        if safety == CrashSafety::Host {
             dir.sync_all(base.number)?;
         }
         dir.go_on(base.format)?;
@@ -273,7 +277,7 @@ impl DriveDir {
 
 /// Starts a stored drive: the drive, what is saved of its buffer, and its recovery.
 fn start(
-    stored: Stored,
+    stored: DirectoryState,
     power: Power,
 ) -> Result<(DataDrive, BTreeMap<u32, Content>, Recovery), LabError> {
     let mut smart = stored.smart;
@@ -294,7 +298,7 @@ fn start(
 }
 
 /// A directory without damage.
-fn whole(path: &Path, boot: u64) -> Result<(Survey, Base), LabError> {
+fn whole(path: &Path, boot: u64) -> Result<(DirectorySurvey, RecoveryBase), LabError> {
     let mut survey = survey(path, boot, (false, true))?;
     match (survey.damages.first(), survey.base.take()) {
         (Some(damage), _) => Err(damage.refusal(path)),

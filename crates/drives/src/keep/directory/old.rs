@@ -4,9 +4,9 @@
 //! A kill leaves the beginning of a frame at the end. A length that leads behind the end of the
 //! file may be one, or a flipped bit: it is damage where a good frame lies behind it.
 
-use super::frames::{Behind, Ended, Found};
-use super::places::Places;
-use super::records::Record;
+use super::frames::{FrameFileEnd, FrameScan, TrailingFrames};
+use super::places::DataPlaces;
+use super::records::FrameRecord;
 use ssdlab_base::LabError;
 use ssdlab_ssd::image::Reader;
 use std::path::Path;
@@ -35,16 +35,16 @@ const HOPS: u32 = 3;
 /// When it cannot be read, or a frame with a correct checksum holds no record.
 pub fn read(
     path: &Path,
-    places: &Arc<Places>,
-    mut each: impl FnMut(Record),
-) -> Result<Found, LabError> {
+    places: &Arc<DataPlaces>,
+    mut each: impl FnMut(FrameRecord),
+) -> Result<FrameScan, LabError> {
     let bytes = std::fs::read(path).map_err(|e| LabError::file("reading", path, e))?;
-    let mut found = Found::nothing(places);
+    let mut found = FrameScan::nothing(places);
     let mut at = 0;
     found.ended = loop {
         let rest = &bytes[at..];
         if rest.is_empty() {
-            break Ended::Whole;
+            break FrameFileEnd::Whole;
         }
         let Some(payload) = payload(rest) else {
             break ended(rest, found.count);
@@ -53,7 +53,7 @@ pub fn read(
             break damaged("a checksum is wrong", rest, found.count);
         }
         let mut from = payload;
-        let record = Record::load(
+        let record = FrameRecord::load(
             &mut Reader::new(&mut from, payload.len() as u64),
             &mut found.said,
         );
@@ -87,20 +87,20 @@ fn payload(rest: &[u8]) -> Option<&[u8]> {
 }
 
 /// A frame that leads behind the end.
-fn ended(rest: &[u8], number: u64) -> Ended {
+fn ended(rest: &[u8], number: u64) -> FrameFileEnd {
     let too_long = length(rest).is_some_and(|length| length > PAYLOAD_MAX);
     if too_long || good_behind(rest) > 0 {
         return damaged("its length leads behind the end of the file", rest, number);
     }
-    Ended::Torn
+    FrameFileEnd::Torn
 }
 
-fn damaged(what: &str, rest: &[u8], number: u64) -> Ended {
-    let behind = Behind {
+fn damaged(what: &str, rest: &[u8], number: u64) -> FrameFileEnd {
+    let behind = TrailingFrames {
         frames: good_behind(rest),
         bytes: rest.len() as u64,
     };
-    Ended::Damaged(format!("frame {number}: {what}"), behind)
+    FrameFileEnd::Damaged(format!("frame {number}: {what}"), behind)
 }
 
 /// Good frames behind the one that `rest` begins with.

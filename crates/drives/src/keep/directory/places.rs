@@ -16,8 +16,8 @@
 #![allow(unsafe_code)]
 
 use super::file::{sync_folder, write_all_at};
-use super::free::Free;
-use super::map::Map;
+use super::free::FreePlaces;
+use super::map::DataFileMapping;
 use ssdlab_base::LabError;
 use ssdlab_ssd::DriveConfig;
 use ssdlab_ssd::caches::prefetch;
@@ -53,7 +53,7 @@ pub fn path(directory: &Path) -> PathBuf {
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Entry {
+pub(super) struct PlaceEntry {
     holders: AtomicU32,
     /// Bytes of the file are there: it was put, or named, since it was opened.
     was_used: AtomicBool,
@@ -61,22 +61,22 @@ pub(super) struct Entry {
 }
 
 /// Some entries, made when the first of them is used.
-type Part = OnceLock<Box<[Entry]>>;
+type PlaceChunk = OnceLock<Box<[PlaceEntry]>>;
 
 /// See the module's text.
 #[derive(Debug)]
-pub(super) struct Places {
+pub(super) struct DataPlaces {
     path: PathBuf,
     /// Bytes of a place, and the number of places that there can be; once the drive is known.
     shape: OnceLock<(usize, usize)>,
     writable: bool,
-    file: OnceLock<(File, Map)>,
+    file: OnceLock<(File, DataFileMapping)>,
     /// Bytes of the file.
     bytes: AtomicU64,
     /// The file's name may not be on disk.
     is_new: AtomicBool,
-    entries: OnceLock<Box<[Part]>>,
-    free: Mutex<Free>,
+    entries: OnceLock<Box<[PlaceChunk]>>,
+    free: Mutex<FreePlaces>,
     /// Places taken for writes that are on their way.
     landing: AtomicUsize,
     /// The lock of the directory: held for as long as somebody has bytes of it.
@@ -84,10 +84,10 @@ pub(super) struct Places {
     zeroes: OnceLock<Box<[u8]>>,
 }
 
-impl Places {
+impl DataPlaces {
     /// Those of a directory; nothing is made and nothing is read yet.
-    pub fn of(directory: &Path, writable: bool) -> Places {
-        Places {
+    pub fn of(directory: &Path, writable: bool) -> DataPlaces {
+        DataPlaces {
             path: path(directory),
             shape: OnceLock::new(),
             writable,
@@ -95,7 +95,7 @@ impl Places {
             bytes: AtomicU64::new(0),
             is_new: AtomicBool::new(false),
             entries: OnceLock::new(),
-            free: Mutex::new(Free::default()),
+            free: Mutex::new(FreePlaces::default()),
             landing: AtomicUsize::new(0),
             lock: Mutex::new(None),
             zeroes: OnceLock::new(),
@@ -140,7 +140,7 @@ impl Places {
         let file = options.truncate(false).open(&self.path)?;
         let bytes = file.metadata()?.len();
         let (size, most) = self.shape();
-        let map = Map::new(&file, size * most, self.writable)?;
+        let map = DataFileMapping::new(&file, size * most, self.writable)?;
         self.is_new.store(create, Ordering::Relaxed);
         if self.file.set((file, map)).is_ok() {
             self.bytes.store(bytes, Ordering::Release);
@@ -152,14 +152,14 @@ impl Places {
         self.shape.get().copied().unwrap_or((0, 0))
     }
 
-    pub(super) fn free(&self) -> MutexGuard<'_, Free> {
+    pub(super) fn free(&self) -> MutexGuard<'_, FreePlaces> {
         self.free.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn entry(&self, place: u32) -> Option<&Entry> {
+    pub(super) fn entry(&self, place: u32) -> Option<&PlaceEntry> {
         let place = place as usize;
         let part = self.entries.get()?.get(place / TOGETHER)?;
-        let part = part.get_or_init(|| (0..TOGETHER).map(|_| Entry::default()).collect());
+        let part = part.get_or_init(|| (0..TOGETHER).map(|_| PlaceEntry::default()).collect());
         part.get(place % TOGETHER)
     }
 
@@ -334,7 +334,7 @@ impl Places {
 
     /// Lets the file hold the next group of places, or the next place; whether it does. `spare`: it
     /// could do without.
-    fn grow_by_group(&self, free: &mut Free, spare: bool) -> bool {
+    fn grow_by_group(&self, free: &mut FreePlaces, spare: bool) -> bool {
         let (size, most) = self.shape();
         let most = u32::try_from(most).unwrap_or(u32::MAX);
         [free.next_fresh(), free.fresh + 1].into_iter().any(|to| {
@@ -421,7 +421,7 @@ pub(super) fn runs(places: &[u32]) -> impl Iterator<Item = Range<usize>> {
     })
 }
 
-impl Places {
+impl DataPlaces {
     /// Puts bytes into places that follow each other, which nobody holds.
     fn put_run(&self, places: &[u32], bytes: &[u8]) -> Option<()> {
         let (size, _) = self.shape();
@@ -451,7 +451,7 @@ impl Places {
     }
 }
 
-impl Shelf for Places {
+impl Shelf for DataPlaces {
     fn put(&self, bytes: &[u8], into: &mut Vec<u32>) -> Option<()> {
         let (size, _) = self.shape();
         if size == 0 || !bytes.len().is_multiple_of(size) {

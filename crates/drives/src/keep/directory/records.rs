@@ -4,7 +4,7 @@
 //! what a protected drive's buffer held before it came to media, costs a byte. Content in a place
 //! of the directory is said by the place's number and sum; see `places`.
 
-use super::places::Places;
+use super::places::DataPlaces;
 use ssdlab_ssd::DriveConfig;
 use ssdlab_ssd::drive::power::Smart;
 use ssdlab_ssd::image::{IMAGE_VERSION, Image, ImageError, Reader, Writer};
@@ -18,7 +18,7 @@ const CONFIG_SINCE: u32 = 11;
 
 /// What a frame holds.
 #[derive(Clone, Debug)]
-pub enum Record {
+pub enum FrameRecord {
     /// Format and configuration: the first of a checkpoint.
     Header(u32, Box<DriveConfig>),
     /// What the drive knows beside its media.
@@ -37,10 +37,10 @@ pub enum Record {
 
 /// What was last said of each address in a file, and the places of its directory.
 #[derive(Debug)]
-pub struct Said {
+pub struct LastContents {
     /// Only looked up, never walked. Content in places is not in it.
     last: HashMap<u32, SlotContent>,
-    places: Arc<Places>,
+    places: Arc<DataPlaces>,
     shelf: Arc<dyn Shelf>,
 }
 
@@ -53,10 +53,10 @@ const OF_SEVERAL: u8 = 3;
 const OF_ONE_WRITE_IN_PLACE: u8 = 4;
 const OF_SEVERAL_IN_PLACE: u8 = 5;
 
-impl Said {
+impl LastContents {
     /// Nothing was said yet in a file of the directory of these places.
-    pub fn of(places: &Arc<Places>) -> Said {
-        Said {
+    pub fn of(places: &Arc<DataPlaces>) -> LastContents {
+        LastContents {
             last: HashMap::new(),
             places: places.clone(),
             shelf: places.clone(),
@@ -259,20 +259,20 @@ fn prefetch_sums(event: &Event) {
     }
 }
 
-impl Record {
+impl FrameRecord {
     /// Writes it, after what was `said` in the same file.
-    pub fn save(&self, out: &mut Writer<'_>, said: &mut Said) -> Result<(), ImageError> {
+    pub fn save(&self, out: &mut Writer<'_>, said: &mut LastContents) -> Result<(), ImageError> {
         match self {
-            Record::Header(version, config) => {
+            FrameRecord::Header(version, config) => {
                 (0_u8, *version).save(out)?;
                 IMAGE_VERSION.save(out)?;
                 config.save(out)
             }
-            Record::Smart(smart) => {
+            FrameRecord::Smart(smart) => {
                 1_u8.save(out)?;
                 smart.save(out)
             }
-            Record::Events(events) => {
+            FrameRecord::Events(events) => {
                 (2_u8, events.len() as u32).save(out)?;
                 for (n, event) in events.iter().enumerate() {
                     events.get(n + AHEAD).into_iter().for_each(prefetch_sums);
@@ -280,16 +280,16 @@ impl Record {
                 }
                 Ok(())
             }
-            Record::Saved(slots) => {
+            FrameRecord::Saved(slots) => {
                 (3_u8, slots.len() as u32).save(out)?;
                 slots.iter().try_for_each(|(address, content)| {
                     address.save(out)?;
                     said.save(*address, content, out)
                 })
             }
-            Record::End => 4_u8.save(out),
-            Record::Closed => 5_u8.save(out),
-            Record::Title(title) => {
+            FrameRecord::End => 4_u8.save(out),
+            FrameRecord::Closed => 5_u8.save(out),
+            FrameRecord::Title(title) => {
                 6_u8.save(out)?;
                 title.save(out)
             }
@@ -297,7 +297,7 @@ impl Record {
     }
 
     /// Reads it, after what was `said` in the same file.
-    pub fn load(from: &mut Reader<'_>, said: &mut Said) -> Result<Record, ImageError> {
+    pub fn load(from: &mut Reader<'_>, said: &mut LastContents) -> Result<FrameRecord, ImageError> {
         match u8::load(from)? {
             0 => {
                 let version = u32::load(from)?;
@@ -309,13 +309,13 @@ impl Record {
                     )));
                 }
                 let config = Box::new(DriveConfig::load(from)?);
-                Ok(Record::Header(version, config))
+                Ok(FrameRecord::Header(version, config))
             }
-            1 => Smart::load(from).map(|smart| Record::Smart(Box::new(smart))),
+            1 => Smart::load(from).map(|smart| FrameRecord::Smart(Box::new(smart))),
             2 => {
                 let count = u32::load(from)?;
                 let events = (0..count).map(|_| said.load_event(from));
-                events.collect::<Result<_, _>>().map(Record::Events)
+                events.collect::<Result<_, _>>().map(FrameRecord::Events)
             }
             3 => {
                 let count = u32::load(from)?;
@@ -323,11 +323,11 @@ impl Record {
                     let address = u32::load(from)?;
                     Ok((address, said.load(address, from)?))
                 });
-                slots.collect::<Result<_, _>>().map(Record::Saved)
+                slots.collect::<Result<_, _>>().map(FrameRecord::Saved)
             }
-            4 => Ok(Record::End),
-            5 => Ok(Record::Closed),
-            6 => Image::load(from).map(Record::Title),
+            4 => Ok(FrameRecord::End),
+            5 => Ok(FrameRecord::Closed),
+            6 => Image::load(from).map(FrameRecord::Title),
             other => Err(ImageError::Unknown(format!("a record of kind {other}"))),
         }
     }
@@ -358,7 +358,7 @@ mod tests {
         Event::Programmed { block: 3, page }
     }
 
-    fn bytes_of(record: &Record, said: &mut Said) -> Vec<u8> {
+    fn bytes_of(record: &FrameRecord, said: &mut LastContents) -> Vec<u8> {
         let mut bytes = Vec::new();
         let mut out = Writer::new(&mut bytes);
         record.save(&mut out, said).expect("saved");
@@ -368,15 +368,15 @@ mod tests {
 
     #[test]
     fn the_configuration_of_an_earlier_format_is_read_and_no_other() {
-        let places = Arc::new(Places::of(std::path::Path::new("none"), false));
-        let mut said = Said::of(&places);
-        let header = Record::Header(6, Box::new(DriveConfig::tiny()));
+        let places = Arc::new(DataPlaces::of(std::path::Path::new("none"), false));
+        let mut said = LastContents::of(&places);
+        let header = FrameRecord::Header(6, Box::new(DriveConfig::tiny()));
         let mut bytes = bytes_of(&header, &mut said);
         let mut read = |image: u32| {
             bytes[5..9].copy_from_slice(&image.to_le_bytes());
             let mut from = bytes.as_slice();
             let mut reader = Reader::new(&mut from, bytes.len() as u64);
-            Record::load(&mut reader, &mut said)
+            FrameRecord::load(&mut reader, &mut said)
         };
         for image in CONFIG_SINCE..=IMAGE_VERSION {
             let back = read(image).expect("known");
@@ -397,27 +397,27 @@ mod tests {
             })
         };
         let (one, two) = (content(1), content(2));
-        let events = |address, content| Record::Events(vec![programmed(address, content)]);
+        let events = |address, content| FrameRecord::Events(vec![programmed(address, content)]);
         let records = [
-            Record::Saved(vec![(7, one.clone()), (8, None)]),
+            FrameRecord::Saved(vec![(7, one.clone()), (8, None)]),
             events(7, &one),
             events(7, &two),
             events(7, &one),
             events(7, &one),
-            Record::Events(vec![
+            FrameRecord::Events(vec![
                 Event::Lost { block: 1, row: 2 },
                 Event::Unstable { block: 1 },
             ]),
         ];
-        let places = Arc::new(Places::of(std::path::Path::new("none"), false));
-        let (mut said, mut heard) = (Said::of(&places), Said::of(&places));
+        let places = Arc::new(DataPlaces::of(std::path::Path::new("none"), false));
+        let (mut said, mut heard) = (LastContents::of(&places), LastContents::of(&places));
         let mut lengths = Vec::new();
         for record in &records {
             let bytes = bytes_of(record, &mut said);
             lengths.push(bytes.len());
             let mut from = bytes.as_slice();
             let mut reader = Reader::new(&mut from, bytes.len() as u64);
-            let back = Record::load(&mut reader, &mut heard).expect("whole");
+            let back = FrameRecord::load(&mut reader, &mut heard).expect("whole");
             assert_eq!(format!("{back:?}"), format!("{record:?}"));
         }
         assert!(

@@ -1,6 +1,6 @@
 //! Requests of a host to the drive of a directory: done, kept, and then answered.
 
-use super::{DriveDir, Landing, Landings, refused};
+use super::{DriveDir, WriteLanding, WriteLandings, refused};
 use ssdlab_base::LabError;
 use ssdlab_ssd::drive::power::DataError;
 use ssdlab_ssd::units::Nanos;
@@ -28,8 +28,8 @@ impl DriveDir {
     }
 
     /// Where writes may be received before [`DriveDir::write_landed`].
-    pub fn landings(&self) -> Landings {
-        Landings(self.places.clone())
+    pub fn landings(&self) -> WriteLandings {
+        WriteLandings(self.places.clone())
     }
 
     /// Writes what was received, as [`DataDrive::write`]; what that changes must be kept.
@@ -39,7 +39,7 @@ impl DriveDir {
     pub fn write_landed(
         &mut self,
         offset: u64,
-        landing: Landing,
+        landing: WriteLanding,
         fua: bool,
     ) -> Result<Nanos, DataError> {
         match landing.end() {

@@ -1,6 +1,6 @@
 //! What is in a directory, for people and programs.
 
-use super::check::Checked;
+use super::check::DirectoryCheck;
 use serde_json::json;
 use ssdlab_ssd::Bytes;
 use ssdlab_view::units::count;
@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 /// What was found in the directory at `path`, in lines.
-pub fn text(path: &Path, checked: &Checked) -> String {
+pub fn text(path: &Path, checked: &DirectoryCheck) -> String {
     let mut text = format!("{}: ", path.display());
     let _ = match (&checked.config, &checked.format, &checked.title) {
         (Some(config), Some(format), Some(title)) => writeln!(
@@ -50,7 +50,7 @@ pub fn text(path: &Path, checked: &Checked) -> String {
 }
 
 /// The same as JSON.
-pub fn json(checked: &Checked) -> serde_json::Value {
+pub fn json(checked: &DirectoryCheck) -> serde_json::Value {
     let files = checked.files.iter().map(|file| {
         json!({
             "file": file.file,

@@ -1,9 +1,9 @@
 //! A directory's files: checkpoints and their logs, written, found and read.
 
-use super::file::{Kind, Place, VERSION, sync_folder};
-use super::frames::Frames;
-use super::places::Places;
-use super::records::Record;
+use super::file::{FrameFileId, FrameFileKind, VERSION, sync_folder};
+use super::frames::FrameFileWriter;
+use super::places::DataPlaces;
+use super::records::FrameRecord;
 use ssdlab_base::LabError;
 use ssdlab_ssd::DriveConfig;
 use ssdlab_ssd::drive::power::{PowerDrive, Smart};
@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What a directory holds.
-pub(super) struct Stored {
+pub(super) struct DirectoryState {
     pub config: DriveConfig,
     /// What a person calls the drive, as a checkpoint of format 5 says.
     pub title: Option<String>,
@@ -119,7 +119,7 @@ impl Snapshot {
     }
 
     /// What a directory holds, to be written to another.
-    pub fn of_stored(stored: Stored, title: String) -> Snapshot {
+    pub fn of_stored(stored: DirectoryState, title: String) -> Snapshot {
         Snapshot {
             config: stored.config,
             title,
@@ -135,14 +135,14 @@ impl Snapshot {
 /// cannot be written whole, or that `stop` ends, leaves nothing.
 pub(super) fn write_checkpoint(
     path: &Path,
-    (log, chain, places): (Place, u64, &Arc<Places>),
+    (log, chain, places): (FrameFileId, u64, &Arc<DataPlaces>),
     snapshot: Snapshot,
     (sync, stop): (bool, &AtomicBool),
 ) -> Result<u64, LabError> {
     let file = checkpoint_path(path, log.number);
     let part = file.with_extension("part");
-    let kind = Kind::Checkpoint;
-    let frames = Frames::create(&part, (Place { kind, ..log }, chain), places)?;
+    let kind = FrameFileKind::Checkpoint;
+    let frames = FrameFileWriter::create(&part, (FrameFileId { kind, ..log }, chain), places)?;
     let written = write_part(frames, snapshot, (sync, stop));
     let bytes = written.inspect_err(|_| drop(std::fs::remove_file(&part)))?;
     let renamed = std::fs::rename(&part, &file);
@@ -154,7 +154,7 @@ pub(super) fn write_checkpoint(
 }
 
 fn write_part(
-    mut frames: Frames,
+    mut frames: FrameFileWriter,
     snapshot: Snapshot,
     (sync, stop): (bool, &AtomicBool),
 ) -> Result<u64, LabError> {
@@ -165,20 +165,20 @@ fn write_part(
         frames.append(&record)?;
         frames.commit()
     };
-    append(Record::Header(VERSION, Box::new(snapshot.config)))?;
-    append(Record::Title(snapshot.title))?;
-    append(Record::Smart(Box::new(snapshot.smart)))?;
+    append(FrameRecord::Header(VERSION, Box::new(snapshot.config)))?;
+    append(FrameRecord::Title(snapshot.title))?;
+    append(FrameRecord::Smart(Box::new(snapshot.smart)))?;
     for events in snapshot.events.chunks(256) {
-        append(Record::Events(events.to_vec()))?;
+        append(FrameRecord::Events(events.to_vec()))?;
     }
     let all: Vec<(u32, Content)> = snapshot.saved.into_iter().collect();
     for saved in all.chunks(256) {
-        append(Record::Saved(saved.to_vec()))?;
+        append(FrameRecord::Saved(saved.to_vec()))?;
     }
     append(if snapshot.closed {
-        Record::Closed
+        FrameRecord::Closed
     } else {
-        Record::End
+        FrameRecord::End
     })?;
     if sync {
         frames.sync()?;
@@ -186,10 +186,10 @@ fn write_part(
     Ok(frames.bytes())
 }
 
-impl Stored {
+impl DirectoryState {
     /// A drive of which nothing has happened.
-    pub fn new(config: DriveConfig) -> Stored {
-        Stored {
+    pub fn new(config: DriveConfig) -> DirectoryState {
+        DirectoryState {
             config,
             title: None,
             smart: Smart::default(),
@@ -200,15 +200,15 @@ impl Stored {
     }
 
     /// Takes in the next record.
-    pub fn take(&mut self, record: Record) {
-        let closes = matches!(record, Record::Closed);
+    pub fn take(&mut self, record: FrameRecord) {
+        let closes = matches!(record, FrameRecord::Closed);
         // The end of a checkpoint says nothing; anything else means that it was opened again.
-        self.closed = closes || (self.closed && matches!(record, Record::End));
+        self.closed = closes || (self.closed && matches!(record, FrameRecord::End));
         match record {
-            Record::Header(..) | Record::End | Record::Closed => {}
-            Record::Title(title) => self.title = Some(title),
-            Record::Smart(smart) => self.smart = *smart,
-            Record::Saved(slots) => {
+            FrameRecord::Header(..) | FrameRecord::End | FrameRecord::Closed => {}
+            FrameRecord::Title(title) => self.title = Some(title),
+            FrameRecord::Smart(smart) => self.smart = *smart,
+            FrameRecord::Saved(slots) => {
                 for (lpn, content) in slots {
                     self.count(&content);
                     match content {
@@ -217,7 +217,7 @@ impl Stored {
                     }
                 }
             }
-            Record::Events(events) => {
+            FrameRecord::Events(events) => {
                 for event in events {
                     self.take_event(&event);
                     self.events.push(event);
@@ -241,7 +241,7 @@ impl Stored {
     }
 
     /// The places that what is on media, or saved, has its bytes in.
-    pub fn places_in_use(&self, places: &Places) -> BTreeSet<u32> {
+    pub fn places_in_use(&self, places: &DataPlaces) -> BTreeSet<u32> {
         let mut blocks: BTreeMap<u32, Vec<&Page>> = BTreeMap::new();
         for event in &self.events {
             match event {
@@ -290,7 +290,7 @@ impl Stored {
 }
 
 /// The place of a content's bytes, if it is one of these.
-fn place_of(content: &Content, places: &Places) -> Option<u32> {
+fn place_of(content: &Content, places: &DataPlaces) -> Option<u32> {
     let (shelf, place) = content.as_ref()?.bytes.as_ref()?.place()?;
     (Arc::as_ptr(shelf).addr() == std::ptr::from_ref(places).addr()).then_some(place)
 }

@@ -5,13 +5,13 @@
 //! leaves. Where the machine may have crashed, on a directory that survives that, what is not whole
 //! behind the last byte known to be on disk may be cut off. Anything else is damage.
 
-use super::end::End;
-use super::file::{HEAD, Kind, Place, VERSION, VERSION_MIN};
-use super::frames::{Behind, Ended, Found, Wanted};
-use super::named::Named;
-use super::places::Places;
-use super::records::Record;
-use super::stored::{Stored, checkpoint_path, file_bytes, log_path, number_of};
+use super::end::LogEnd;
+use super::file::{FrameFileId, FrameFileKind, HEAD, VERSION, VERSION_MIN};
+use super::frames::{ExpectedFrameFile, FrameFileEnd, FrameScan, TrailingFrames};
+use super::named::NamingFrames;
+use super::places::DataPlaces;
+use super::records::FrameRecord;
+use super::stored::{DirectoryState, checkpoint_path, file_bytes, log_path, number_of};
 use super::{about, end, frames, old};
 use ssdlab_base::LabError;
 use std::collections::BTreeSet;
@@ -56,7 +56,7 @@ impl Damage {
 
 /// A file that was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Seen {
+pub struct FrameFileSummary {
     /// The file.
     pub file: PathBuf,
     /// Its whole frames.
@@ -69,7 +69,7 @@ pub struct Seen {
 
 /// What is behind damage and cannot be had back.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Lost {
+pub struct UnrecoverableTail {
     /// Frames, each of one command or a few; at least that many.
     pub frames: u64,
     /// Bytes of files.
@@ -77,41 +77,41 @@ pub struct Lost {
 }
 
 /// The drive of a directory, up to the first damage to its checkpoint and logs.
-pub(super) struct Base {
+pub(super) struct RecoveryBase {
     /// Number of the checkpoint, and its format.
     pub number: u64,
     pub format: u32,
-    pub stored: Stored,
+    pub stored: DirectoryState,
     /// Drawn when the directory was made; 0 in formats that have none.
     pub directory: u64,
     /// The chain behind everything.
     pub chain: u64,
     /// The number of the last log, and the log itself where it has begun.
     pub last: u64,
-    pub tail: Option<Found>,
+    pub tail: Option<FrameScan>,
     /// Bytes of the logs before it.
     pub bytes_before: u64,
     pub title: String,
     /// Places named in the last log, where what was not synced may be missing.
-    pub named: Named,
+    pub named: NamingFrames,
     /// Places whose bytes are not those that were put there.
     pub not_whole: BTreeSet<u32>,
 }
 
 /// What was found.
-pub(super) struct Survey {
+pub(super) struct DirectorySurvey {
     path: PathBuf,
     checkpoints: BTreeSet<u64>,
     logs: BTreeSet<u64>,
-    pub end: Option<(u64, End)>,
+    pub end: Option<(u64, LogEnd)>,
     boot: u64,
-    pub seen: Vec<Seen>,
+    pub seen: Vec<FrameFileSummary>,
     pub damages: Vec<Damage>,
     /// What is no damage and must be said.
     pub notes: Vec<String>,
-    pub base: Option<Base>,
-    pub lost: Lost,
-    pub places: Arc<Places>,
+    pub base: Option<RecoveryBase>,
+    pub lost: UnrecoverableTail,
+    pub places: Arc<DataPlaces>,
     /// Frames after which the last log is cut off.
     frames_max: u64,
 }
@@ -125,9 +125,9 @@ pub(super) fn survey(
     path: &Path,
     boot: u64,
     (salvage, writable): (bool, bool),
-) -> Result<Survey, LabError> {
+) -> Result<DirectorySurvey, LabError> {
     let look = |frames_max| {
-        let places = Arc::new(Places::of(path, writable));
+        let places = Arc::new(DataPlaces::of(path, writable));
         look(path, boot, (salvage, frames_max, places))
     };
     let mut survey = look(u64::MAX)?;
@@ -146,9 +146,9 @@ pub(super) fn survey(
 fn look(
     path: &Path,
     boot: u64,
-    (salvage, frames_max, places): (bool, u64, Arc<Places>),
-) -> Result<Survey, LabError> {
-    let mut survey = Survey::begin(path, boot, (frames_max, places))?;
+    (salvage, frames_max, places): (bool, u64, Arc<DataPlaces>),
+) -> Result<DirectorySurvey, LabError> {
+    let mut survey = DirectorySurvey::begin(path, boot, (frames_max, places))?;
     let Some(&newest) = survey.checkpoints.last() else {
         survey.no_checkpoint()?;
         return Ok(survey);
@@ -165,12 +165,12 @@ fn look(
     Ok(survey)
 }
 
-impl Survey {
+impl DirectorySurvey {
     fn begin(
         path: &Path,
         boot: u64,
-        (frames_max, places): (u64, Arc<Places>),
-    ) -> Result<Survey, LabError> {
+        (frames_max, places): (u64, Arc<DataPlaces>),
+    ) -> Result<DirectorySurvey, LabError> {
         let failed = |error| LabError::file("reading", path, error);
         let (mut checkpoints, mut logs) = (BTreeSet::new(), BTreeSet::new());
         for entry in std::fs::read_dir(path).map_err(failed)? {
@@ -181,7 +181,7 @@ impl Survey {
             checkpoints.extend(number_of(name, "checkpoint-"));
             logs.extend(number_of(name, "log-"));
         }
-        let mut survey = Survey {
+        let mut survey = DirectorySurvey {
             path: path.to_owned(),
             checkpoints,
             logs,
@@ -191,7 +191,7 @@ impl Survey {
             damages: Vec::new(),
             notes: Vec::new(),
             base: None,
-            lost: Lost::default(),
+            lost: UnrecoverableTail::default(),
             places,
             frames_max,
         };
@@ -231,8 +231,8 @@ impl Survey {
         });
     }
 
-    fn saw(&mut self, file: &Path, found: &Found) {
-        self.seen.push(Seen {
+    fn saw(&mut self, file: &Path, found: &FrameScan) {
+        self.seen.push(FrameFileSummary {
             file: file.to_owned(),
             frames: found.count,
             bytes: found.bytes,
@@ -241,16 +241,16 @@ impl Survey {
     }
 
     /// Reads a checkpoint; `None` when it is damaged.
-    fn checkpoint(&mut self, number: u64) -> Result<Option<Base>, LabError> {
+    fn checkpoint(&mut self, number: u64) -> Result<Option<RecoveryBase>, LabError> {
         let file = checkpoint_path(&self.path, number);
         let (mut stored, mut format, mut ends, mut headless) = (None, 0, false, false);
         let (places, mut known) = (self.places.clone(), Ok(()));
-        let each = |record: Record| {
-            ends = matches!(record, Record::End | Record::Closed);
+        let each = |record: FrameRecord| {
+            ends = matches!(record, FrameRecord::End | FrameRecord::Closed);
             match (&mut stored, record) {
-                (None, Record::Header(version, config)) => {
+                (None, FrameRecord::Header(version, config)) => {
                     known = places.are_of(&config);
-                    (format, stored) = (version, Some(Stored::new(*config)));
+                    (format, stored) = (version, Some(DirectoryState::new(*config)));
                 }
                 (None, _) => headless = true,
                 (Some(stored), record) => stored.take(record),
@@ -259,20 +259,20 @@ impl Survey {
         let found = if is_old(&file)? {
             old::read(&file, &self.places, each)?
         } else {
-            let wanted = Wanted {
+            let wanted = ExpectedFrameFile {
                 number: Some(number),
-                ..Wanted::any(Kind::Checkpoint)
+                ..ExpectedFrameFile::any(FrameFileKind::Checkpoint)
             };
             frames::read(&file, (wanted, &self.places), each)?
         };
         known?;
         self.saw(&file, &found);
         let what = match &found.ended {
-            Ended::Damaged(what, behind) => format!("{what}{}", also(behind)),
-            Ended::Torn => "it is cut short".to_owned(),
-            Ended::Whole if headless || stored.is_none() => "it has no header".to_owned(),
-            Ended::Whole if !ends => "its end is missing".to_owned(),
-            Ended::Whole => String::new(),
+            FrameFileEnd::Damaged(what, behind) => format!("{what}{}", also(behind)),
+            FrameFileEnd::Torn => "it is cut short".to_owned(),
+            FrameFileEnd::Whole if headless || stored.is_none() => "it has no header".to_owned(),
+            FrameFileEnd::Whole if !ends => "its end is missing".to_owned(),
+            FrameFileEnd::Whole => String::new(),
         };
         let (Some(stored), true) = (stored, what.is_empty()) else {
             self.damaged(&file, Some(found.bytes), what);
@@ -289,7 +289,7 @@ impl Survey {
                 "the build that wrote it reads it; nothing was changed",
             ));
         }
-        Ok(Some(Base {
+        Ok(Some(RecoveryBase {
             number,
             format,
             title: stored.config.name.clone(),
@@ -299,13 +299,13 @@ impl Survey {
             last: number,
             tail: None,
             bytes_before: 0,
-            named: Named::default(),
+            named: NamingFrames::default(),
             not_whole: BTreeSet::new(),
         }))
     }
 
     /// Reads the logs since a checkpoint, up to the first that is damaged.
-    fn read_logs(&mut self, mut base: Base) -> Result<(), LabError> {
+    fn read_logs(&mut self, mut base: RecoveryBase) -> Result<(), LabError> {
         let sound = self.hold_against_end(&base);
         let end = self
             .end
@@ -344,15 +344,15 @@ impl Survey {
     fn read_log(
         &mut self,
         number: u64,
-        base: &mut Base,
-        end: Option<End>,
-    ) -> Result<Found, LabError> {
+        base: &mut RecoveryBase,
+        end: Option<LogEnd>,
+    ) -> Result<FrameScan, LabError> {
         let file = log_path(&self.path, number);
         let here = end.filter(|end| end.log == number);
         let unsure = here.is_some_and(|end| end.may_have_crashed(self.boot));
         let mut frame = 0;
         let (named, stored) = (&mut base.named, &mut base.stored);
-        let each = |record: Record| {
+        let each = |record: FrameRecord| {
             if unsure {
                 named.note(&record, frame);
             }
@@ -362,8 +362,8 @@ impl Survey {
         let found = if old::has(base.format) {
             old::read(&file, &self.places, each)?
         } else {
-            let wanted = Wanted {
-                kind: Kind::Log,
+            let wanted = ExpectedFrameFile {
+                kind: FrameFileKind::Log,
                 directory: Some(base.directory),
                 number: Some(number),
                 begins: Some(base.chain),
@@ -384,8 +384,8 @@ impl Survey {
     fn judge_log(
         &mut self,
         number: u64,
-        found: &Found,
-        (end, needed, has_next): (Option<End>, bool, bool),
+        found: &FrameScan,
+        (end, needed, has_next): (Option<LogEnd>, bool, bool),
     ) -> bool {
         let file = log_path(&self.path, number);
         let all = file_bytes(&file);
@@ -394,7 +394,7 @@ impl Survey {
         let certain = crashed.map(|end| end.synced.max(found.synced));
         let (at, what) = match &found.ended {
             // What was not on disk yet when the machine crashed.
-            Ended::Damaged(..) | Ended::Torn
+            FrameFileEnd::Damaged(..) | FrameFileEnd::Torn
                 if !has_next && certain.is_some_and(|certain| found.bytes >= certain) =>
             {
                 let (file, cut) = (file.display(), all - found.bytes);
@@ -405,19 +405,19 @@ impl Survey {
                 ));
                 return true;
             }
-            Ended::Damaged(what, behind) => (found.bytes, format!("{what}{}", also(behind))),
-            Ended::Torn if needed && found.place.is_none() && here.is_some() => {
+            FrameFileEnd::Damaged(what, behind) => (found.bytes, format!("{what}{}", also(behind))),
+            FrameFileEnd::Torn if needed && found.place.is_none() && here.is_some() => {
                 (0, "it is cut short".to_owned())
             }
-            Ended::Torn if has_next => (
+            FrameFileEnd::Torn if has_next => (
                 found.bytes,
                 "it is cut short, and another log follows".to_owned(),
             ),
-            Ended::Torn if !self.may_be_torn(&file, number, found) => {
+            FrameFileEnd::Torn if !self.may_be_torn(&file, number, found) => {
                 (0, "its head is wrong and cut short".to_owned())
             }
-            Ended::Torn | Ended::Whole => {
-                if found.ended == Ended::Torn && all > found.bytes {
+            FrameFileEnd::Torn | FrameFileEnd::Whole => {
+                if found.ended == FrameFileEnd::Torn && all > found.bytes {
                     let (file, torn) = (file.display(), all - found.bytes);
                     self.notes.push(format!(
                         "{file}: byte {}: {torn} bytes of a frame that was not finished, by a \
@@ -433,7 +433,7 @@ impl Survey {
     }
 
     /// Whether a file of less than a head is the beginning of this log.
-    fn may_be_torn(&self, file: &Path, number: u64, found: &Found) -> bool {
+    fn may_be_torn(&self, file: &Path, number: u64, found: &FrameScan) -> bool {
         if found.place.is_some() || found.bytes > 0 {
             return true;
         }
@@ -441,9 +441,9 @@ impl Survey {
             // Of an old format, which has no heads.
             return true;
         };
-        let place = Place {
+        let place = FrameFileId {
             directory: end.directory,
-            kind: Kind::Log,
+            kind: FrameFileKind::Log,
             number,
         };
         std::fs::read(file).is_ok_and(|bytes| place.may_begin(&bytes))
@@ -453,8 +453,8 @@ impl Survey {
     fn reaches(
         &mut self,
         file: &Path,
-        found: &Found,
-        here: Option<End>,
+        found: &FrameScan,
+        here: Option<LogEnd>,
         certain: Option<u64>,
     ) -> bool {
         let Some(end) = here else {
@@ -474,7 +474,7 @@ impl Survey {
         true
     }
 
-    fn log_is_missing(&mut self, number: u64, end: Option<End>) {
+    fn log_is_missing(&mut self, number: u64, end: Option<LogEnd>) {
         let file = log_path(&self.path, number);
         self.damaged(&file, None, "the log is missing");
         if let Some(end) = end.filter(|end| end.log == number) {
@@ -488,7 +488,12 @@ impl Survey {
     }
 
     /// Counts what is behind the good frames of a log, and in the logs after it.
-    fn count_lost(&mut self, number: u64, found: &Found, end: Option<End>) -> Result<(), LabError> {
+    fn count_lost(
+        &mut self,
+        number: u64,
+        found: &FrameScan,
+        end: Option<LogEnd>,
+    ) -> Result<(), LabError> {
         let file = log_path(&self.path, number);
         let acknowledged = end.filter(|end| end.log == number);
         let frames = acknowledged.map_or(0, |end| end.frames.saturating_sub(found.count));
@@ -496,7 +501,7 @@ impl Survey {
             .map_or(0, |end| end.bytes)
             .max(file_bytes(&file));
         let behind = match &found.ended {
-            Ended::Damaged(_, behind) => behind.frames,
+            FrameFileEnd::Damaged(_, behind) => behind.frames,
             _ => 0,
         };
         self.lost.frames += frames.max(behind);
@@ -505,13 +510,17 @@ impl Survey {
         for later in later {
             let file = log_path(&self.path, later);
             // Places of their own: what they name is not to be held.
-            let places = Arc::new(Places::of(&self.path, false));
+            let places = Arc::new(DataPlaces::of(&self.path, false));
             if let Some(base) = &self.base {
                 places.are_of(&base.stored.config)?;
             }
             let found = match is_old(&file)? {
                 true => old::read(&file, &places, drop)?,
-                false => frames::read(&file, (Wanted::any(Kind::Log), &places), drop)?,
+                false => frames::read(
+                    &file,
+                    (ExpectedFrameFile::any(FrameFileKind::Log), &places),
+                    drop,
+                )?,
             };
             self.lost.frames += found.count;
             self.lost.bytes += file_bytes(&file);
@@ -520,7 +529,7 @@ impl Survey {
     }
 
     /// Whether `end` is of this checkpoint and these logs.
-    fn hold_against_end(&mut self, base: &Base) -> bool {
+    fn hold_against_end(&mut self, base: &RecoveryBase) -> bool {
         if old::has(base.format) {
             return true;
         }
@@ -574,7 +583,7 @@ impl Survey {
     }
 }
 
-fn also(behind: &Behind) -> String {
+fn also(behind: &TrailingFrames) -> String {
     match behind.frames {
         0 => format!("; {} bytes from there on", behind.bytes),
         frames => format!(

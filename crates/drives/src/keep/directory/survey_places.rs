@@ -1,8 +1,8 @@
 //! Whether the bytes that files name are there.
 
-use super::survey::Survey;
+use super::survey::DirectorySurvey;
 
-impl Survey {
+impl DirectorySurvey {
     /// The frames of the last log before the first whose bytes were not on disk when the machine
     /// crashed: what was synced is before it.
     pub(super) fn frames_without_bytes(&mut self) -> Option<u64> {

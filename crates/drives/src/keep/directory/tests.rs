@@ -1,8 +1,8 @@
 //! States that need another build, or another run of the machine, to arise.
 
-use super::file::{HEAD, Kind, VERSION};
-use super::frames::{self, Wanted};
-use super::records::{Record, Said};
+use super::file::{FrameFileKind, HEAD, VERSION};
+use super::frames::{self, ExpectedFrameFile};
+use super::records::{FrameRecord, LastContents};
 use super::*;
 use ssdlab_ssd::image::Writer;
 use twox_hash::XxHash3_64;
@@ -16,7 +16,7 @@ pub(super) fn config() -> DriveConfig {
     }
 }
 
-pub(super) fn open(path: &Path, safety: Safety) -> Result<DriveDir, LabError> {
+pub(super) fn open(path: &Path, safety: CrashSafety) -> Result<DriveDir, LabError> {
     DriveDir::open(path, Power::default(), safety).map(|(dir, _)| dir)
 }
 
@@ -35,16 +35,16 @@ pub(super) fn content(dir: &mut DriveDir) -> Vec<u8> {
 }
 
 /// Writes a file again as format 4 had it.
-fn as_old(path: &Path, kind: Kind) {
-    let places = Arc::new(Places::of(path.parent().expect("a folder"), false));
+fn as_old(path: &Path, kind: FrameFileKind) {
+    let places = Arc::new(DataPlaces::of(path.parent().expect("a folder"), false));
     places.are_of(&config()).expect("readable");
     // Of other places: all bytes are in it.
-    let none = Arc::new(Places::of(Path::new("none"), false));
-    let (mut bytes, mut said) = (Vec::new(), Said::of(&none));
+    let none = Arc::new(DataPlaces::of(Path::new("none"), false));
+    let (mut bytes, mut said) = (Vec::new(), LastContents::of(&none));
     let each = |record| {
         let record = match record {
-            Record::Header(VERSION, config) => Record::Header(4, config),
-            Record::Title(_) => return,
+            FrameRecord::Header(VERSION, config) => FrameRecord::Header(4, config),
+            FrameRecord::Title(_) => return,
             record => record,
         };
         let mut payload = Vec::new();
@@ -55,17 +55,21 @@ fn as_old(path: &Path, kind: Kind) {
         bytes.extend(XxHash3_64::oneshot(&payload).to_le_bytes());
         bytes.extend(payload);
     };
-    frames::read(path, (Wanted::any(kind), &places), each).expect("readable");
+    frames::read(path, (ExpectedFrameFile::any(kind), &places), each).expect("readable");
     std::fs::write(path, bytes).expect("written");
 }
 
 /// A directory of format 4 with pages 0 to 29 written; returns its log.
 fn old_directory(path: &Path) -> PathBuf {
     DriveDir::create(path, &config(), "title").expect("created");
-    write(&mut open(path, Safety::Process).expect("opens"), 0..30, 7);
+    write(
+        &mut open(path, CrashSafety::Process).expect("opens"),
+        0..30,
+        7,
+    );
     let log = log_path(path, 1);
-    as_old(&checkpoint_path(path, 1), Kind::Checkpoint);
-    as_old(&log, Kind::Log);
+    as_old(&checkpoint_path(path, 1), FrameFileKind::Checkpoint);
+    as_old(&log, FrameFileKind::Log);
     std::fs::remove_file(end::path(path)).expect("removed");
     std::fs::remove_file(places::path(path)).expect("removed");
     let about = about::path(path);
@@ -83,7 +87,7 @@ fn a_directory_of_format_4_goes_on_in_format_6() {
     // Killed in the middle of a frame.
     let whole = std::fs::read(&log).expect("there");
     std::fs::write(&log, [whole.as_slice(), &[200, 0, 0, 0, 1, 2]].concat()).expect("written");
-    let mut dir = open(&path, Safety::Process).expect("opens");
+    let mut dir = open(&path, CrashSafety::Process).expect("opens");
     let expected: Vec<u8> = (0..60).map(|at| if at < 30 { 7 } else { 0 }).collect();
     assert_eq!(content(&mut dir), expected);
     write(&mut dir, 30..31, 8);
@@ -94,7 +98,7 @@ fn a_directory_of_format_4_goes_on_in_format_6() {
         (Some(VERSION), Vec::new())
     );
     assert_eq!(checked.title.as_deref(), Some("title"));
-    let mut dir = open(&path, Safety::Process).expect("opens");
+    let mut dir = open(&path, CrashSafety::Process).expect("opens");
     assert_eq!(content(&mut dir)[29..32], [7, 8, 0]);
 }
 
@@ -111,7 +115,7 @@ fn a_flip_in_a_log_of_format_4_is_found() {
         let mut bytes = whole.clone();
         bytes[bit / 8] ^= 1 << (bit % 8);
         std::fs::write(&log, &bytes).expect("written");
-        let error = open(&path, Safety::Process).expect_err("damaged");
+        let error = open(&path, CrashSafety::Process).expect_err("damaged");
         let said = error.to_string();
         assert!(said.contains("log-0000000001: byte "), "bit {bit}: {said}");
         assert_eq!(std::fs::read(&log).expect("there"), bytes, "bit {bit}");
@@ -119,7 +123,7 @@ fn a_flip_in_a_log_of_format_4_is_found() {
 }
 
 /// Pages 0 to 9 are synced and 10 to 19 are not; `end` says that the machine has started since.
-fn crashed(path: &Path, safety: Safety) -> (PathBuf, u64, u64) {
+fn crashed(path: &Path, safety: CrashSafety) -> (PathBuf, u64, u64) {
     let _ = std::fs::remove_dir_all(path);
     DriveDir::create(path, &config(), "title").expect("created");
     let mut dir = open(path, safety).expect("opens");
@@ -127,7 +131,7 @@ fn crashed(path: &Path, safety: Safety) -> (PathBuf, u64, u64) {
     dir.keep(true).expect("synced");
     let synced = dir.log.bytes();
     // FUA would sync.
-    dir.safety = Safety::Process;
+    dir.safety = CrashSafety::Process;
     write(&mut dir, 10..20, 2);
     dir.safety = safety;
     dir.boot = 12345;
@@ -142,7 +146,7 @@ fn after_a_crash_of_the_machine_what_was_synced_must_be_whole() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("drive");
     for lost in 0..4 {
-        let (log, synced, all) = crashed(&path, Safety::Host);
+        let (log, synced, all) = crashed(&path, CrashSafety::Host);
         let mut bytes = std::fs::read(&log).expect("there");
         let from = synced as usize + 100;
         match lost {
@@ -153,7 +157,7 @@ fn after_a_crash_of_the_machine_what_was_synced_must_be_whole() {
             _ => bytes.truncate(synced as usize),
         }
         std::fs::write(&log, &bytes).expect("written");
-        let mut dir = open(&path, Safety::Host).expect("what was synced is there");
+        let mut dir = open(&path, CrashSafety::Host).expect("what was synced is there");
         assert_eq!(content(&mut dir)[..10], [1; 10], "{lost}");
         let said = dir.notes().concat();
         let cut = format!("{} bytes behind the last sync", bytes.len() as u64 - synced);
@@ -164,7 +168,7 @@ fn after_a_crash_of_the_machine_what_was_synced_must_be_whole() {
         assert!(lost != 1 || said.contains("behind the last sync"), "{said}");
         drop(dir);
         // The same in what was synced is damage.
-        let (log, synced, _) = crashed(&path, Safety::Host);
+        let (log, synced, _) = crashed(&path, CrashSafety::Host);
         let mut bytes = std::fs::read(&log).expect("there");
         assert_eq!(bytes.len() as u64, all);
         match lost {
@@ -174,7 +178,9 @@ fn after_a_crash_of_the_machine_what_was_synced_must_be_whole() {
             _ => bytes.truncate(0),
         }
         std::fs::write(&log, &bytes).expect("written");
-        let error = open(&path, Safety::Host).expect_err("damaged").to_string();
+        let error = open(&path, CrashSafety::Host)
+            .expect_err("damaged")
+            .to_string();
         assert!(error.contains("log-0000000001: byte "), "{lost}: {error}");
         assert_eq!(std::fs::read(&log).expect("there"), bytes, "{lost}");
     }
@@ -186,7 +192,7 @@ fn frames_whose_bytes_were_not_on_disk_are_cut_off_behind_the_last_sync() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("drive");
     for lost in [1 << 9, 1, 0b10_0100_1000, (1 << 10) - 1] {
-        crashed(&path, Safety::Host);
+        crashed(&path, CrashSafety::Host);
         let data = places::path(&path);
         let mut bytes = std::fs::read(&data).expect("there");
         let whole = bytes.clone();
@@ -195,7 +201,7 @@ fn frames_whose_bytes_were_not_on_disk_are_cut_off_behind_the_last_sync() {
             page.fill(0);
         }
         std::fs::write(&data, &bytes).expect("written");
-        let mut dir = open(&path, Safety::Host).expect("what was synced is there");
+        let mut dir = open(&path, CrashSafety::Host).expect("what was synced is there");
         let found = content(&mut dir);
         assert_eq!(found[..10], [1; 10]);
         let kept = found[10..20].iter().filter(|&&byte| byte == 2).count();
@@ -211,12 +217,14 @@ fn frames_whose_bytes_were_not_on_disk_are_cut_off_behind_the_last_sync() {
         assert!(said.contains("behind the last sync"), "{said}");
         drop(dir);
         // The same in what was synced is damage.
-        crashed(&path, Safety::Host);
+        crashed(&path, CrashSafety::Host);
         let mut bytes = whole;
         let first = bytes.chunks(PAGE).position(|page| page[0] == 1);
         bytes[first.expect("there") * PAGE + 100] ^= 1;
         std::fs::write(&data, &bytes).expect("written");
-        let error = open(&path, Safety::Host).expect_err("damaged").to_string();
+        let error = open(&path, CrashSafety::Host)
+            .expect_err("damaged")
+            .to_string();
         assert!(error.contains("data: byte "), "{error}");
     }
 }
@@ -226,11 +234,11 @@ fn frames_whose_bytes_were_not_on_disk_are_cut_off_behind_the_last_sync() {
 fn a_crash_of_the_machine_without_syncs_is_damage() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("drive");
-    let (log, synced, _) = crashed(&path, Safety::Process);
+    let (log, synced, _) = crashed(&path, CrashSafety::Process);
     let mut bytes = std::fs::read(&log).expect("there");
     bytes.truncate(synced as usize + 100);
     std::fs::write(&log, &bytes).expect("written");
-    let error = open(&path, Safety::Process)
+    let error = open(&path, CrashSafety::Process)
         .expect_err("damaged")
         .to_string();
     assert!(error.contains("that were acknowledged"), "{error}");
@@ -242,7 +250,7 @@ fn a_checkpoint_without_room_is_put_off() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("drive");
     DriveDir::create(&path, &config(), "title").expect("created");
-    let mut dir = open(&path, Safety::Process).expect("opens");
+    let mut dir = open(&path, CrashSafety::Process).expect("opens");
     let part = path.join("checkpoint-0000000002.part");
     std::os::unix::fs::symlink("/dev/full", &part).expect("linked");
     dir.set_log_bytes_max(100 << 10);
@@ -261,6 +269,6 @@ fn a_checkpoint_without_room_is_put_off() {
     }
     let expected = content(&mut dir);
     drop(dir);
-    let mut dir = open(&path, Safety::Process).expect("opens");
+    let mut dir = open(&path, CrashSafety::Process).expect("opens");
     assert_eq!(content(&mut dir), expected);
 }

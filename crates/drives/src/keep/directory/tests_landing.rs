@@ -8,7 +8,7 @@ use std::io::Write;
 use std::os::fd::AsFd;
 
 /// A drive that is larger than those of other tests, and uses places again at once.
-fn drive(path: &Path, safety: Safety) -> DriveDir {
+fn drive(path: &Path, safety: CrashSafety) -> DriveDir {
     if !path.exists() {
         let config = DriveConfig {
             user_bytes: 400 * PAGE as u64,
@@ -22,7 +22,7 @@ fn drive(path: &Path, safety: Safety) -> DriveDir {
 }
 
 /// Fills it in pieces of any length, some through a pipe.
-fn fill(landing: &mut Landing, mut bytes: &[u8], rng: &mut Rng) {
+fn fill(landing: &mut WriteLanding, mut bytes: &[u8], rng: &mut Rng) {
     while !bytes.is_empty() {
         let count = (1 + rng.below(40_000) as usize).min(bytes.len());
         if rng.percent(50) {
@@ -48,7 +48,7 @@ fn all(dir: &mut DriveDir) -> Vec<u8> {
 #[test]
 fn what_was_received_is_what_is_read_also_after_a_kill() {
     let folder = tempfile::tempdir().expect("a folder");
-    for safety in [Safety::Process, Safety::Host] {
+    for safety in [CrashSafety::Process, CrashSafety::Host] {
         let path = folder.path().join(format!("{safety:?}"));
         let mut rng = Rng::named(5, "landings");
         let mut plain = vec![0; 400 * PAGE];
@@ -57,7 +57,7 @@ fn what_was_received_is_what_is_read_also_after_a_kill() {
             let mut dir = drive(&path, safety);
             assert!(all(&mut dir) == plain);
             let landings = dir.landings();
-            let mut under_way: Vec<(u64, Vec<u8>, Landing)> = Vec::new();
+            let mut under_way: Vec<(u64, Vec<u8>, WriteLanding)> = Vec::new();
             for n in 0..150_u32 {
                 let count = 8 + rng.below(32);
                 let at = rng.below(400 - count) * PAGE as u64;
@@ -101,16 +101,16 @@ fn what_was_received_is_what_is_read_also_after_a_kill() {
 #[test]
 fn parts_of_units_and_too_much_at_once_are_not_received() {
     let folder = tempfile::tempdir().expect("a folder");
-    let mut dir = drive(&folder.path().join("drive"), Safety::Process);
+    let mut dir = drive(&folder.path().join("drive"), CrashSafety::Process);
     let landings = dir.landings();
     assert!(landings.begin(512, 16 * PAGE).is_none());
     assert!(landings.begin(0, 16 * PAGE + 512).is_none());
     assert!(landings.begin(0, (1 << 20) + PAGE).is_none());
-    let many: Vec<Landing> = (0..).map_while(|_| landings.begin(0, 1 << 20)).collect();
+    let many: Vec<WriteLanding> = (0..).map_while(|_| landings.begin(0, 1 << 20)).collect();
     assert_eq!(many.len(), 16, "16 MiB are on their way");
     let before = dir.places.fresh();
     drop(many);
-    let again: Vec<Landing> = (0..).map_while(|_| landings.begin(0, 1 << 20)).collect();
+    let again: Vec<WriteLanding> = (0..).map_while(|_| landings.begin(0, 1 << 20)).collect();
     assert_eq!((again.len(), dir.places.fresh()), (16, before));
     dir.write(0, &[1; PAGE], true).expect("written");
     assert_eq!(config().shape.slot_bytes as usize, PAGE);

@@ -21,7 +21,7 @@ fn files(path: &Path) -> Files {
 }
 
 /// What is in a copy of the directory.
-fn killed(path: &Path, files: &Files, safety: Safety) -> Vec<u8> {
+fn killed(path: &Path, files: &Files, safety: CrashSafety) -> Vec<u8> {
     let _ = std::fs::remove_dir_all(path);
     std::fs::create_dir(path).expect("made");
     for (name, bytes) in files.iter().filter(|(name, _)| *name != "lock") {
@@ -83,7 +83,7 @@ fn wait_for_checkpoint(dir: &DriveDir, path: &Path, moment: &str) {
 /// that a page may have: the durable one first.
 fn written_over(
     path: &Path,
-    (protected, safety): (bool, Safety),
+    (protected, safety): (bool, CrashSafety),
     rng: &mut Rng,
 ) -> (DriveDir, Vec<Vec<u8>>) {
     let mut config = config();
@@ -127,7 +127,7 @@ fn assert_may(found: &[u8], may: &[Vec<u8>], step: u32) {
 /// A place was used again while a checkpoint or a log still named it. Here places are used again as
 /// soon as they may, checkpoints stop before and after they are written, and the directory is
 /// opened as a kill, or a crash of the machine, after any command would leave it.
-fn places_are_used_again(protected: bool, safety: Safety) {
+fn places_are_used_again(protected: bool, safety: CrashSafety) {
     let folder = tempfile::tempdir().expect("a folder");
     let (path, copy) = (folder.path().join("drive"), folder.path().join("copy"));
     let mut rng = Rng::named(u64::from(protected), "places");
@@ -171,16 +171,17 @@ fn places_are_used_again(protected: bool, safety: Safety) {
         if step % 100 >= 70 {
             wait_for_end(&dir);
         }
-        let looks = safety == Safety::Process || durable || flushes || begins || rng.percent(40);
+        let looks =
+            safety == CrashSafety::Process || durable || flushes || begins || rng.percent(40);
         if !looks {
             // Each takes many syncs.
             continue;
         }
         let now = files(&path);
         assert_may(&killed(&copy, &now, safety), &may, step);
-        if safety == Safety::Host && (durable || flushes || begins) {
+        if safety == CrashSafety::Host && (durable || flushes || begins) {
             synced = now;
-        } else if safety == Safety::Host && !protected {
+        } else if safety == CrashSafety::Host && !protected {
             let crashed = after_a_crash(&synced, &now, &mut rng);
             assert_may(&killed(&copy, &crashed, safety), &may, step);
         }
@@ -200,37 +201,37 @@ fn places_are_used_again(protected: bool, safety: Safety) {
 
 #[test]
 fn places_are_used_again_when_nothing_names_them() {
-    places_are_used_again(false, Safety::Process);
+    places_are_used_again(false, CrashSafety::Process);
 }
 
 #[test]
 fn places_are_used_again_when_nothing_names_them_on_a_protected_drive() {
-    places_are_used_again(true, Safety::Process);
+    places_are_used_again(true, CrashSafety::Process);
 }
 
 #[test]
 fn places_are_used_again_when_nothing_on_disk_names_them() {
-    places_are_used_again(false, Safety::Host);
+    places_are_used_again(false, CrashSafety::Host);
 }
 
 #[test]
 fn places_are_used_again_when_nothing_on_disk_names_them_on_a_protected_drive() {
-    places_are_used_again(true, Safety::Host);
+    places_are_used_again(true, CrashSafety::Host);
 }
 
 /// The files of format 5: all bytes in checkpoints and logs.
 fn as_format_5(path: &Path) {
-    let patch = |file: &Path, kind: Kind| {
+    let patch = |file: &Path, kind: FrameFileKind| {
         let mut bytes = std::fs::read(file).expect("there");
         let head: [u8; HEAD] = bytes[..HEAD].try_into().expect("a head");
-        let (place, chain) = Place::of_head(kind, &head).expect("whole");
+        let (place, chain) = FrameFileId::of_head(kind, &head).expect("whole");
         bytes[..HEAD].copy_from_slice(&place.head_of(5, chain));
         (bytes, place, chain)
     };
     let log = log_path(path, 1);
-    std::fs::write(&log, patch(&log, Kind::Log).0).expect("written");
+    std::fs::write(&log, patch(&log, FrameFileKind::Log).0).expect("written");
     let checkpoint = checkpoint_path(path, 1);
-    let (bytes, place, mut chain) = patch(&checkpoint, Kind::Checkpoint);
+    let (bytes, place, mut chain) = patch(&checkpoint, FrameFileKind::Checkpoint);
     let (mut out, mut at, mut number) = (bytes[..HEAD].to_vec(), HEAD, 0);
     while at < bytes.len() {
         let length = u32::from_le_bytes(bytes[at + 4..at + 8].try_into().expect("4 bytes"));
@@ -264,7 +265,7 @@ fn a_directory_of_format_5_goes_on_in_format_6_and_may_be_killed_meanwhile() {
     let folder = tempfile::tempdir().expect("a folder");
     let (path, copy) = (folder.path().join("drive"), folder.path().join("copy"));
     DriveDir::create(&path, &config(), "title").expect("created");
-    let mut dir = open(&path, Safety::Process).expect("opens");
+    let mut dir = open(&path, CrashSafety::Process).expect("opens");
     dir.places.set_none();
     for n in 0..40 {
         dir.write(n % 30 * PAGE as u64, &[n as u8 + 1; PAGE], true)
@@ -278,14 +279,14 @@ fn a_directory_of_format_5_goes_on_in_format_6_and_may_be_killed_meanwhile() {
     assert_eq!((checked.format, checked.damages), (Some(5), Vec::new()));
     assert!(files(&path) == old, "nothing was changed");
     for held in ["hold-before", "hold-after"] {
-        assert_eq!(killed(&path, &old, Safety::Process), expected);
+        assert_eq!(killed(&path, &old, CrashSafety::Process), expected);
         std::fs::remove_dir_all(&path).expect("removed");
         std::fs::create_dir(&path).expect("made");
         for (name, bytes) in &old {
             std::fs::write(path.join(name), bytes).expect("written");
         }
         std::fs::write(path.join(held), "").expect("written");
-        let mut dir = open(&path, Safety::Process).expect("opens");
+        let mut dir = open(&path, CrashSafety::Process).expect("opens");
         wait_for_checkpoint(&dir, &path, held);
         let mut expected = expected.clone();
         for n in 0..20 {
@@ -293,20 +294,20 @@ fn a_directory_of_format_5_goes_on_in_format_6_and_may_be_killed_meanwhile() {
                 .expect("written");
             expected[n as usize * 3] = n as u8 + 100;
             assert_eq!(
-                killed(&copy, &files(&path), Safety::Process),
+                killed(&copy, &files(&path), CrashSafety::Process),
                 expected,
                 "{held}, {n}"
             );
         }
         std::fs::remove_file(path.join(held)).expect("removed");
     }
-    let mut dir = open(&path, Safety::Process).expect("opens");
+    let mut dir = open(&path, CrashSafety::Process).expect("opens");
     expected = content(&mut dir);
     dir.close().expect("closed");
     let checked = check(&path).expect("readable");
     assert_eq!((checked.format, checked.damages), (Some(6), Vec::new()));
     assert_eq!(
-        content(&mut open(&path, Safety::Process).expect("opens")),
+        content(&mut open(&path, CrashSafety::Process).expect("opens")),
         expected
     );
 }
@@ -315,7 +316,7 @@ fn a_directory_of_format_5_goes_on_in_format_6_and_may_be_killed_meanwhile() {
 /// them is still what a kill finds; with syncs, what a crash of the machine finds.
 #[test]
 fn places_freed_since_the_log_was_written_are_not_used_again() {
-    for safety in [Safety::Process, Safety::Host] {
+    for safety in [CrashSafety::Process, CrashSafety::Host] {
         let folder = tempfile::tempdir().expect("a folder");
         let (path, copy) = (folder.path().join("drive"), folder.path().join("copy"));
         let mut rng = Rng::named(3, "places");
@@ -340,7 +341,7 @@ fn places_freed_since_the_log_was_written_are_not_used_again() {
             dir.settle().expect("settled");
             let now = files(&path);
             assert_may(&killed(&copy, &now, safety), &may, round);
-            if safety == Safety::Host {
+            if safety == CrashSafety::Host {
                 assert_may(
                     &killed(&copy, &after_a_crash(&synced, &now, &mut rng), safety),
                     &may,

@@ -18,11 +18,11 @@ fn drive() -> Drive {
     drive
 }
 
-fn about() -> About {
-    About {
+fn about() -> SavedDriveInfo {
+    SavedDriveInfo {
         name: "tiny".into(),
         history: vec!["3000 writes".into()],
-        ..About::default()
+        ..SavedDriveInfo::default()
     }
 }
 
@@ -37,7 +37,7 @@ fn a_drive_goes_on_as_if_it_had_never_been_saved() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("d");
     let mut original = drive();
-    let bytes = save(&path, Over::Refuse, &original, &about()).unwrap();
+    let bytes = save(&path, OverwritePolicy::Refuse, &original, &about()).unwrap();
     assert_eq!(bytes, path.metadata().unwrap().len());
     let (mut loaded, told) = load(&path).unwrap();
     assert_eq!(told, about());
@@ -55,10 +55,10 @@ fn an_existing_file_is_replaced_only_when_asked() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("d");
     std::fs::write(&path, "mine").unwrap();
-    let error = save(&path, Over::Refuse, &drive(), &about()).unwrap_err();
+    let error = save(&path, OverwritePolicy::Refuse, &drive(), &about()).unwrap_err();
     assert!(error.hint().contains("--replace"), "{error}");
     assert_eq!(std::fs::read(&path).unwrap(), b"mine");
-    save(&path, Over::Replace, &drive(), &about()).unwrap();
+    save(&path, OverwritePolicy::Replace, &drive(), &about()).unwrap();
     load(&path).unwrap();
 }
 
@@ -66,7 +66,7 @@ fn an_existing_file_is_replaced_only_when_asked() {
 fn a_file_that_appears_meanwhile_is_not_written_over() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("d");
-    let place = Place::reserve(&path, Over::Refuse).unwrap();
+    let place = SaveTarget::reserve(&path, OverwritePolicy::Refuse).unwrap();
     std::fs::write(&path, "mine").unwrap();
     place.save(&drive(), &about()).unwrap_err();
     assert_eq!(std::fs::read(&path).unwrap(), b"mine");
@@ -77,7 +77,7 @@ fn a_file_that_appears_meanwhile_is_not_written_over() {
 fn a_flipped_bit_anywhere_is_found() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("d");
-    save(&path, Over::Refuse, &drive(), &about()).unwrap();
+    save(&path, OverwritePolicy::Refuse, &drive(), &about()).unwrap();
     let whole = std::fs::read(&path).unwrap();
     let mut rng = Rng::new(3);
     let header = 0..HEADER * 8;
@@ -94,7 +94,7 @@ fn a_flipped_bit_anywhere_is_found() {
 fn a_file_cut_anywhere_or_longer_is_refused() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("d");
-    save(&path, Over::Refuse, &drive(), &about()).unwrap();
+    save(&path, OverwritePolicy::Refuse, &drive(), &about()).unwrap();
     let mut whole = std::fs::read(&path).unwrap();
     let last = whole.len() - 1;
     for cut in [0, 4, 8, 20, HEADER, HEADER + 10, last / 2, last] {
@@ -116,7 +116,7 @@ fn what_it_does_not_know_is_named() {
     let path = dir.path().join("d");
     std::fs::write(&path, "{\"a\": \"text file, longer than the header\"}").unwrap();
     assert!(message(&path).contains("it is no saved drive"));
-    save(&path, Over::Replace, &drive(), &about()).unwrap();
+    save(&path, OverwritePolicy::Replace, &drive(), &about()).unwrap();
     let mut bytes = std::fs::read(&path).unwrap();
     bytes[8] = 9;
     std::fs::write(&path, &bytes).unwrap();

@@ -1,13 +1,13 @@
 //! The page: the answer, the misses, then each group with its plots and its table.
 
-use super::row::{About, Row, Source};
-use super::scatter::{self, Point, Y, legend, scatter};
+use super::row::{ExpectationSource, TheoryReportInfo, TheoryRow};
+use super::scatter::{self, ScatterPoint, ScatterY, legend, scatter};
 use maud::{Markup, PreEscaped, html};
 use ssdlab_view::page::plain_page;
 
-pub(super) fn page(about: &About, rows: &[Row]) -> String {
+pub(super) fn page(about: &TheoryReportInfo, rows: &[TheoryRow]) -> String {
     let policies = unique(rows.iter().map(|row| row.policy.as_str()));
-    let misses: Vec<&Row> = rows.iter().filter(|row| !row.agrees()).collect();
+    let misses: Vec<&TheoryRow> = rows.iter().filter(|row| !row.agrees()).collect();
     let body = html! {
         style { (PreEscaped(scatter::STYLE)) }
         (answer(about, rows, misses.len()))
@@ -15,7 +15,7 @@ pub(super) fn page(about: &About, rows: &[Row]) -> String {
             section { h2 { "Outside the tolerance" } (table(&misses)) }
         }
         @for name in unique(rows.iter().map(|row| row.group.as_str())) {
-            @let of_group: Vec<&Row> = rows.iter().filter(|row| row.group == name).collect();
+            @let of_group: Vec<&TheoryRow> = rows.iter().filter(|row| row.group == name).collect();
             (group(name, &of_group, &policies))
         }
         (method(about))
@@ -34,7 +34,7 @@ fn unique<'a>(all: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     found
 }
 
-fn answer(about: &About, rows: &[Row], misses: usize) -> Markup {
+fn answer(about: &TheoryReportInfo, rows: &[TheoryRow], misses: usize) -> Markup {
     let (class, word) = match (rows.len(), misses) {
         (0, _) => ("unknown", "UNKNOWN"),
         (_, 0) => ("pass", "PASS"),
@@ -61,9 +61,9 @@ fn per_cent(share: f64) -> String {
     format!("{:.2} %", 100.0 * share)
 }
 
-fn group(name: &str, rows: &[&Row], policies: &[&str]) -> Markup {
-    let kind = |row: &Row| policies.iter().position(|p| *p == row.policy).unwrap_or(0);
-    let point = |row: &&Row, y: f64, bar: f64| Point {
+fn group(name: &str, rows: &[&TheoryRow], policies: &[&str]) -> Markup {
+    let kind = |row: &TheoryRow| policies.iter().position(|p| *p == row.policy).unwrap_or(0);
+    let point = |row: &&TheoryRow, y: f64, bar: f64| ScatterPoint {
         x: row.expected,
         y,
         bar,
@@ -71,8 +71,8 @@ fn group(name: &str, rows: &[&Row], policies: &[&str]) -> Markup {
         alarm: !row.agrees(),
         text: describe(row),
     };
-    let measured: Vec<Point> = rows.iter().map(|r| point(r, r.measured, 0.0)).collect();
-    let errors: Vec<Point> = rows
+    let measured: Vec<ScatterPoint> = rows.iter().map(|r| point(r, r.measured, 0.0)).collect();
+    let errors: Vec<ScatterPoint> = rows
         .iter()
         .map(|r| point(r, 100.0 * r.error(), 100.0 * r.ci))
         .collect();
@@ -89,19 +89,19 @@ fn group(name: &str, rows: &[&Row], policies: &[&str]) -> Markup {
                 " within tolerance, largest error " (per_cent(worst)) "."
             }
             // Values that are known exactly have nothing to plot while they agree.
-            @if rows.iter().any(|r| r.source != Source::Exact || !r.agrees()) {
+            @if rows.iter().any(|r| r.source != ExpectationSource::Exact || !r.agrees()) {
                 (legend(policies, &unique(rows.iter().map(|r| r.policy.as_str()))))
                 div .pair {
                     (scatter(
                         "Measured against expected",
                         ("WA expected", "WA measured"),
-                        &Y::SameAsX,
+                        &ScatterY::SameAsX,
                         &measured,
                     ))
                     (scatter(
                         "Error; bars: 95 % confidence; dashed: tolerance",
                         ("WA expected", "error, %"),
-                        &Y::PerCent(limits),
+                        &ScatterY::PerCent(limits),
                         &errors,
                     ))
                 }
@@ -114,7 +114,7 @@ fn group(name: &str, rows: &[&Row], policies: &[&str]) -> Markup {
     }
 }
 
-fn describe(row: &Row) -> String {
+fn describe(row: &TheoryRow) -> String {
     format!(
         "{}, {}, {}, OP {} %, Np {}, N {}: expected {:.4}, measured {:.4}, {:+.2} %",
         row.policy,
@@ -129,7 +129,7 @@ fn describe(row: &Row) -> String {
     )
 }
 
-fn table(rows: &[&Row]) -> Markup {
+fn table(rows: &[&TheoryRow]) -> Markup {
     let heads = [
         "Policy",
         "Load",
@@ -171,7 +171,7 @@ fn table(rows: &[&Row]) -> Markup {
 }
 
 /// From the load up to what was measured.
-fn cells(row: &Row) -> [String; 11] {
+fn cells(row: &TheoryRow) -> [String; 11] {
     [
         row.load.clone(),
         row.frontiers.title().to_owned(),
@@ -209,7 +209,7 @@ const LAWS: [(&str, &str); 7] = [
     ),
 ];
 
-fn method(about: &About) -> Markup {
+fn method(about: &TheoryReportInfo) -> Markup {
     html! {
         section {
             h2 { "Method" }

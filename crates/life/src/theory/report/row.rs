@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// Where an expected value comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Source {
+pub enum ExpectationSource {
     /// A law of [`crate::theory::closed_form`] at `alpha_eff`.
     ClosedForm,
     /// The reference simulator, same drive and same load.
@@ -14,13 +14,13 @@ pub enum Source {
     Exact,
 }
 
-impl Source {
+impl ExpectationSource {
     /// As people read it.
     pub fn title(self) -> &'static str {
         match self {
-            Source::ClosedForm => "closed form",
-            Source::Reference => "reference",
-            Source::Exact => "exact",
+            ExpectationSource::ClosedForm => "closed form",
+            ExpectationSource::Reference => "reference",
+            ExpectationSource::Exact => "exact",
         }
     }
 }
@@ -28,7 +28,7 @@ impl Source {
 /// How host data and relocated data are kept apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Frontiers {
+pub enum FrontierSplit {
     /// One for both.
     Shared,
     /// One for each.
@@ -37,20 +37,20 @@ pub enum Frontiers {
     HotCold,
 }
 
-impl Frontiers {
+impl FrontierSplit {
     /// As people read it.
     pub fn title(self) -> &'static str {
         match self {
-            Frontiers::Shared => "shared",
-            Frontiers::Separate => "separate",
-            Frontiers::HotCold => "hot/cold",
+            FrontierSplit::Shared => "shared",
+            FrontierSplit::Separate => "separate",
+            FrontierSplit::HotCold => "hot/cold",
         }
     }
 }
 
 /// One measurement and what it is held against. Write amplification has no unit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Row {
+pub struct TheoryRow {
     /// What it is part of: `uniform`, `skew`, `trim`. Groups get plots of their own.
     pub group: String,
     /// The reclaim policy.
@@ -58,7 +58,7 @@ pub struct Row {
     /// The load.
     pub load: String,
     /// How frontiers are used.
-    pub frontiers: Frontiers,
+    pub frontiers: FrontierSplit,
     /// Over-provisioning (raw - user) / user, in per cent.
     pub op: f64,
     /// Np: pages of an erase unit.
@@ -74,7 +74,7 @@ pub struct Row {
     /// The write amplification expected.
     pub expected: f64,
     /// Who expects it.
-    pub source: Source,
+    pub source: ExpectationSource,
     /// The write amplification measured.
     pub measured: f64,
     /// Relative error allowed.
@@ -83,7 +83,7 @@ pub struct Row {
     pub ci: f64,
 }
 
-impl Row {
+impl TheoryRow {
     /// measured / expected - 1.
     pub fn error(&self) -> f64 {
         self.measured / self.expected - 1.0
@@ -97,7 +97,7 @@ impl Row {
 
 /// How a report describes itself.
 #[derive(Clone, Debug)]
-pub struct About {
+pub struct TheoryReportInfo {
     /// What was measured: `the modelled drive`, `the reference simulator`.
     pub subject: String,
     /// How it was measured, in sentences.

@@ -13,7 +13,7 @@ const TICKS: [f64; 15] = [
 ];
 
 /// One point. The kind says which colour and shape it has.
-pub(super) struct Point {
+pub(super) struct ScatterPoint {
     pub x: f64,
     pub y: f64,
     /// Half the length of its upright bar, in units of y.
@@ -26,7 +26,7 @@ pub(super) struct Point {
 }
 
 /// How y is drawn.
-pub(super) enum Y {
+pub(super) enum ScatterY {
     /// Logarithmic like x and over the same range, with the diagonal.
     SameAsX,
     /// Linear in per cent, as far up as down; dashed lines at plus and minus these.
@@ -34,7 +34,7 @@ pub(super) enum Y {
 }
 
 /// An axis: from where to where in the data, and in the drawing.
-struct Axis {
+struct ScatterAxis {
     low: f64,
     high: f64,
     from: f64,
@@ -42,7 +42,7 @@ struct Axis {
     log: bool,
 }
 
-impl Axis {
+impl ScatterAxis {
     fn at(&self, value: f64) -> f64 {
         let f = |v: f64| if self.log { v.ln() } else { v };
         let share = (f(value) - f(self.low)) / (f(self.high) - f(self.low));
@@ -93,8 +93,13 @@ fn trimmed(text: &str) -> String {
 }
 
 /// Draws `points`; nothing when there is none with finite, positive x.
-pub(super) fn scatter(title: &str, labels: (&str, &str), y: &Y, points: &[Point]) -> Markup {
-    let drawn: Vec<&Point> = points
+pub(super) fn scatter(
+    title: &str,
+    labels: (&str, &str),
+    y: &ScatterY,
+    points: &[ScatterPoint],
+) -> Markup {
+    let drawn: Vec<&ScatterPoint> = points
         .iter()
         .filter(|p| p.x.is_finite() && p.x > 0.0 && p.y.is_finite() && p.bar.is_finite())
         .collect();
@@ -124,14 +129,15 @@ fn px(value: f64) -> String {
     format!("{value:.1}")
 }
 
-fn axes(y: &Y, points: &[&Point]) -> (Axis, Axis) {
+fn axes(y: &ScatterY, points: &[&ScatterPoint]) -> (ScatterAxis, ScatterAxis) {
     let (left, right, top, bottom) = MARGIN;
-    let largest = |f: &dyn Fn(&Point) -> f64| points.iter().map(|p| f(p)).fold(0.0, f64::max);
-    let both = matches!(y, Y::SameAsX);
-    let least = |p: &&Point| if both { p.x.min(p.y) } else { p.x };
+    let largest =
+        |f: &dyn Fn(&ScatterPoint) -> f64| points.iter().map(|p| f(p)).fold(0.0, f64::max);
+    let both = matches!(y, ScatterY::SameAsX);
+    let least = |p: &&ScatterPoint| if both { p.x.min(p.y) } else { p.x };
     let smallest = points.iter().map(least).fold(f64::INFINITY, f64::min);
     let high = largest(&|p| if both { p.x.max(p.y) } else { p.x });
-    let across = Axis {
+    let across = ScatterAxis {
         low: (smallest * 0.92).min(high / 1.3),
         high: high * 1.08,
         from: left,
@@ -140,11 +146,11 @@ fn axes(y: &Y, points: &[&Point]) -> (Axis, Axis) {
     };
     let (from, to) = (HEIGHT - bottom, top);
     let up = match y {
-        Y::SameAsX => Axis { from, to, ..across },
-        Y::PerCent(lines) => {
+        ScatterY::SameAsX => ScatterAxis { from, to, ..across },
+        ScatterY::PerCent(lines) => {
             let lines = lines.iter().copied().fold(0.05, f64::max);
             let high = largest(&|p| p.y.abs() + p.bar).max(lines) * 1.15;
-            Axis {
+            ScatterAxis {
                 low: -high,
                 high,
                 from,
@@ -156,7 +162,7 @@ fn axes(y: &Y, points: &[&Point]) -> (Axis, Axis) {
     (across, up)
 }
 
-fn grid(across: &Axis, up: &Axis) -> Markup {
+fn grid(across: &ScatterAxis, up: &ScatterAxis) -> Markup {
     let (x0, x1) = (px(across.from), px(across.to));
     let (y0, y1) = (px(up.from), px(up.to));
     html! {
@@ -175,14 +181,14 @@ fn grid(across: &Axis, up: &Axis) -> Markup {
 }
 
 /// Where points should lie.
-fn guides(y: &Y, across: &Axis, up: &Axis) -> Markup {
+fn guides(y: &ScatterY, across: &ScatterAxis, up: &ScatterAxis) -> Markup {
     let (x0, x1) = (px(across.from), px(across.to));
     html! {
         @match y {
-            Y::SameAsX => {
+            ScatterY::SameAsX => {
                 line .axis x1=(x0) y1=(px(up.from)) x2=(x1) y2=(px(up.to)) {}
             }
-            Y::PerCent(lines) => {
+            ScatterY::PerCent(lines) => {
                 line .axis x1=(x0) x2=(x1) y1=(px(up.at(0.0))) y2=(px(up.at(0.0))) {}
                 @for value in lines.iter().flat_map(|v| [*v, -v]) {
                     line .limit x1=(x0) x2=(x1) y1=(px(up.at(value))) y2=(px(up.at(value))) {}
@@ -192,7 +198,7 @@ fn guides(y: &Y, across: &Axis, up: &Axis) -> Markup {
     }
 }
 
-fn mark(point: &Point, across: &Axis, up: &Axis) -> Markup {
+fn mark(point: &ScatterPoint, across: &ScatterAxis, up: &ScatterAxis) -> Markup {
     let (x, y) = (across.at(point.x), up.at(point.y));
     let (top, bottom) = (up.at(point.y + point.bar), up.at(point.y - point.bar));
     let size = if point.alarm { 6.0 } else { 3.6 };

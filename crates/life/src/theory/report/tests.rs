@@ -1,11 +1,11 @@
 use super::*;
 
-fn row(policy: &str, expected: f64, measured: f64) -> Row {
-    Row {
+fn row(policy: &str, expected: f64, measured: f64) -> TheoryRow {
+    TheoryRow {
         group: "uniform".into(),
         policy: policy.into(),
         load: "80/20, \"hot\"".into(),
-        frontiers: Frontiers::Shared,
+        frontiers: FrontierSplit::Shared,
         op: 7.0,
         np: 32,
         n: 1000,
@@ -13,15 +13,15 @@ fn row(policy: &str, expected: f64, measured: f64) -> Row {
         k: 1,
         alpha_eff: 1.06,
         expected,
-        source: Source::ClosedForm,
+        source: ExpectationSource::ClosedForm,
         measured,
         tolerance: 0.005,
         ci: 0.001,
     }
 }
 
-fn about() -> About {
-    About {
+fn about() -> TheoryReportInfo {
+    TheoryReportInfo {
         subject: "the <reference>".into(),
         protocol: vec!["Filled at random.".into()],
         command: "ssdlab theory".into(),

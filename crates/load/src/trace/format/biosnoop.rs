@@ -3,10 +3,10 @@
 //! Columns are found by the header, counted from the right because process names hold blanks.
 //! A command was issued LAT(ms) before its TIME(s). Without `-Q` that is its time in the driver.
 
-use super::number::{Why, bytes_of, time, whole};
-use super::pairing::Kind;
-use super::sink::{Parser, Sink};
-use crate::trace::Event;
+use super::number::{TraceLineError, bytes_of, time, whole};
+use super::pairing::BlockTraceFlags;
+use super::sink::{EventSink, Parser};
+use crate::trace::TraceEvent;
 use ssdlab_ssd::Op;
 
 /// Whether `line` is the header.
@@ -23,7 +23,7 @@ pub struct Biosnoop {
 }
 
 impl Parser for Biosnoop {
-    fn line(&mut self, line: &str, sink: &mut Sink) -> Result<(), Why> {
+    fn line(&mut self, line: &str, sink: &mut EventSink) -> Result<(), TraceLineError> {
         if line.trim().is_empty() || is_header(line) {
             if is_header(line) {
                 self.columns = Some(columns(line)?);
@@ -41,7 +41,7 @@ impl Parser for Biosnoop {
         let done_ns = time(words.first().copied(), 1_000_000_000, "time in s")?;
         let latency = time(latency, 1_000_000, "latency in ms")?;
         let len = whole(bytes, "number of bytes")?;
-        let kind = kind.and_then(|letters| Kind::of_letters(letters, len));
+        let kind = kind.and_then(|letters| BlockTraceFlags::of_letters(letters, len));
         let kind = kind.ok_or_else(|| "no kind of command".to_owned())?;
         let offset = match kind.op {
             Op::Flush => 0,
@@ -53,7 +53,7 @@ impl Parser for Biosnoop {
         }
         // The first command may have been issued before the tool's zero.
         let event = kind.event(done_ns.saturating_sub(latency), offset, len);
-        sink.take(Event {
+        sink.take(TraceEvent {
             done_ns: Some(done_ns),
             ..event
         })
@@ -61,7 +61,7 @@ impl Parser for Biosnoop {
 }
 
 /// Where the columns are, from the right.
-fn columns(header: &str) -> Result<[usize; 5], Why> {
+fn columns(header: &str) -> Result<[usize; 5], TraceLineError> {
     let words: Vec<&str> = header.split_ascii_whitespace().collect();
     let mut found = [0; 5];
     let names = ["DISK", "T", "SECTOR", "BYTES", "LAT(ms)"];

@@ -4,9 +4,9 @@
 //! A command is issued at its D (given to the driver) and completes at its C. A trace without D
 //! starts at Q (queued). Summaries at the end and other actions are passed over.
 
-use super::number::{SECTOR, Why, bytes_of, excerpt, time, whole};
-use super::pairing::{Kind, Pairing};
-use super::sink::{Parser, Sink};
+use super::number::{SECTOR, TraceLineError, bytes_of, excerpt, time, whole};
+use super::pairing::{BlockTraceFlags, Pairing};
+use super::sink::{EventSink, Parser};
 use ssdlab_ssd::Op;
 
 /// Actions of blkparse that are no start or end of a command (its manual page).
@@ -23,7 +23,7 @@ pub struct Blkparse {
 }
 
 impl Parser for Blkparse {
-    fn line(&mut self, line: &str, sink: &mut Sink) -> Result<(), Why> {
+    fn line(&mut self, line: &str, sink: &mut EventSink) -> Result<(), TraceLineError> {
         let mut words = line.split_ascii_whitespace();
         let device = words.next().unwrap_or_default();
         if device.is_empty() || device.starts_with("CPU") || device == "Total" {
@@ -63,7 +63,7 @@ impl Parser for Blkparse {
         let len = sectors
             .checked_mul(SECTOR)
             .ok_or_else(|| "the length is too large".to_owned())?;
-        let Some(kind) = Kind::of_letters(rwbs, len) else {
+        let Some(kind) = BlockTraceFlags::of_letters(rwbs, len) else {
             sink.skipped += 1;
             return Ok(());
         };
@@ -75,7 +75,7 @@ impl Parser for Blkparse {
         self.act(action, kind, at_ns, (offset, len), sink)
     }
 
-    fn end(&mut self, sink: &mut Sink) {
+    fn end(&mut self, sink: &mut EventSink) {
         self.pairing.end(sink);
     }
 }
@@ -84,11 +84,11 @@ impl Blkparse {
     fn act(
         &mut self,
         action: &str,
-        kind: Kind,
+        kind: BlockTraceFlags,
         at_ns: u64,
         (offset, len): (u64, u64),
-        sink: &mut Sink,
-    ) -> Result<(), Why> {
+        sink: &mut EventSink,
+    ) -> Result<(), TraceLineError> {
         let event = kind.event(at_ns, offset, len);
         if event.op != Op::Flush && event.len == 0 {
             sink.skipped += 1;
@@ -113,7 +113,7 @@ impl Blkparse {
 }
 
 /// `sector + sectors`, `sector` alone, or nothing but `[process]`.
-fn extent(rest: &[&str]) -> Result<(u64, u64), Why> {
+fn extent(rest: &[&str]) -> Result<(u64, u64), TraceLineError> {
     match rest {
         [sector, "+", sectors, ..] => Ok((
             whole(Some(sector), "sector")?,

@@ -4,10 +4,10 @@
 //! time u64 (ns), sector u64, bytes u32, action u32, pid u32, device u32, cpu u32, error u16,
 //! pdu_len u16. The byte order is that of the machine that traced.
 
-use super::number::{SECTOR, Why, bytes_of};
-use super::pairing::{Kind, Pairing};
-use super::sink::Sink;
-use crate::trace::Event;
+use super::number::{SECTOR, TraceLineError, bytes_of};
+use super::pairing::{BlockTraceFlags, Pairing};
+use super::sink::EventSink;
+use crate::trace::TraceEvent;
 use ssdlab_base::LabError;
 use ssdlab_ssd::Op;
 use std::fs::File;
@@ -82,16 +82,21 @@ impl Endian {
 
 /// The step of a command that a written record stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum BlktraceAction {
     Issue,
     Complete,
 }
 
 /// A little-endian record of device 8,0. The event is of whole sectors and below 4 GiB.
-pub fn encoded(sequence: u32, at_ns: u64, step: Step, event: &Event) -> [u8; RECORD] {
+pub fn encoded(
+    sequence: u32,
+    at_ns: u64,
+    step: BlktraceAction,
+    event: &TraceEvent,
+) -> [u8; RECORD] {
     let step = match step {
-        Step::Issue => ISSUE | BY_DRIVER,
-        Step::Complete => COMPLETE | AT_END,
+        BlktraceAction::Issue => ISSUE | BY_DRIVER,
+        BlktraceAction::Complete => COMPLETE | AT_END,
     };
     // As the kernel has it: a discard is a write too, a flush alone a read of nothing.
     let kind = match event.op {
@@ -116,22 +121,22 @@ pub fn encoded(sequence: u32, at_ns: u64, step: Step, event: &Event) -> [u8; REC
 
 /// The files of one trace, one for each CPU, as one file in order of time: what `blkparse -i`
 /// does. Each is in order by itself.
-pub struct Merge {
-    parts: Vec<Part>,
+pub struct CpuFileMerge {
+    parts: Vec<BlktraceCpuFile>,
     endian: Endian,
     /// The record being given out.
     current: Vec<u8>,
     given: usize,
 }
 
-struct Part {
+struct BlktraceCpuFile {
     name: PathBuf,
     input: BufReader<File>,
     /// Its next record with what follows it; empty at its end.
     next: Vec<u8>,
 }
 
-impl Merge {
+impl CpuFileMerge {
     /// The files `X.blktrace.0`, `.1`, ... of the trace called `base`, in order; empty if there
     /// are none.
     pub fn files(base: &Path) -> Vec<PathBuf> {
@@ -151,8 +156,8 @@ impl Merge {
     ///
     /// # Errors
     /// When one cannot be read, is no blktrace, or ends within a record.
-    pub fn open(files: Vec<PathBuf>) -> Result<Merge, LabError> {
-        let mut merge = Merge {
+    pub fn open(files: Vec<PathBuf>) -> Result<CpuFileMerge, LabError> {
+        let mut merge = CpuFileMerge {
             parts: Vec::new(),
             endian: Endian::Little,
             current: Vec::new(),
@@ -172,7 +177,7 @@ impl Merge {
                 )
             })?;
             let next = Vec::new();
-            let mut part = Part { name, input, next };
+            let mut part = BlktraceCpuFile { name, input, next };
             part.advance(merge.endian)
                 .map_err(|error| LabError::file("reading", &part.name, error))?;
             merge.parts.push(part);
@@ -183,7 +188,8 @@ impl Merge {
     /// Makes the earliest record the current one.
     fn advance(&mut self) -> std::io::Result<()> {
         let endian = self.endian;
-        let time = |part: &Part| part.next.first_chunk().map(|record| endian.u64(record, 8));
+        let time =
+            |part: &BlktraceCpuFile| part.next.first_chunk().map(|record| endian.u64(record, 8));
         let parts = self.parts.iter_mut().filter(|part| !part.next.is_empty());
         (self.given, self.current) = (0, Vec::new());
         if let Some(part) = parts.min_by_key(|part| time(part)) {
@@ -194,7 +200,7 @@ impl Merge {
     }
 }
 
-impl Part {
+impl BlktraceCpuFile {
     fn advance(&mut self, endian: Endian) -> std::io::Result<()> {
         use std::io::{Error, ErrorKind};
         self.next.clear();
@@ -222,7 +228,7 @@ impl Part {
     }
 }
 
-impl Read for Merge {
+impl Read for CpuFileMerge {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
         if self.given == self.current.len() {
             self.advance()?;
@@ -255,7 +261,7 @@ impl Blktrace {
     ///
     /// # Errors
     /// When this is no record: the reader has lost its place and cannot find it again.
-    pub fn trailer(&self, record: &[u8; RECORD]) -> Result<usize, Why> {
+    pub fn trailer(&self, record: &[u8; RECORD]) -> Result<usize, TraceLineError> {
         if self.endian.u32(record, 0) != MAGIC | VERSION {
             return Err("no record starts here".to_owned());
         }
@@ -266,7 +272,11 @@ impl Blktrace {
     ///
     /// # Errors
     /// When it can be no command.
-    pub fn record(&mut self, record: &[u8; RECORD], sink: &mut Sink) -> Result<(), Why> {
+    pub fn record(
+        &mut self,
+        record: &[u8; RECORD],
+        sink: &mut EventSink,
+    ) -> Result<(), TraceLineError> {
         let endian = self.endian;
         let action = endian.u32(record, 28);
         let what = action & ACTION_MASK;
@@ -288,7 +298,7 @@ impl Blktrace {
             a if a & READ != 0 => Op::Read,
             _ => Op::Flush,
         };
-        let kind = Kind::of(op, action & FLUSH != 0, action & FUA != 0, len);
+        let kind = BlockTraceFlags::of(op, action & FLUSH != 0, action & FUA != 0, len);
         let Some(kind) = kind.filter(|kind| kind.op == Op::Flush || len > 0) else {
             sink.skipped += 1;
             return Ok(());
@@ -316,7 +326,7 @@ impl Blktrace {
     }
 
     /// The trace is over.
-    pub fn end(&mut self, sink: &mut Sink) {
+    pub fn end(&mut self, sink: &mut EventSink) {
         self.pairing.end(sink);
     }
 }

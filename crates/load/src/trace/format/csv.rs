@@ -4,9 +4,9 @@
 //! in us, with up to three decimals; `done_us` may be empty. Sizes in bytes. `op` is `read`,
 //! `write`, `trim`, `flush` or `write_zeroes`.
 
-use super::number::{Why, excerpt, time, whole};
-use super::sink::{Parser, Sink};
-use crate::trace::Event;
+use super::number::{TraceLineError, excerpt, time, whole};
+use super::sink::{EventSink, Parser};
+use crate::trace::TraceEvent;
 use ssdlab_ssd::Op;
 
 /// The header that is written.
@@ -26,7 +26,7 @@ pub struct Csv {
 }
 
 impl Parser for Csv {
-    fn line(&mut self, line: &str, sink: &mut Sink) -> Result<(), Why> {
+    fn line(&mut self, line: &str, sink: &mut EventSink) -> Result<(), TraceLineError> {
         if is_header(line.trim()) {
             self.columns = Some(line.split(',').count());
             sink.skipped += 1;
@@ -54,11 +54,11 @@ impl Parser for Csv {
             Some("1") => Ok(true),
             Some(other) => Err(format!("`{}` is neither 0 nor 1", excerpt(other))),
         };
-        sink.take(Event {
+        sink.take(TraceEvent {
             done_ns,
             fua: flag()?,
             preflush: flag()?,
-            ..Event::new(issued_ns, op, offset, len)
+            ..TraceEvent::new(issued_ns, op, offset, len)
         })
     }
 }

@@ -1,44 +1,44 @@
 //! The parser of a format, and the format of a file.
 
-use super::sink::{Parser, Sink};
-use super::{Format, biosnoop, blkparse, blktrace, csv, iolog, rows};
+use super::sink::{EventSink, Parser};
+use super::{TraceFormat, biosnoop, blkparse, blktrace, csv, iolog, rows};
 
-impl Format {
+impl TraceFormat {
     /// A parser for its lines; `None` for the binary format.
     pub(in crate::trace) fn parser(self) -> Option<Box<dyn Parser>> {
         Some(match self {
-            Format::Csv => Box::new(csv::Csv::default()),
-            Format::Blkparse => Box::new(blkparse::Blkparse::default()),
-            Format::Blktrace => return None,
-            Format::IologV2 => Box::new(iolog::Iolog::new(2)),
-            Format::IologV3 => Box::new(iolog::Iolog::new(3)),
-            Format::Msr => Box::new(rows::Rows::Msr),
-            Format::Spc => Box::new(rows::Rows::Spc),
-            Format::Disksim => Box::new(rows::Rows::Disksim),
-            Format::Mqsim => Box::new(rows::Rows::Mqsim),
-            Format::Biosnoop => Box::new(biosnoop::Biosnoop::default()),
+            TraceFormat::Csv => Box::new(csv::Csv::default()),
+            TraceFormat::Blkparse => Box::new(blkparse::Blkparse::default()),
+            TraceFormat::Blktrace => return None,
+            TraceFormat::IologV2 => Box::new(iolog::Iolog::new(2)),
+            TraceFormat::IologV3 => Box::new(iolog::Iolog::new(3)),
+            TraceFormat::Msr => Box::new(rows::FixedColumnFormat::Msr),
+            TraceFormat::Spc => Box::new(rows::FixedColumnFormat::Spc),
+            TraceFormat::Disksim => Box::new(rows::FixedColumnFormat::Disksim),
+            TraceFormat::Mqsim => Box::new(rows::FixedColumnFormat::Mqsim),
+            TraceFormat::Biosnoop => Box::new(biosnoop::Biosnoop::default()),
         })
     }
 }
 
 /// The format of a trace that begins with `head`.
-pub(in crate::trace) fn detect(head: &[u8]) -> Option<Format> {
+pub(in crate::trace) fn detect(head: &[u8]) -> Option<TraceFormat> {
     if blktrace::Endian::of(head).is_some() {
-        return Some(Format::Blktrace);
+        return Some(TraceFormat::Blktrace);
     }
     let text = String::from_utf8_lossy(head);
     let lines: Vec<&str> = text.lines().filter(|l| !l.trim().is_empty()).collect();
     let first = lines.first()?.trim();
     match first {
-        "fio version 2 iolog" => return Some(Format::IologV2),
-        "fio version 3 iolog" => return Some(Format::IologV3),
-        _ if csv::is_header(first) => return Some(Format::Csv),
+        "fio version 2 iolog" => return Some(TraceFormat::IologV2),
+        "fio version 3 iolog" => return Some(TraceFormat::IologV3),
+        _ if csv::is_header(first) => return Some(TraceFormat::Csv),
         // A header stands for its format, whatever damage follows; without one this is binary.
         _ if text.contains('\0') => return None,
         _ => {}
     }
     if lines.iter().take(10).any(|line| biosnoop::is_header(line)) {
-        return Some(Format::Biosnoop);
+        return Some(TraceFormat::Biosnoop);
     }
     // The head may end within a line.
     let sample = &lines[..lines.len().min(100)];
@@ -48,17 +48,17 @@ pub(in crate::trace) fn detect(head: &[u8]) -> Option<Format> {
         sample
     };
     let candidates = [
-        Format::Blkparse,
-        Format::Msr,
-        Format::Spc,
-        Format::Disksim,
-        Format::Mqsim,
+        TraceFormat::Blkparse,
+        TraceFormat::Msr,
+        TraceFormat::Spc,
+        TraceFormat::Disksim,
+        TraceFormat::Mqsim,
     ];
-    let fits = |format: Format| {
+    let fits = |format: TraceFormat| {
         let Some(mut parser) = format.parser() else {
             return 0;
         };
-        let mut sink = Sink::new(Some("all"));
+        let mut sink = EventSink::new(Some("all"));
         let good = |line: &&&str| parser.line(line, &mut sink).is_ok();
         whole.iter().filter(good).count()
     };

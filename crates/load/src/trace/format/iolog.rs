@@ -4,9 +4,9 @@
 //! until that many ms after its start (iolog.c, and timed), whatever its manual says of us.
 //! A log has no completions.
 
-use super::number::{Why, excerpt, whole};
-use super::sink::{Parser, Sink};
-use crate::trace::Event;
+use super::number::{TraceLineError, excerpt, whole};
+use super::sink::{EventSink, Parser};
+use crate::trace::TraceEvent;
 use ssdlab_ssd::Op;
 
 /// Reads one version.
@@ -23,7 +23,7 @@ impl Iolog {
 }
 
 impl Parser for Iolog {
-    fn line(&mut self, line: &str, sink: &mut Sink) -> Result<(), Why> {
+    fn line(&mut self, line: &str, sink: &mut EventSink) -> Result<(), TraceLineError> {
         if line.trim() == format!("fio version {} iolog", self.version) {
             sink.skipped += 1;
             return Ok(());
@@ -69,8 +69,8 @@ impl Parser for Iolog {
             return Ok(());
         }
         match op {
-            Op::Flush => sink.take(Event::new(issued_ns, op, 0, 0)),
-            _ => sink.take(Event::new(issued_ns, op, offset, len)),
+            Op::Flush => sink.take(TraceEvent::new(issued_ns, op, 0, 0)),
+            _ => sink.take(TraceEvent::new(issued_ns, op, offset, len)),
         }
     }
 }

@@ -12,7 +12,7 @@ mod pairing;
 mod rows;
 pub(super) mod sink;
 
-pub use name::Format;
+pub use name::TraceFormat;
 
 pub(super) use detect::detect;
 

@@ -2,7 +2,7 @@
 
 /// A trace format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
+pub enum TraceFormat {
     /// Our own: `t_us,op,offset,length,done_us`, and optionally `,fua,preflush`.
     Csv,
     /// Text output of `blkparse`.
@@ -25,44 +25,44 @@ pub enum Format {
     Biosnoop,
 }
 
-impl Format {
+impl TraceFormat {
     /// Every format.
-    pub const ALL: [Format; 10] = [
-        Format::Csv,
-        Format::Blkparse,
-        Format::Blktrace,
-        Format::IologV2,
-        Format::IologV3,
-        Format::Msr,
-        Format::Spc,
-        Format::Disksim,
-        Format::Mqsim,
-        Format::Biosnoop,
+    pub const ALL: [TraceFormat; 10] = [
+        TraceFormat::Csv,
+        TraceFormat::Blkparse,
+        TraceFormat::Blktrace,
+        TraceFormat::IologV2,
+        TraceFormat::IologV3,
+        TraceFormat::Msr,
+        TraceFormat::Spc,
+        TraceFormat::Disksim,
+        TraceFormat::Mqsim,
+        TraceFormat::Biosnoop,
     ];
 
     /// The name on the command line.
     pub const fn name(self) -> &'static str {
         match self {
-            Format::Csv => "csv",
-            Format::Blkparse => "blkparse",
-            Format::Blktrace => "blktrace",
-            Format::IologV2 => "fio-iolog-2",
-            Format::IologV3 => "fio-iolog-3",
-            Format::Msr => "msr",
-            Format::Spc => "spc",
-            Format::Disksim => "disksim",
-            Format::Mqsim => "mqsim",
-            Format::Biosnoop => "biosnoop",
+            TraceFormat::Csv => "csv",
+            TraceFormat::Blkparse => "blkparse",
+            TraceFormat::Blktrace => "blktrace",
+            TraceFormat::IologV2 => "fio-iolog-2",
+            TraceFormat::IologV3 => "fio-iolog-3",
+            TraceFormat::Msr => "msr",
+            TraceFormat::Spc => "spc",
+            TraceFormat::Disksim => "disksim",
+            TraceFormat::Mqsim => "mqsim",
+            TraceFormat::Biosnoop => "biosnoop",
         }
     }
 
     /// The format of that name.
-    pub fn named(name: &str) -> Option<Format> {
-        Format::ALL.into_iter().find(|f| f.name() == name)
+    pub fn named(name: &str) -> Option<TraceFormat> {
+        TraceFormat::ALL.into_iter().find(|f| f.name() == name)
     }
 
     /// All names, for messages.
     pub fn names() -> String {
-        Format::ALL.map(Format::name).join(", ")
+        TraceFormat::ALL.map(TraceFormat::name).join(", ")
     }
 }

@@ -3,24 +3,24 @@
 /// Bytes in a sector, the unit of most formats.
 pub(in crate::trace) const SECTOR: u64 = 512;
 /// Why a line cannot be understood.
-pub(in crate::trace) type Why = String;
+pub(in crate::trace) type TraceLineError = String;
 
 /// Sectors to bytes.
-pub(super) fn bytes_of(sectors: u64) -> Result<u64, Why> {
+pub(super) fn bytes_of(sectors: u64) -> Result<u64, TraceLineError> {
     sectors
         .checked_mul(SECTOR)
         .ok_or_else(|| format!("sector {sectors} lies beyond 8 EiB, where no drive reaches"))
 }
 
 /// A number that must be there and whole.
-pub(super) fn whole(text: Option<&str>, what: &str) -> Result<u64, Why> {
+pub(super) fn whole(text: Option<&str>, what: &str) -> Result<u64, TraceLineError> {
     let text = text.ok_or_else(|| format!("no {what}"))?.trim();
     text.parse()
         .map_err(|_| format!("`{}` is no {what}", excerpt(text)))
 }
 
 /// A decimal number of `unit` ns, rounded to whole ns.
-pub(super) fn time(text: Option<&str>, unit: u64, what: &str) -> Result<u64, Why> {
+pub(super) fn time(text: Option<&str>, unit: u64, what: &str) -> Result<u64, TraceLineError> {
     let text = text.ok_or_else(|| format!("no {what}"))?.trim();
     decimal(text, unit).ok_or_else(|| format!("`{}` is no {what}", excerpt(text)))
 }

@@ -1,7 +1,7 @@
 //! Joins the start of a command and its completion, which block traces report apart.
 
-use super::sink::{Sink, checked};
-use crate::trace::Event;
+use super::sink::{EventSink, checked};
+use crate::trace::TraceEvent;
 use ssdlab_ssd::Op;
 use std::collections::{HashMap, VecDeque};
 
@@ -11,26 +11,26 @@ const HELD_MAX: usize = 1 << 16;
 
 /// What joins the two reports of one command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct Key {
+struct PairingKey {
     offset: u64,
     op: u8,
 }
 
 /// What a block trace's flags say: the kind, FUA, and whether a flush goes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Kind {
+pub struct BlockTraceFlags {
     pub op: Op,
     pub fua: bool,
     pub preflush: bool,
 }
 
-impl Kind {
+impl BlockTraceFlags {
     /// Of `blkparse`'s RWBS letters: an F before the kind is a flush, one after it FUA. `None`
     /// when they name nothing that reaches a drive as a command. A flush alone is FN in blkparse,
     /// FF in the kernel's own letters, which biosnoop prints.
-    pub fn of_letters(rwbs: &str, len: u64) -> Option<Kind> {
+    pub fn of_letters(rwbs: &str, len: u64) -> Option<BlockTraceFlags> {
         let Some(main) = rwbs.find(['R', 'W', 'D', 'N']) else {
-            return Kind::of(Op::Flush, rwbs.starts_with('F'), false, len);
+            return BlockTraceFlags::of(Op::Flush, rwbs.starts_with('F'), false, len);
         };
         let (before, after) = rwbs.split_at(main);
         let (flush, fua) = (before.contains('F'), after[1..].contains('F'));
@@ -40,16 +40,16 @@ impl Kind {
             b'D' => Op::Trim,
             _ => Op::Flush,
         };
-        Kind::of(op, flush, fua, len)
+        BlockTraceFlags::of(op, flush, fua, len)
     }
 
     /// A flush with nothing to write is a flush alone.
-    pub fn of(op: Op, flush: bool, fua: bool, len: u64) -> Option<Kind> {
+    pub fn of(op: Op, flush: bool, fua: bool, len: u64) -> Option<BlockTraceFlags> {
         let alone = flush && len == 0;
         if op == Op::Flush && !flush {
             return None;
         }
-        Some(Kind {
+        Some(BlockTraceFlags {
             op: if alone { Op::Flush } else { op },
             fua: fua && !alone,
             preflush: flush && !alone,
@@ -57,15 +57,15 @@ impl Kind {
     }
 
     /// The event of this kind.
-    pub fn event(self, issued_ns: u64, offset: u64, len: u64) -> Event {
+    pub fn event(self, issued_ns: u64, offset: u64, len: u64) -> TraceEvent {
         let (offset, len) = match self.op {
             Op::Flush => (0, 0),
             _ => (offset, len),
         };
-        Event {
+        TraceEvent {
             fua: self.fua,
             preflush: self.preflush,
-            ..Event::new(issued_ns, self.op, offset, len)
+            ..TraceEvent::new(issued_ns, self.op, offset, len)
         }
     }
 }
@@ -75,8 +75,8 @@ impl Kind {
 pub struct Pairing {
     /// Number of the first one held.
     first: u64,
-    held: VecDeque<(Event, bool)>,
-    open: HashMap<Key, VecDeque<u64>>,
+    held: VecDeque<(TraceEvent, bool)>,
+    open: HashMap<PairingKey, VecDeque<u64>>,
 }
 
 impl Pairing {
@@ -84,7 +84,7 @@ impl Pairing {
     ///
     /// # Errors
     /// When it can be no command.
-    pub fn started(&mut self, event: Event, sink: &mut Sink) -> Result<(), String> {
+    pub fn started(&mut self, event: TraceEvent, sink: &mut EventSink) -> Result<(), String> {
         checked(&event)?;
         let number = self.first + self.held.len() as u64;
         self.open.entry(key(&event)).or_default().push_back(number);
@@ -97,7 +97,7 @@ impl Pairing {
 
     /// The oldest outstanding command of the same kind at the same place completes. Completions
     /// of commands that started before the trace did are passed over.
-    pub fn completed(&mut self, event: &Event, at_ns: u64, sink: &mut Sink) {
+    pub fn completed(&mut self, event: &TraceEvent, at_ns: u64, sink: &mut EventSink) {
         let key = key(event);
         let number = self.open.get_mut(&key).and_then(VecDeque::pop_front);
         if self.open.get(&key).is_some_and(VecDeque::is_empty) {
@@ -117,7 +117,7 @@ impl Pairing {
     }
 
     /// A command goes back to the queue: it will start again.
-    pub fn requeued(&mut self, event: &Event) {
+    pub fn requeued(&mut self, event: &TraceEvent) {
         let open = self.open.get_mut(&key(event));
         let number = open.and_then(VecDeque::pop_back);
         if let Some(index) = number.and_then(|n| n.checked_sub(self.first)) {
@@ -129,14 +129,14 @@ impl Pairing {
     }
 
     /// Lets go of everything.
-    pub fn end(&mut self, sink: &mut Sink) {
+    pub fn end(&mut self, sink: &mut EventSink) {
         while !self.held.is_empty() {
             self.release(sink);
         }
         self.open.clear();
     }
 
-    fn release(&mut self, sink: &mut Sink) {
+    fn release(&mut self, sink: &mut EventSink) {
         let Some((event, done)) = self.held.pop_front() else {
             return;
         };
@@ -153,8 +153,8 @@ impl Pairing {
     }
 }
 
-fn key(event: &Event) -> Key {
-    Key {
+fn key(event: &TraceEvent) -> PairingKey {
+    PairingKey {
         offset: event.offset,
         op: event.op as u8,
     }

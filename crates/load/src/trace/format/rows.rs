@@ -1,12 +1,12 @@
 //! Formats of one command a line, with fixed columns and no header.
 
-use super::number::{Why, bytes_of, excerpt, time, whole};
-use super::sink::{Parser, Sink};
-use crate::trace::Event;
+use super::number::{TraceLineError, bytes_of, excerpt, time, whole};
+use super::sink::{EventSink, Parser};
+use crate::trace::TraceEvent;
 use ssdlab_ssd::Op;
 
 /// Which columns.
-pub enum Rows {
+pub enum FixedColumnFormat {
     /// `Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime`; times in 100 ns (SNIA
     /// IOTTA, MSR Cambridge read me). The device is `Hostname.DiskNumber`.
     Msr,
@@ -20,23 +20,23 @@ pub enum Rows {
     Mqsim,
 }
 
-impl Parser for Rows {
-    fn line(&mut self, line: &str, sink: &mut Sink) -> Result<(), Why> {
+impl Parser for FixedColumnFormat {
+    fn line(&mut self, line: &str, sink: &mut EventSink) -> Result<(), TraceLineError> {
         let line = line.trim();
         if line.is_empty() || line.starts_with('#') {
             sink.skipped += 1;
             return Ok(());
         }
         match self {
-            Rows::Msr => msr(line, sink),
-            Rows::Spc => spc(line, sink),
-            Rows::Disksim => disksim(line, 1_000_000, sink),
-            Rows::Mqsim => disksim(line, 1, sink),
+            FixedColumnFormat::Msr => msr(line, sink),
+            FixedColumnFormat::Spc => spc(line, sink),
+            FixedColumnFormat::Disksim => disksim(line, 1_000_000, sink),
+            FixedColumnFormat::Mqsim => disksim(line, 1, sink),
         }
     }
 }
 
-fn msr(line: &str, sink: &mut Sink) -> Result<(), Why> {
+fn msr(line: &str, sink: &mut EventSink) -> Result<(), TraceLineError> {
     let fields: Vec<&str> = line.split(',').collect();
     let [stamp, host, disk, kind, offset, size, response] = fields[..] else {
         return Err(format!("{} fields, 7 are expected", fields.len()));
@@ -48,9 +48,9 @@ fn msr(line: &str, sink: &mut Sink) -> Result<(), Why> {
         "Write" | "write" => Op::Write,
         other => return Err(format!("`{}` is neither Read nor Write", excerpt(other))),
     };
-    let event = Event {
+    let event = TraceEvent {
         done_ns: Some(issued_ns.saturating_add(response)),
-        ..Event::new(
+        ..TraceEvent::new(
             issued_ns,
             op,
             whole(Some(offset), "offset")?,
@@ -63,7 +63,7 @@ fn msr(line: &str, sink: &mut Sink) -> Result<(), Why> {
     Ok(())
 }
 
-fn spc(line: &str, sink: &mut Sink) -> Result<(), Why> {
+fn spc(line: &str, sink: &mut EventSink) -> Result<(), TraceLineError> {
     let mut fields = line.split(',').map(str::trim);
     let asu = whole(fields.next(), "ASU")?;
     let sector = whole(fields.next(), "LBA")?;
@@ -78,12 +78,12 @@ fn spc(line: &str, sink: &mut Sink) -> Result<(), Why> {
     };
     let issued_ns = time(fields.next(), 1_000_000_000, "time in s")?;
     if sink.admits(&asu.to_string()) {
-        sink.take(Event::new(issued_ns, op, bytes_of(sector)?, len))?;
+        sink.take(TraceEvent::new(issued_ns, op, bytes_of(sector)?, len))?;
     }
     Ok(())
 }
 
-fn disksim(line: &str, unit: u64, sink: &mut Sink) -> Result<(), Why> {
+fn disksim(line: &str, unit: u64, sink: &mut EventSink) -> Result<(), TraceLineError> {
     let words: Vec<&str> = line.split_ascii_whitespace().collect();
     let [stamp, device, sector, sectors, flags] = words[..] else {
         return Err(format!("{} fields, 5 are expected", words.len()));
@@ -104,7 +104,7 @@ fn disksim(line: &str, unit: u64, sink: &mut Sink) -> Result<(), Why> {
     )?;
     let op = if flags & 1 == 1 { Op::Read } else { Op::Write };
     if sink.admits(&device.to_string()) {
-        sink.take(Event::new(
+        sink.take(TraceEvent::new(
             issued_ns,
             op,
             bytes_of(sector)?,

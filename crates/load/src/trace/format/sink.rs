@@ -1,7 +1,7 @@
 //! What every parser is and where its commands go.
 
-use super::number::Why;
-use crate::trace::Event;
+use super::number::TraceLineError;
+use crate::trace::TraceEvent;
 use ssdlab_ssd::Op;
 
 /// No command of a drive is longer; what claims to be is a damaged line. Trims may be.
@@ -15,41 +15,42 @@ pub(in crate::trace) trait Parser {
     ///
     /// # Errors
     /// Why it cannot be understood. Lines that describe anything but a command are fine.
-    fn line(&mut self, line: &str, sink: &mut Sink) -> Result<(), Why>;
+    fn line(&mut self, line: &str, sink: &mut EventSink) -> Result<(), TraceLineError>;
 
     /// The trace is over: what was held back goes to `sink`.
-    fn end(&mut self, _sink: &mut Sink) {}
+    fn end(&mut self, _sink: &mut EventSink) {}
 }
 
 /// Takes events, of one device unless all are asked for.
 #[derive(Debug, Default)]
-pub(in crate::trace) struct Sink {
+pub(in crate::trace) struct EventSink {
     /// Events since it was last emptied, in the order of the trace.
-    pub events: Vec<Event>,
+    pub events: Vec<TraceEvent>,
     /// Lines that are well-formed and no command of the device in question.
     pub skipped: u64,
     /// The device whose commands are taken; `all` takes every device's.
     wanted: Option<String>,
-    /// Devices seen, at most [`Sink::DEVICES_MAX`].
+    /// Devices seen, at most [`EventSink::DEVICES_MAX`].
     pub devices: Vec<String>,
     /// Whether the user chose `wanted`.
     chosen: bool,
 }
 
-impl Sink {
+impl EventSink {
     const DEVICES_MAX: usize = 16;
 
-    pub fn new(device: Option<&str>) -> Sink {
-        Sink {
+    pub fn new(device: Option<&str>) -> EventSink {
+        EventSink {
             wanted: device.map(str::to_owned),
             chosen: device.is_some(),
-            ..Sink::default()
+            ..EventSink::default()
         }
     }
 
     /// Whether commands of `device` are to be taken.
     pub fn admits(&mut self, device: &str) -> bool {
-        if !self.devices.iter().any(|d| d == device) && self.devices.len() < Sink::DEVICES_MAX {
+        if !self.devices.iter().any(|d| d == device) && self.devices.len() < EventSink::DEVICES_MAX
+        {
             self.devices.push(device.to_owned());
         }
         let wanted = self.wanted.get_or_insert_with(|| device.to_owned());
@@ -67,7 +68,7 @@ impl Sink {
     ///
     /// # Errors
     /// Why it cannot.
-    pub fn take(&mut self, mut event: Event) -> Result<(), Why> {
+    pub fn take(&mut self, mut event: TraceEvent) -> Result<(), TraceLineError> {
         checked(&event)?;
         if event.op == Op::Flush {
             // Some formats give a flush the place of the next command.
@@ -79,7 +80,7 @@ impl Sink {
 }
 
 /// What no command can be.
-pub(in crate::trace) fn checked(event: &Event) -> Result<(), Why> {
+pub(in crate::trace) fn checked(event: &TraceEvent) -> Result<(), TraceLineError> {
     if event.done_ns.is_some_and(|done| done < event.issued_ns) {
         return Err("it completes before it was issued".to_owned());
     }

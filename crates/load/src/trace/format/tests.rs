@@ -3,15 +3,15 @@
 
 use super::number::decimal;
 use super::*;
-use crate::trace::{Event, ReadOptions, Reader};
+use crate::trace::{ReadOptions, TraceEvent, TraceReader};
 use ssdlab_ssd::Op;
 
 /// Everything in a trace of this content, with its format.
-fn read(content: &[u8]) -> Result<(Format, Vec<Event>), ssdlab_base::LabError> {
+fn read(content: &[u8]) -> Result<(TraceFormat, Vec<TraceEvent>), ssdlab_base::LabError> {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("trace");
     std::fs::write(&path, content).unwrap();
-    let mut reader = Reader::open(&path, &ReadOptions::default())?;
+    let mut reader = TraceReader::open(&path, &ReadOptions::default())?;
     let mut events = Vec::new();
     while let Some(event) = reader.next_event()? {
         events.push(event);
@@ -19,10 +19,10 @@ fn read(content: &[u8]) -> Result<(Format, Vec<Event>), ssdlab_base::LabError> {
     Ok((reader.reading().format, events))
 }
 
-fn event(issued_ns: u64, done_ns: Option<u64>, op: Op, offset: u64, len: u64) -> Event {
-    Event {
+fn event(issued_ns: u64, done_ns: Option<u64>, op: Op, offset: u64, len: u64) -> TraceEvent {
+    TraceEvent {
         done_ns,
-        ..Event::new(issued_ns, op, offset, len)
+        ..TraceEvent::new(issued_ns, op, offset, len)
     }
 }
 
@@ -30,7 +30,7 @@ fn event(issued_ns: u64, done_ns: Option<u64>, op: Op, offset: u64, len: u64) ->
 fn our_csv_with_and_without_flags() {
     let text = "t_us,op,offset,length,done_us\n0.0,read,0,512,49.0\n0.5,flush,0,0,\n";
     let (format, events) = read(text.as_bytes()).unwrap();
-    assert_eq!(format, Format::Csv);
+    assert_eq!(format, TraceFormat::Csv);
     let expected = [
         event(0, Some(49_000), Op::Read, 0, 512),
         event(500, None, Op::Flush, 0, 0),
@@ -72,8 +72,8 @@ CPU3 (sda):
 Total (sda):
 ";
     let (format, events) = read(text.as_bytes()).unwrap();
-    assert_eq!(format, Format::Blkparse);
-    let journal = Event {
+    assert_eq!(format, TraceFormat::Blkparse);
+    let journal = TraceEvent {
         fua: true,
         preflush: true,
         ..event(13_000, None, Op::Write, 800 * 512, 4096)
@@ -139,8 +139,8 @@ fn blktrace_of_either_byte_order() {
         bytes.extend(record(big, 500, 0, 0, 8 | flush, b""));
         bytes.extend(record(big, 600, 9, 512, 7 | (1 << 16), b""));
         let (format, events) = read(&bytes).unwrap();
-        assert_eq!(format, Format::Blktrace);
-        let written = Event {
+        assert_eq!(format, TraceFormat::Blktrace);
+        let written = TraceEvent {
             fua: true,
             ..event(0, Some(300), Op::Write, 64 * 512, 4096)
         };
@@ -176,7 +176,7 @@ fn the_files_of_several_cpus_are_one_trace() {
     std::fs::write(name(0), &first).unwrap();
     std::fs::write(name(1), b"").unwrap();
     std::fs::write(name(2), &third).unwrap();
-    let mut reader = Reader::open(&dir.path().join("sda"), &ReadOptions::default()).unwrap();
+    let mut reader = TraceReader::open(&dir.path().join("sda"), &ReadOptions::default()).unwrap();
     let mut events = Vec::new();
     while let Some(event) = reader.next_event().unwrap() {
         events.push(event);
@@ -188,7 +188,7 @@ fn the_files_of_several_cpus_are_one_trace() {
     ];
     assert_eq!(events, expected);
     std::fs::write(name(2), &third[..third.len() - 5]).unwrap();
-    let mut reader = Reader::open(&dir.path().join("sda"), &ReadOptions::default());
+    let mut reader = TraceReader::open(&dir.path().join("sda"), &ReadOptions::default());
     let error = loop {
         match reader.as_mut().map(|reader| reader.next_event()) {
             Ok(Ok(Some(_))) => {}
@@ -209,7 +209,7 @@ fn fio_logs_of_both_versions() {
                 397 t.bin write 45056 4096\n698 t.bin sync 61440 0\n700 t.bin trim 0 8192\n\
                 900 t.bin close\n";
     let (format, events) = read(text.as_bytes()).unwrap();
-    assert_eq!(format, Format::IologV3);
+    assert_eq!(format, TraceFormat::IologV3);
     let expected = [
         event(0, None, Op::Read, 0, 4096),
         event(267_000, None, Op::Write, 45056, 4096),
@@ -221,7 +221,7 @@ fn fio_logs_of_both_versions() {
     let text = "fio version 2 iolog\nd add\nd open\nd read 0 512\nd wait 2000 0\n\
                 d read 512 512\nd wait 3000 0\nd datasync 0 0\nd close\n";
     let (format, events) = read(text.as_bytes()).unwrap();
-    assert_eq!(format, Format::IologV2);
+    assert_eq!(format, TraceFormat::IologV2);
     let times: Vec<u64> = events.iter().map(|e| e.issued_ns / 1_000_000).collect();
     assert_eq!(times, [0, 2000, 3000]);
 }
@@ -231,7 +231,7 @@ fn formats_of_one_row_a_command() {
     let msr = "128166372003061629,hm,1,Read,383496192,32768,413\n\
                128166372016382155,hm,1,Write,2822144,4096,5000\n";
     let (format, events) = read(msr.as_bytes()).unwrap();
-    assert_eq!(format, Format::Msr);
+    assert_eq!(format, TraceFormat::Msr);
     assert_eq!(
         events[0],
         event(0, Some(41_300), Op::Read, 383_496_192, 32768)
@@ -240,7 +240,7 @@ fn formats_of_one_row_a_command() {
 
     let spc = "0,20941264,8192,W,0.551706\n0,20939840,8192,r,0.554041,7\n";
     let (format, events) = read(spc.as_bytes()).unwrap();
-    assert_eq!(format, Format::Spc);
+    assert_eq!(format, TraceFormat::Spc);
     assert_eq!(
         events[1],
         event(2_335_000, None, Op::Read, 20_939_840 * 512, 8192)
@@ -248,7 +248,7 @@ fn formats_of_one_row_a_command() {
 
     let disksim = "0.000000 0 1000 8 1\n15.125 0 1008 8 0\n";
     let (format, events) = read(disksim.as_bytes()).unwrap();
-    assert_eq!(format, Format::Disksim);
+    assert_eq!(format, TraceFormat::Disksim);
     assert_eq!(
         events[1],
         event(15_125_000, None, Op::Write, 1008 * 512, 4096)
@@ -256,7 +256,7 @@ fn formats_of_one_row_a_command() {
 
     let mqsim = "48513000 0 1000 8 1\n48515000 0 1008 16 0\n";
     let (format, events) = read(mqsim.as_bytes()).unwrap();
-    assert_eq!(format, Format::Mqsim);
+    assert_eq!(format, TraceFormat::Mqsim);
     assert_eq!(events[1], event(2000, None, Op::Write, 1008 * 512, 8192));
 }
 
@@ -268,7 +268,7 @@ TIME(s)     COMM           PID     DISK      T SECTOR     BYTES   QUE(ms) LAT(ms
 0.000900    kworker/u8:1 x 22      xvda1     R 1024       8192     0.02    0.10
 ";
     let (format, events) = read(text.as_bytes()).unwrap();
-    assert_eq!(format, Format::Biosnoop);
+    assert_eq!(format, TraceFormat::Biosnoop);
     // The first was issued before the tool's zero, which is taken for its time.
     assert_eq!(events[0].offset, 13_092_560 * 512);
     assert_eq!(
@@ -321,13 +321,16 @@ fn blktrace_reads_as_blkparse_prints_it() {
     // Forty commands of a recorded trace as blktrace records, FUA and flushes added; the text is
     // what blkparse 1.2.0 makes of the little-endian file.
     let text = read(include_bytes!("samples/blkparse-1.2.0.txt")).unwrap();
-    assert_eq!((text.0, text.1.len()), (Format::Blkparse, 40));
+    assert_eq!((text.0, text.1.len()), (TraceFormat::Blkparse, 40));
     assert!(text.1.iter().any(|event| event.fua) && text.1.iter().any(|event| event.preflush));
     assert!(text.1.iter().all(|event| event.done_ns.is_some()));
     for binary in [
         &include_bytes!("samples/little-endian.blktrace.0")[..],
         include_bytes!("samples/big-endian.blktrace.0"),
     ] {
-        assert_eq!(read(binary).unwrap(), (Format::Blktrace, text.1.clone()));
+        assert_eq!(
+            read(binary).unwrap(),
+            (TraceFormat::Blktrace, text.1.clone())
+        );
     }
 }

@@ -1,12 +1,12 @@
 //! A drive that a script can use: an NBD socket, a file if the system lets us, and a folder.
 
 use super::mounts::unmount_later;
-use super::run::{Outcome, run_script};
+use super::run::{ScriptOutcome, run_script};
 use super::tidy::{self, FILE_FOLDER, FOLDER_PREFIX};
 use ssdlab_base::LabError;
 use ssdlab_serve::fuse::FuseFile;
 use ssdlab_serve::nbd::{NbdOptions, NbdServer};
-use ssdlab_serve::{Address, Lint, Sectors, Store};
+use ssdlab_serve::{Address, Lint, SharedDrive, Store};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -17,22 +17,22 @@ static NEXT: AtomicU64 = AtomicU64::new(0);
 
 /// A folder of its own, gone with all that is in it when this is.
 #[derive(Debug)]
-pub struct Folder {
+pub struct ScratchFolder {
     path: PathBuf,
 }
 
-impl Folder {
+impl ScratchFolder {
     /// A new one.
     ///
     /// # Errors
     /// When it cannot be made.
-    pub fn new() -> Result<Folder, LabError> {
+    pub fn new() -> Result<ScratchFolder, LabError> {
         loop {
             let number = NEXT.fetch_add(1, Ordering::Relaxed);
             let name = format!("{FOLDER_PREFIX}{}-{number}", std::process::id());
             let path = std::env::temp_dir().join(name);
             match std::fs::create_dir(&path) {
-                Ok(()) => return Ok(Folder { path }),
+                Ok(()) => return Ok(ScratchFolder { path }),
                 // Left by a process of the same number that was killed.
                 Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(LabError::file("creating", &path, error)),
@@ -46,7 +46,7 @@ impl Folder {
     }
 }
 
-impl Drop for Folder {
+impl Drop for ScratchFolder {
     fn drop(&mut self) {
         tidy::remove(&self.path);
     }
@@ -64,22 +64,22 @@ pub struct ScriptOptions {
 }
 
 /// A drive in use by a script.
-pub struct Attached {
+pub struct AttachedDrive {
     // In this order: the file goes before the folder that it is in.
     file: Option<FuseFile>,
     nbd: NbdServer,
-    folder: Folder,
+    folder: ScratchFolder,
     lint: Arc<Lint>,
 }
 
-impl Attached {
+impl AttachedDrive {
     /// Makes a drive usable.
     ///
     /// # Errors
     /// When the socket cannot be made, or the file that is asked for.
-    pub fn new(drive: Arc<dyn Store>, options: &ScriptOptions) -> Result<Attached, LabError> {
-        let folder = Folder::new()?;
-        let shared = Arc::new(Sectors::new(drive));
+    pub fn new(drive: Arc<dyn Store>, options: &ScriptOptions) -> Result<AttachedDrive, LabError> {
+        let folder = ScratchFolder::new()?;
+        let shared = Arc::new(SharedDrive::new(drive));
         let lint = Arc::new(Lint::default());
         let socket = folder.path().join("nbd");
         let nbd = NbdServer::start(
@@ -89,7 +89,7 @@ impl Attached {
             NbdOptions::default(),
         )
         .map_err(|error| LabError::file("creating", &socket, error))?;
-        let mut attached = Attached {
+        let mut attached = AttachedDrive {
             file: None,
             nbd,
             folder,
@@ -128,7 +128,7 @@ impl Attached {
         more: &[(&str, String)],
         output: &Path,
         options: &ScriptOptions,
-    ) -> Result<Outcome, LabError> {
+    ) -> Result<ScriptOutcome, LabError> {
         let socket = self.nbd.address();
         let Address::Unix(socket) = socket else {
             return Err(LabError::refused("the socket is not a unix socket", ""));
@@ -152,7 +152,7 @@ impl Attached {
 
     /// Ends it: what each client promised itself, in lines.
     pub fn finish(self) -> String {
-        let Attached {
+        let AttachedDrive {
             file,
             nbd,
             folder,

@@ -1,13 +1,13 @@
 //! The check script.
 
-use super::attach::Attached;
+use super::attach::AttachedDrive;
 use super::files::file_error;
-use super::run::Outcome;
-use super::settings::Settings;
-use crate::crashtest::{Again, CutResult, Recovered, Token, Verdict};
+use super::run::ScriptOutcome;
+use super::settings::CampaignSettings;
+use crate::crashtest::{CutResult, CutToken, CutVerdict, RecoveredDrive, SecondCut};
 use crate::served::ServedDrive;
 use ssdlab_base::LabError;
-use ssdlab_serve::{CutAt, FlushSide, Power, PowerError, Store};
+use ssdlab_serve::{CutMoment, FlushSide, PowerControl, PowerError, Store};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// The check script, and the first reason why it could not be run.
 pub(super) struct ScriptCheck<'a> {
-    settings: &'a Settings,
+    settings: &'a CampaignSettings,
     /// Directory of the campaign.
     out: &'a Path,
     stop: &'a Arc<AtomicBool>,
@@ -29,7 +29,7 @@ pub(super) struct ScriptCheck<'a> {
 impl<'a> ScriptCheck<'a> {
     /// Ends its scripts when `stop` is set.
     pub fn new(
-        settings: &'a Settings,
+        settings: &'a CampaignSettings,
         out: &'a Path,
         stop: &'a Arc<AtomicBool>,
     ) -> ScriptCheck<'a> {
@@ -48,22 +48,22 @@ impl<'a> ScriptCheck<'a> {
     }
 
     /// Whether a cut's check came to an end.
-    pub fn has_verdict(&self, token: &Token) -> bool {
+    pub fn has_verdict(&self, token: &CutToken) -> bool {
         let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         !open.contains(&token.to_string())
     }
 
     /// The verdict on a cut: the check's, unless the drive broke a promise to it.
-    pub fn verdict(&self, result: &CutResult) -> Verdict {
+    pub fn verdict(&self, result: &CutResult) -> CutVerdict {
         let guilty = self.guilty.lock().unwrap_or_else(PoisonError::into_inner);
         if guilty.contains(&result.token.to_string()) {
-            return Verdict::Drive;
+            return CutVerdict::Drive;
         }
         result.verdict
     }
 
     /// No verdict on this cut, and why.
-    fn leave_open(&self, recovered: &Recovered, why: &str) -> Result<(), String> {
+    fn leave_open(&self, recovered: &RecoveredDrive, why: &str) -> Result<(), String> {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         open.insert(recovered.token().to_string());
         Err(why.to_string())
@@ -87,7 +87,7 @@ impl<'a> ScriptCheck<'a> {
         self.first_error().take().map_or(Ok(()), Err)
     }
 
-    pub fn run(&self, recovered: &mut Recovered) -> Result<(), String> {
+    pub fn run(&self, recovered: &mut RecoveredDrive) -> Result<(), String> {
         if self.is_broken() || self.is_stopped() {
             return self.leave_open(recovered, "an earlier check ended the campaign");
         }
@@ -108,16 +108,16 @@ impl<'a> ScriptCheck<'a> {
     }
 
     /// Runs the check; where the power is to be cut again in it, once more after that.
-    fn try_run(&self, recovered: &Recovered) -> Result<Outcome, LabError> {
+    fn try_run(&self, recovered: &RecoveredDrive) -> Result<ScriptOutcome, LabError> {
         let drive = Arc::new(ServedDrive::in_memory(recovered.drive().clone()));
         let token = recovered.token();
         let nth = match token.point.again {
-            Some(Again::InCheck(nth)) if token.missing.is_none() => nth,
+            Some(SecondCut::InCheck(nth)) if token.missing.is_none() => nth,
             _ => return self.run_on(&drive, recovered),
         };
         let refused = |error: PowerError| LabError::refused(error.to_string(), "");
         let side = FlushSide::Inside;
-        let at = CutAt::Flush {
+        let at = CutMoment::Flush {
             nth: nth.into(),
             side,
         };
@@ -135,9 +135,13 @@ impl<'a> ScriptCheck<'a> {
         self.run_on(&drive, recovered)
     }
 
-    fn run_on(&self, drive: &Arc<ServedDrive>, recovered: &Recovered) -> Result<Outcome, LabError> {
+    fn run_on(
+        &self,
+        drive: &Arc<ServedDrive>,
+        recovered: &RecoveredDrive,
+    ) -> Result<ScriptOutcome, LabError> {
         let options = self.settings.options(self.stop);
-        let attached = Attached::new(drive.clone(), &options)?;
+        let attached = AttachedDrive::new(drive.clone(), &options)?;
         let marks = attached.folder().join("marks");
         let text: String = recovered
             .marks()

@@ -6,7 +6,7 @@
 //! the same device on the same file, and a detachment by anybody takes effect when the last
 //! opener has closed it.
 
-use super::mounts::Mount;
+use super::mounts::MountInfoLine;
 use std::ffi::OsStr;
 use std::fs::{File, Metadata};
 use std::os::unix::fs::MetadataExt;
@@ -39,7 +39,7 @@ impl HeldLoop {
     }
 
     /// Whether a file system on it is mounted there.
-    pub fn carries(&self, mount: &Mount) -> bool {
+    pub fn carries(&self, mount: &MountInfoLine) -> bool {
         mount.number == self.number || Path::new(&mount.source) == self.path
     }
 

@@ -21,16 +21,17 @@ mod run;
 mod settings;
 mod tidy;
 
-pub use attach::{Attached, ScriptOptions};
+pub use attach::{AttachedDrive, ScriptOptions};
 pub use record::{END_OF_RECORDING, Recording, RecordingStore, mark, record};
-pub use results::{Line, ScriptReport};
-pub use run::{COULD_NOT, Outcome};
-pub use settings::Settings;
+pub use results::{CutRecord, ScriptReport};
+pub use run::{COULD_NOT, ScriptOutcome};
+pub use settings::CampaignSettings;
 pub use tidy::clear_dead;
 
 use super::log_writes::{self, Dialect};
 use super::{
-    Campaign, Chosen, CutResult, Minimal, Prepared, Recovered, Stream, Token, Verdict, place,
+    Campaign, ChosenCut, CommandStream, CutResult, CutToken, CutVerdict, MinimalLoss,
+    PreparedCampaign, RecoveredDrive, place,
 };
 use check::ScriptCheck;
 use files::{file_error, write_whole};
@@ -46,15 +47,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 #[derive(Debug)]
 pub struct ScriptCampaign {
     out: PathBuf,
-    settings: Settings,
-    stream: Stream,
+    settings: CampaignSettings,
+    stream: CommandStream,
 }
 
 /// The cuts of a campaign on a drive of one age.
-struct Part<'a> {
+struct AgeCuts<'a> {
     age: &'static str,
-    prepared: Prepared<'a>,
-    chosen: Vec<Chosen>,
+    prepared: PreparedCampaign<'a>,
+    chosen: Vec<ChosenCut>,
 }
 
 /// Files of a workload that never came to its end.
@@ -96,7 +97,7 @@ impl ScriptCampaign {
     /// When `out` is in use, the drive is impossible, or the workload fails.
     pub fn record(
         out: &Path,
-        settings: Settings,
+        settings: CampaignSettings,
         stop: &Arc<AtomicBool>,
     ) -> Result<(ScriptCampaign, String), LabError> {
         let config = settings.config()?;
@@ -134,7 +135,7 @@ impl ScriptCampaign {
     /// When the drive is impossible or too small, or the file is no log.
     pub fn from_log(
         out: &Path,
-        settings: Settings,
+        settings: CampaignSettings,
         log: &Path,
     ) -> Result<ScriptCampaign, LabError> {
         let capacity = settings.config()?.user_bytes;
@@ -146,7 +147,11 @@ impl ScriptCampaign {
         ScriptCampaign::keep(out, settings, stream)
     }
 
-    fn keep(out: &Path, settings: Settings, stream: Stream) -> Result<ScriptCampaign, LabError> {
+    fn keep(
+        out: &Path,
+        settings: CampaignSettings,
+        stream: CommandStream,
+    ) -> Result<ScriptCampaign, LabError> {
         write_whole(&out.join("stream.log"), |file| {
             log_writes::write(&stream, Dialect::Own, file)
         })?;
@@ -184,7 +189,7 @@ impl ScriptCampaign {
             }
             .into(),
         })?;
-        let settings: Settings = serde_json::from_str(&text)
+        let settings: CampaignSettings = serde_json::from_str(&text)
             .map_err(|error| LabError::refused(format!("{}: {error}", path.display()), ""))?;
         let path = out.join("stream.log");
         let log = std::fs::read(&path).map_err(file_error("reading", &path))?;
@@ -197,7 +202,7 @@ impl ScriptCampaign {
     }
 
     /// What was recorded.
-    pub fn stream(&self) -> &Stream {
+    pub fn stream(&self) -> &CommandStream {
         &self.stream
     }
 
@@ -261,11 +266,11 @@ impl ScriptCampaign {
         let parts = self.parts(&campaigns)?;
         let all: usize = parts.iter().map(|part| part.chosen.len()).sum();
         let (mut done, file) = self.results()?;
-        let is_left = |part: &Part<'_>, cut: &Chosen| {
+        let is_left = |part: &AgeCuts<'_>, cut: &ChosenCut| {
             let token = part.prepared.token(cut.point);
             !done.contains_key(&token.to_string())
         };
-        let left: Vec<Vec<Chosen>> = parts
+        let left: Vec<Vec<ChosenCut>> = parts
             .iter()
             .map(|part| {
                 let chosen = part.chosen.iter().copied();
@@ -275,7 +280,7 @@ impl ScriptCampaign {
         let count: usize = left.iter().map(Vec::len).sum();
         let check = ScriptCheck::new(&self.settings, &self.out, stop);
         let state = Mutex::new((file, all - count));
-        let call = |recovered: &mut Recovered| check.run(recovered);
+        let call = |recovered: &mut RecoveredDrive| check.run(recovered);
         let is_over = || check.is_stopped() || check.is_broken();
         for (part, left) in parts.iter().zip(&left) {
             let each = |result: &CutResult| {
@@ -293,7 +298,7 @@ impl ScriptCampaign {
         }
         check.broken()?;
         done.extend(self.results()?.0);
-        let mut lines: Vec<Line> = Vec::new();
+        let mut lines: Vec<CutRecord> = Vec::new();
         for part in &parts {
             let tokens = part.chosen.iter().map(|cut| part.prepared.token(cut.point));
             lines.extend(tokens.filter_map(|token| done.remove(&token.to_string())));
@@ -315,10 +320,10 @@ impl ScriptCampaign {
     fn parts<'a>(
         &'a self,
         campaigns: &'a [(&'static str, Campaign)],
-    ) -> Result<Vec<Part<'a>>, LabError> {
+    ) -> Result<Vec<AgeCuts<'a>>, LabError> {
         let part = |(age, campaign): &'a (&'static str, Campaign)| {
             let prepared = campaign.prepare(&self.stream)?;
-            Ok(Part {
+            Ok(AgeCuts {
                 age,
                 chosen: prepared.points(campaign.chosen()),
                 prepared,
@@ -328,12 +333,12 @@ impl ScriptCampaign {
     }
 
     /// A cut as a line of the results.
-    fn line(&self, result: &CutResult, age: &str, verdict: Verdict) -> Line {
+    fn line(&self, result: &CutResult, age: &str, verdict: CutVerdict) -> CutRecord {
         let mut breach = result.breach.as_ref().map(ToString::to_string);
         if verdict != result.verdict {
             breach.get_or_insert("the drive broke its word to the check".into());
         }
-        Line {
+        CutRecord {
             token: result.token.to_string(),
             place: place(&self.stream, result.point),
             occasion: result.occasion.name().into(),
@@ -348,7 +353,7 @@ impl ScriptCampaign {
         }
     }
 
-    fn append(&self, file: &mut File, line: &Line) -> Result<(), LabError> {
+    fn append(&self, file: &mut File, line: &CutRecord) -> Result<(), LabError> {
         let mut text = serde_json::to_string(line)
             .map_err(|error| LabError::refused(error.to_string(), ""))?;
         text.push('\n');
@@ -358,7 +363,7 @@ impl ScriptCampaign {
 
     /// The lines that are there, by token, and the file to append to: a last line that was cut
     /// short is cut off.
-    fn results(&self) -> Result<(BTreeMap<String, Line>, File), LabError> {
+    fn results(&self) -> Result<(BTreeMap<String, CutRecord>, File), LabError> {
         let path = self.out.join("results.jsonl");
         let mut options = OpenOptions::new();
         let file = options.create(true).append(true).open(&path);
@@ -377,7 +382,7 @@ impl ScriptCampaign {
             .split(|&byte| byte == b'\n')
             .filter(|line| !line.is_empty())
         {
-            let line: Line = serde_json::from_slice(line)
+            let line: CutRecord = serde_json::from_slice(line)
                 .map_err(|error| LabError::refused(format!("{}: {error}", path.display()), ""))?;
             found.insert(line.token.clone(), line);
         }
@@ -386,23 +391,23 @@ impl ScriptCampaign {
 
     fn minimal(
         &self,
-        parts: &[Part<'_>],
-        lines: &[Line],
+        parts: &[AgeCuts<'_>],
+        lines: &[CutRecord],
         check: &ScriptCheck<'_>,
-    ) -> Result<Option<Minimal>, LabError> {
-        let failed = |line: &&Line| line.verdict == Verdict::Application.name();
+    ) -> Result<Option<MinimalLoss>, LabError> {
+        let failed = |line: &&CutRecord| line.verdict == CutVerdict::Application.name();
         let Some(line) = lines.iter().find(failed) else {
             return Ok(None);
         };
         if self.settings.checks_max == 0 || check.is_stopped() {
             return Ok(None);
         }
-        let token: Token = line.token.parse()?;
+        let token: CutToken = line.token.parse()?;
         let Some(part) = parts.iter().find(|part| part.prepared.has(&token)) else {
             return Ok(None);
         };
         let prepared = &part.prepared;
-        let call = |recovered: &mut Recovered| check.run(recovered);
+        let call = |recovered: &mut RecoveredDrive| check.run(recovered);
         // Once more, for which pieces it lost.
         let cut = prepared.replay(&token, &call)?;
         let minimal = prepared.minimise(&cut, &call);
@@ -417,17 +422,17 @@ impl ScriptCampaign {
     /// When the token is of another campaign, or the check cannot be run, or is ended by `stop`.
     pub fn replay(
         &self,
-        token: &Token,
+        token: &CutToken,
         stop: &Arc<AtomicBool>,
-    ) -> Result<(CutResult, Line), LabError> {
+    ) -> Result<(CutResult, CutRecord), LabError> {
         let campaigns = self.settings.campaigns(&self.stream, 1)?;
         let parts = self.parts(&campaigns)?;
         let own = parts.iter().find(|part| part.prepared.has(token));
-        let Some(Part { age, prepared, .. }) = own.or(parts.first()) else {
+        let Some(AgeCuts { age, prepared, .. }) = own.or(parts.first()) else {
             return Err(LabError::refused("the campaign has no cuts", ""));
         };
         let check = ScriptCheck::new(&self.settings, &self.out, stop);
-        let call = |recovered: &mut Recovered| check.run(recovered);
+        let call = |recovered: &mut RecoveredDrive| check.run(recovered);
         let mut result = prepared.replay(token, &call)?;
         check.broken()?;
         if check.is_stopped() {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 /// A line of `/proc/self/mountinfo`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mount {
+pub struct MountInfoLine {
     id: u64,
     /// Major and minor number of the device, as `7:0`.
     pub number: String,
@@ -20,17 +20,17 @@ pub struct Mount {
 }
 
 /// All mounts; one on another comes after it.
-pub fn mounts() -> Vec<Mount> {
+pub fn mounts() -> Vec<MountInfoLine> {
     let text = std::fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
     text.lines().filter_map(parse).collect()
 }
 
 /// `36 35 98:0 /root /at options... - type source more`
-fn parse(line: &str) -> Option<Mount> {
+fn parse(line: &str) -> Option<MountInfoLine> {
     let (head, tail) = line.split_once(" - ")?;
     let head: Vec<&str> = head.split(' ').collect();
     let mut tail = tail.split(' ');
-    Some(Mount {
+    Some(MountInfoLine {
         id: head.first()?.parse().ok()?,
         number: (*head.get(2)?).to_owned(),
         at: unescaped(head.get(4)?).into(),
@@ -64,7 +64,7 @@ pub fn unmount_later(at: &Path) {
     }
 }
 
-impl Mount {
+impl MountInfoLine {
     /// Unmounts this mount: at once, or as soon as nobody uses it any more.
     pub fn unmount(&self) {
         let flags = OFlags::PATH | OFlags::CLOEXEC;

@@ -1,11 +1,11 @@
 //! Recording the commands of a script.
 
-use super::attach::{Attached, ScriptOptions};
-use super::run::Outcome;
+use super::attach::{AttachedDrive, ScriptOptions};
+use super::run::ScriptOutcome;
 use crate::crashtest::log_writes::MARK_MAX;
-use crate::crashtest::{BlockDevice, Disk, Stream};
+use crate::crashtest::{CommandStream, RecordingDisk, SectorDevice};
 use ssdlab_base::LabError;
-use ssdlab_serve::{Durability, Extent, Store, StoreError, ZeroFlags};
+use ssdlab_serve::{SectorDurability, Store, StoreError, StoreExtent, ZeroFlags};
 use ssdlab_ssd::DriveConfig;
 use ssdlab_ssd::drive::power::DataError;
 use std::collections::HashMap;
@@ -28,16 +28,16 @@ const IN_FLIGHT: Duration = Duration::from_micros(200);
 pub struct RecordingStore {
     size: u64,
     slot: u64,
-    recorder: Mutex<Recorder>,
+    recorder: Mutex<StreamRecorder>,
 }
 
 #[derive(Debug)]
-struct Recorder {
-    disk: Disk,
+struct StreamRecorder {
+    disk: RecordingDisk,
     /// Commands in flight of each thread that serves a client.
     open: HashMap<ThreadId, Vec<u32>>,
     /// What was recorded when the recording was ended.
-    ended: Option<Stream>,
+    ended: Option<CommandStream>,
 }
 
 /// In place of a mark: what comes after it is not recorded.
@@ -49,25 +49,25 @@ impl RecordingStore {
         RecordingStore {
             size: config.user_bytes,
             slot: config.shape.slot_bytes.into(),
-            recorder: Mutex::new(Recorder {
-                disk: Disk::new(config),
+            recorder: Mutex::new(StreamRecorder {
+                disk: RecordingDisk::new(config),
                 open: HashMap::new(),
                 ended: None,
             }),
         }
     }
 
-    fn recorder(&self) -> MutexGuard<'_, Recorder> {
+    fn recorder(&self) -> MutexGuard<'_, StreamRecorder> {
         self.recorder.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// See [`Disk::mark`].
+    /// See [`RecordingDisk::mark`].
     pub fn mark(&self, text: &str) {
         self.recorder().disk.mark(text);
     }
 
     /// What was recorded so far, or until the recording was ended.
-    pub fn stream(&self) -> Stream {
+    pub fn stream(&self) -> CommandStream {
         let recorder = self.recorder();
         let ended = recorder.ended.clone();
         ended.unwrap_or_else(|| recorder.disk.clone().into_stream())
@@ -82,7 +82,7 @@ impl RecordingStore {
     /// Records commands, which stay in flight until this thread settles.
     fn record(
         &self,
-        submit: impl FnOnce(&mut Disk) -> Result<(), DataError>,
+        submit: impl FnOnce(&mut RecordingDisk) -> Result<(), DataError>,
     ) -> Result<(), StoreError> {
         let mut recorder = self.recorder();
         let from = recorder.disk.submitted();
@@ -126,7 +126,7 @@ impl Store for RecordingStore {
     }
 
     fn flush(&self) -> Result<(), StoreError> {
-        self.record(Disk::flush)
+        self.record(RecordingDisk::flush)
     }
 
     fn trim(&self, offset: u64, length: u64, fua: bool) -> Result<(), StoreError> {
@@ -157,9 +157,14 @@ impl Store for RecordingStore {
         Ok(())
     }
 
-    fn extents(&self, offset: u64, length: u64, max: usize) -> Result<Vec<Extent>, StoreError> {
+    fn extents(
+        &self,
+        offset: u64,
+        length: u64,
+        max: usize,
+    ) -> Result<Vec<StoreExtent>, StoreError> {
         let disk = &self.recorder().disk;
-        let mut found: Vec<Extent> = Vec::new();
+        let mut found: Vec<StoreExtent> = Vec::new();
         let (mut at, end) = (offset, offset + length);
         while at < end {
             let next = ((at / self.slot + 1) * self.slot).min(end);
@@ -168,14 +173,14 @@ impl Store for RecordingStore {
             match found.last_mut() {
                 Some(last) if last.is_allocated == is_allocated => last.length += next - at,
                 _ if count == max => break,
-                _ => found.push(Extent {
+                _ => found.push(StoreExtent {
                     length: next - at,
                     is_allocated,
                     is_zero: !is_allocated,
                     durability: if is_allocated {
-                        Durability::Durable
+                        SectorDurability::Durable
                     } else {
-                        Durability::NeverWritten
+                        SectorDurability::NeverWritten
                     },
                 }),
             }
@@ -273,9 +278,9 @@ pub fn mark(socket: &Path, text: &str) -> Result<(), LabError> {
 #[derive(Debug)]
 pub struct Recording {
     /// Its commands.
-    pub stream: Stream,
+    pub stream: CommandStream,
     /// How it ended.
-    pub outcome: Outcome,
+    pub outcome: ScriptOutcome,
     /// Notes on the clients' use of flushes.
     pub lint: String,
 }
@@ -291,7 +296,7 @@ pub fn record(
     output: &Path,
 ) -> Result<Recording, LabError> {
     let store = Arc::new(RecordingStore::new(config));
-    let attached = Attached::new(store.clone(), options)?;
+    let attached = AttachedDrive::new(store.clone(), options)?;
     let path = attached.folder().join("mark");
     let marks = MarkSocket::start(path.clone(), store.clone());
     let marks = marks.map_err(|error| LabError::file("creating", &path, error))?;

@@ -1,12 +1,12 @@
 //! Results of a campaign of scripts.
 
-use crate::crashtest::{Minimal, Occasion, Verdict};
+use crate::crashtest::{CutVerdict, MinimalLoss, Occasion};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 /// One cut, as a line of `results.jsonl`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Line {
+pub struct CutRecord {
     /// How to run it again.
     pub token: String,
     /// Where it was, in words.
@@ -27,7 +27,7 @@ pub struct Line {
     pub lost: usize,
 }
 
-fn minimal_json(minimal: &Minimal) -> Value {
+fn minimal_json(minimal: &MinimalLoss) -> Value {
     let lost = minimal.lost.iter().map(|lost| {
         json!({
             "command": lost.command,
@@ -50,27 +50,27 @@ fn minimal_json(minimal: &Minimal) -> Value {
 #[derive(Clone, Debug)]
 pub struct ScriptReport {
     /// In order of time.
-    pub lines: Vec<Line>,
+    pub lines: Vec<CutRecord>,
     /// How many cuts there are to be.
     pub chosen: usize,
     /// It was stopped before all of them had a verdict, or the failures were looked into.
     pub stopped: bool,
     /// Of the first cut at which the application failed.
-    pub minimal: Option<Minimal>,
+    pub minimal: Option<MinimalLoss>,
     /// What was recorded.
     pub stream: String,
 }
 
 impl ScriptReport {
     /// How many cuts have a verdict.
-    pub fn count(&self, verdict: Verdict) -> usize {
+    pub fn count(&self, verdict: CutVerdict) -> usize {
         let lines = self.lines.iter();
         lines.filter(|line| line.verdict == verdict.name()).count()
     }
 
     /// Whether every cut passed.
     pub fn has_passed(&self) -> bool {
-        self.count(Verdict::Passed) == self.chosen
+        self.count(CutVerdict::Passed) == self.chosen
     }
 
     /// All of it for other programs.
@@ -80,9 +80,9 @@ impl ScriptReport {
             "cuts_chosen": self.chosen,
             "cuts": self.lines.len(),
             "stopped": self.stopped,
-            "passed": self.count(Verdict::Passed),
-            "application": self.count(Verdict::Application),
-            "drive": self.count(Verdict::Drive),
+            "passed": self.count(CutVerdict::Passed),
+            "application": self.count(CutVerdict::Application),
+            "drive": self.count(CutVerdict::Drive),
             "results": self.lines,
             "minimal": self.minimal.as_ref().map(minimal_json),
         })
@@ -90,7 +90,7 @@ impl ScriptReport {
 
     /// How many cuts there were of each kind: `: any 50 (3 failed), ...`.
     fn kinds(&self) -> String {
-        let count = |is: &dyn Fn(&Line) -> bool| {
+        let count = |is: &dyn Fn(&CutRecord) -> bool| {
             let lines = self.lines.iter().filter(|line| is(line));
             let failed = lines.clone().filter(|line| line.verdict != "passed");
             match (lines.count(), failed.count()) {
@@ -100,14 +100,14 @@ impl ScriptReport {
         };
         let mut kinds = Vec::new();
         for occasion in Occasion::ALL {
-            let is = |line: &Line| line.occasion == occasion.name();
+            let is = |line: &CutRecord| line.occasion == occasion.name();
             kinds.push(format!("{} {}", occasion.name(), count(&is)));
         }
         for age in ["new", "full", "worn"] {
-            let is = |line: &Line| line.age == age;
+            let is = |line: &CutRecord| line.age == age;
             kinds.push(format!("on a {age} drive {}", count(&is)));
         }
-        let several = |line: &Line| line.in_flight > 1;
+        let several = |line: &CutRecord| line.in_flight > 1;
         kinds.push(format!(
             "with several commands in flight {}",
             count(&several)
@@ -123,12 +123,12 @@ impl ScriptReport {
     pub fn render(&self) -> String {
         let mut text = format!("{}\n\n", self.stream);
         let rows = [
-            ("passed", Verdict::Passed),
+            ("passed", CutVerdict::Passed),
             (
                 "the application failed, the drive kept its word",
-                Verdict::Application,
+                CutVerdict::Application,
             ),
-            ("the drive broke its word", Verdict::Drive),
+            ("the drive broke its word", CutVerdict::Drive),
         ];
         for (name, verdict) in rows {
             text.push_str(&format!("{:>8}  {name}\n", self.count(verdict)));

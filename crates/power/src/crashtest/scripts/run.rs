@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 /// How a script ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Outcome {
+pub struct ScriptOutcome {
     /// It said that all is well: exit code 0 in time.
     pub is_good: bool,
     /// It said that it could not do its work: exit code [`COULD_NOT`].
@@ -45,7 +45,7 @@ pub fn run_script(
     output: &Path,
     timeout: Duration,
     stop: &AtomicBool,
-) -> Result<Outcome, LabError> {
+) -> Result<ScriptOutcome, LabError> {
     let failed = |error| LabError::file("creating", output, error);
     let out = File::create(output).map_err(failed)?;
     let err = out.try_clone().map_err(failed)?;
@@ -63,29 +63,29 @@ pub fn run_script(
     let said = std::fs::read(output).unwrap_or_default();
     let said = String::from_utf8_lossy(&said[said.len().saturating_sub(QUOTED_MAX)..]).into_owned();
     let (is_good, how) = match ended {
-        Ended::Itself(status) if status.success() => (true, "exit code 0".to_string()),
-        Ended::Itself(status) => (false, status.to_string()),
-        Ended::TooLate => (false, format!("not done in {timeout:?}")),
-        Ended::Stopped => (false, "stopped".to_string()),
+        ScriptEnd::Itself(status) if status.success() => (true, "exit code 0".to_string()),
+        ScriptEnd::Itself(status) => (false, status.to_string()),
+        ScriptEnd::TooLate => (false, format!("not done in {timeout:?}")),
+        ScriptEnd::Stopped => (false, "stopped".to_string()),
     };
-    let could_not = matches!(ended, Ended::Itself(status) if status.code() == Some(COULD_NOT));
-    Ok(Outcome {
+    let could_not = matches!(ended, ScriptEnd::Itself(status) if status.code() == Some(COULD_NOT));
+    Ok(ScriptOutcome {
         is_good,
         could_not,
-        stopped: matches!(ended, Ended::Stopped),
+        stopped: matches!(ended, ScriptEnd::Stopped),
         text: format!("{how}: {}", said.trim()),
     })
 }
 
 /// Why a script runs no more.
-enum Ended {
+enum ScriptEnd {
     Itself(ExitStatus),
     TooLate,
     Stopped,
 }
 
 /// Waits for a child, and ends whatever of its group is left.
-fn wait(child: &mut Child, timeout: Duration, stop: &AtomicBool) -> Ended {
+fn wait(child: &mut Child, timeout: Duration, stop: &AtomicBool) -> ScriptEnd {
     let group = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
     let signal = |signal| {
         if let Some(group) = group {
@@ -95,13 +95,13 @@ fn wait(child: &mut Child, timeout: Duration, stop: &AtomicBool) -> Ended {
     let until = Instant::now() + timeout;
     let ended = loop {
         match child.try_wait() {
-            Ok(Some(status)) => break Ended::Itself(status),
-            _ if stop.load(Ordering::Relaxed) => break Ended::Stopped,
+            Ok(Some(status)) => break ScriptEnd::Itself(status),
+            _ if stop.load(Ordering::Relaxed) => break ScriptEnd::Stopped,
             Ok(None) if Instant::now() < until => std::thread::sleep(LOOK),
-            _ => break Ended::TooLate,
+            _ => break ScriptEnd::TooLate,
         }
     };
-    if !matches!(ended, Ended::Itself(_)) {
+    if !matches!(ended, ScriptEnd::Itself(_)) {
         // Its traps may unmount what we know nothing of.
         signal(Signal::TERM);
         let until = Instant::now() + GRACE;

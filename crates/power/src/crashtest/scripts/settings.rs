@@ -1,7 +1,7 @@
 //! Settings of a campaign of scripts.
 
 use super::ScriptOptions;
-use crate::crashtest::{Age, Campaign, Cuts, Occasion, Stream};
+use crate::crashtest::{Campaign, CommandStream, Cuts, Occasion, StartingAge};
 use crate::served::parse_fault;
 use serde::{Deserialize, Serialize};
 use ssdlab_base::LabError;
@@ -18,7 +18,7 @@ use std::time::Duration;
 /// Settings of a campaign; `campaign.json`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Settings {
+pub struct CampaignSettings {
     /// A drive of the catalogue, its file, or a saved drive.
     pub drive: String,
     /// Bytes that it offers; of a saved drive nothing else.
@@ -55,7 +55,7 @@ const FULL_SHARE: usize = 4;
 const MARKS_NAMED: usize = 8;
 
 /// The first marks of a stream, in words.
-fn known_marks(stream: &Stream) -> String {
+fn known_marks(stream: &CommandStream) -> String {
     let mut names: Vec<&str> = Vec::new();
     for mark in &stream.marks {
         if !names.contains(&mark.text.as_str()) {
@@ -74,7 +74,7 @@ fn known_marks(stream: &Stream) -> String {
     format!("it made {}: {}{more}", stream.marks.len(), names.join(", "))
 }
 
-impl Settings {
+impl CampaignSettings {
     /// The drive's configuration.
     ///
     /// # Errors
@@ -84,7 +84,7 @@ impl Settings {
     }
 
     /// The drive's configuration, and the wear of a saved one.
-    fn opened(&self) -> Result<(DriveConfig, Option<Age>), LabError> {
+    fn opened(&self) -> Result<(DriveConfig, Option<StartingAge>), LabError> {
         let path = Path::new(&self.drive);
         if saved::is_saved(path) {
             let (drive, _) = saved::load(path)?;
@@ -95,7 +95,7 @@ impl Settings {
                     "leave --size out: a saved drive has the size that it has",
                 ));
             }
-            return Ok((config, Some(Age::worn(&drive))));
+            return Ok((config, Some(StartingAge::worn(&drive))));
         }
         let found = catalogue::open(&self.drive)?;
         let bytes = self.size.unwrap_or(SIZE);
@@ -125,7 +125,7 @@ impl Settings {
     /// The campaign on each age of the drive, with the name of the age.
     pub(super) fn campaigns(
         &self,
-        stream: &Stream,
+        stream: &CommandStream,
         jobs: usize,
     ) -> Result<Vec<(&'static str, Campaign)>, LabError> {
         let faults = self.faults.iter().map(|text| parse_fault(text, self.seed));
@@ -136,12 +136,12 @@ impl Settings {
         let count = self.cuts.unwrap_or(0);
         let mut ages = match (worn, self.age.as_str(), self.cuts) {
             (Some(worn), ..) => vec![("worn", worn, count)],
-            (None, "full", _) => vec![("full", Age::Filled, count)],
+            (None, "full", _) => vec![("full", StartingAge::Filled, count)],
             (None, "mixed", Some(_)) => vec![
-                ("new", Age::New, count - count / FULL_SHARE),
-                ("full", Age::Filled, count / FULL_SHARE),
+                ("new", StartingAge::New, count - count / FULL_SHARE),
+                ("full", StartingAge::Filled, count / FULL_SHARE),
             ],
-            _ => vec![("new", Age::New, count)],
+            _ => vec![("new", StartingAge::New, count)],
         };
         ages.retain(|&(_, _, count)| count > 0 || self.cuts.is_none());
         let campaign = |(name, age, count)| {
@@ -161,7 +161,7 @@ impl Settings {
     }
 
     /// The command that cuts do not come before.
-    pub(super) fn first_command(&self, stream: &Stream) -> Result<usize, LabError> {
+    pub(super) fn first_command(&self, stream: &CommandStream) -> Result<usize, LabError> {
         let Some(text) = &self.after_mark else {
             return Ok(0);
         };

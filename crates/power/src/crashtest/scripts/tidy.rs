@@ -1,7 +1,7 @@
 //! Cleaning up behind a script: mounts, loop devices, remains of a killed run.
 
 use super::loops::{HeldLoop, loops_on};
-use super::mounts::{Mount, has_mounts, mounts, unmount_later};
+use super::mounts::{MountInfoLine, has_mounts, mounts, unmount_later};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -22,16 +22,16 @@ pub fn tidy(folder: &Path) {
     let until = Instant::now() + LET_GO;
     loop {
         let loops = loops_on(folder);
-        let is_left = |mount: &Mount| {
+        let is_left = |mount: &MountInfoLine| {
             let is_inside = mount.at.starts_with(folder) && mount.at != own;
             is_inside || loops.iter().any(|device| device.carries(mount))
         };
-        let left: Vec<Mount> = mounts().into_iter().filter(is_left).collect();
+        let left: Vec<MountInfoLine> = mounts().into_iter().filter(is_left).collect();
         if (left.is_empty() && loops.is_empty()) || Instant::now() > until {
             return;
         }
         // One mount on another is listed after it.
-        left.iter().rev().for_each(Mount::unmount);
+        left.iter().rev().for_each(MountInfoLine::unmount);
         loops.into_iter().for_each(HeldLoop::detach);
         std::thread::sleep(LOOK);
     }
@@ -40,7 +40,7 @@ pub fn tidy(folder: &Path) {
 /// Unmounts the drives of campaigns that were killed, with all that was on them, and removes their
 /// folders; returns those. A mount counts as dead when the kernel says that nobody serves it.
 pub fn clear_dead() -> Vec<PathBuf> {
-    let dead = |mount: &Mount| {
+    let dead = |mount: &MountInfoLine| {
         let folder = mount.at.parent()?.to_owned();
         let name = folder.file_name()?.to_str()?;
         let is_ours = mount.source == "ssdlab"

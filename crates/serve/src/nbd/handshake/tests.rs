@@ -14,7 +14,10 @@ fn export() -> Export {
 /// A handshake past the client's flags, its greeting forgotten.
 fn begun() -> Handshake {
     let mut handshake = Handshake::new(export(), Encryption::Off);
-    assert_eq!(handshake.feed(&3_u32.to_be_bytes()), (4, Step::More));
+    assert_eq!(
+        handshake.feed(&3_u32.to_be_bytes()),
+        (4, HandshakeStep::More)
+    );
     handshake.out.clear();
     handshake
 }
@@ -22,7 +25,7 @@ fn begun() -> Handshake {
 /// Kinds and bodies of the replies queued.
 fn replies(handshake: &mut Handshake) -> Vec<(u32, Vec<u8>)> {
     let out = std::mem::take(&mut handshake.out);
-    let (mut bytes, mut found) = (Reader(&out), Vec::new());
+    let (mut bytes, mut found) = (WireReader(&out), Vec::new());
     while let Some(magic) = bytes.u64() {
         assert_eq!(magic, OPTION_REPLY_MAGIC);
         bytes.u32().unwrap();
@@ -50,14 +53,14 @@ fn one_byte_at_a_time_comes_to_the_same() {
     let mut whole = Handshake::new(export(), Encryption::Off);
     let (taken, step) = whole.feed(&[bytes.clone(), b"request".to_vec()].concat());
     assert_eq!(taken, bytes.len(), "what follows is not the handshake's");
-    let session = Session {
+    let session = NbdSession {
         structured: true,
         extended: false,
         contexts: [true, false],
     };
-    assert_eq!(step, Step::Transmit(session));
+    assert_eq!(step, HandshakeStep::Transmit(session));
     let mut slow = Handshake::new(export(), Encryption::Off);
-    let (mut start, mut last) = (0, Step::More);
+    let (mut start, mut last) = (0, HandshakeStep::More);
     for end in 1..=bytes.len() {
         let (taken, step) = slow.feed(&bytes[start..end]);
         start += taken;
@@ -105,12 +108,16 @@ fn contexts_need_structure_and_the_same_name() {
     assert_eq!(ask(&mut handshake, OPT_SET_META_CONTEXT, &body).len(), 3);
     let go = option(OPT_GO, &[&[0, 0, 0, 5][..], b"drive", &[0, 0]].concat());
     let (_, step) = handshake.feed(&go);
-    let session = Session {
+    let session = NbdSession {
         structured: true,
         extended: false,
         contexts: [false; 2],
     };
-    assert_eq!(step, Step::Transmit(session), "chosen for another name");
+    assert_eq!(
+        step,
+        HandshakeStep::Transmit(session),
+        "chosen for another name"
+    );
 }
 
 #[test]
@@ -144,7 +151,7 @@ fn mistakes_are_answered() {
 fn what_cannot_go_on_ends() {
     let close = |bytes: &[u8]| {
         let mut handshake = Handshake::new(export(), Encryption::Off);
-        matches!(handshake.feed(bytes).1, Step::Close(_))
+        matches!(handshake.feed(bytes).1, HandshakeStep::Close(_))
     };
     let after = |flags: u32, rest: Vec<u8>| [flags.to_be_bytes().to_vec(), rest].concat();
     assert!(close(&after(4, Vec::new())), "unknown client flags");
@@ -186,7 +193,7 @@ fn tls_is_as_the_server_wants_it() {
     }
     let by_name = option(OPT_EXPORT_NAME, b"drive");
     let closed = begun(Encryption::Required).feed(&by_name).1;
-    assert_eq!(closed, Step::Close("TLS is required"));
+    assert_eq!(closed, HandshakeStep::Close("TLS is required"));
     for encryption in [Encryption::Offered, Encryption::Required] {
         let mut handshake = begun(encryption);
         assert_eq!(
@@ -196,13 +203,13 @@ fn tls_is_as_the_server_wants_it() {
         let bytes = [option(OPT_STARTTLS, &[]), option(OPT_GO, &[0; 6])].concat();
         assert_eq!(
             handshake.feed(&bytes),
-            (16, Step::Encrypt),
+            (16, HandshakeStep::Encrypt),
             "nothing behind it"
         );
         assert_eq!(replies(&mut handshake), [(REP_ACK, Vec::new())]);
         assert_eq!(ask(&mut handshake, OPT_STARTTLS, &[])[0].0, REP_ERR_INVALID);
         let (_, step) = handshake.feed(&option(OPT_GO, &[0; 6]));
-        assert_eq!(step, Step::Transmit(Session::default()));
+        assert_eq!(step, HandshakeStep::Transmit(NbdSession::default()));
     }
 }
 
@@ -218,7 +225,7 @@ fn an_agreement_before_tls_is_void_inside() {
     ));
     handshake.feed(&option(OPT_STARTTLS, &[]));
     let (_, step) = handshake.feed(&option(OPT_GO, &[0; 6]));
-    assert_eq!(step, Step::Transmit(Session::default()));
+    assert_eq!(step, HandshakeStep::Transmit(NbdSession::default()));
 }
 
 #[test]
@@ -227,8 +234,11 @@ fn a_client_without_a_place_is_refused_in_words_and_may_ask_again() {
     let go = option(OPT_GO, &[0; 6]);
     for _ in 0..2 {
         let both = [option(OPT_LIST, &[]), go.clone()].concat();
-        assert!(matches!(handshake.feed(&both).1, Step::Transmit(_)));
-        assert_eq!(handshake.refuse("full"), Step::More);
+        assert!(matches!(
+            handshake.feed(&both).1,
+            HandshakeStep::Transmit(_)
+        ));
+        assert_eq!(handshake.refuse("full"), HandshakeStep::More);
         let found = replies(&mut handshake);
         assert_eq!(
             found.len(),
@@ -238,7 +248,10 @@ fn a_client_without_a_place_is_refused_in_words_and_may_ask_again() {
         assert_eq!(found[2], (REP_ERR_POLICY, b"full".to_vec()));
     }
     let by_name = option(OPT_EXPORT_NAME, b"drive");
-    assert!(matches!(handshake.feed(&by_name).1, Step::Transmit(_)));
-    assert!(matches!(handshake.refuse("full"), Step::Close(_)));
+    assert!(matches!(
+        handshake.feed(&by_name).1,
+        HandshakeStep::Transmit(_)
+    ));
+    assert!(matches!(handshake.refuse("full"), HandshakeStep::Close(_)));
     assert!(handshake.out.is_empty());
 }

@@ -1,13 +1,13 @@
 //! The questions of `ssdlab drives new` at a terminal.
 
-use crate::failure::Failure;
+use crate::failure::CliFailure;
 use console::Term;
 use ssdlab_base::LabError;
-use ssdlab_life::draft::{Facts, QUESTIONS};
+use ssdlab_life::draft::{DatasheetFacts, QUESTIONS};
 use std::path::Path;
 
 /// Asks for each fact until its answer is one; an empty answer leaves it out.
-pub fn ask(facts: &mut Facts) -> Result<(), Failure> {
+pub fn ask(facts: &mut DatasheetFacts) -> Result<(), CliFailure> {
     let term = Term::stderr();
     let wrong = |error| LabError::file("asking", Path::new("the terminal"), error);
     term.write_line("Facts of the data sheet; an empty answer leaves one out (* is needed).")

@@ -4,8 +4,8 @@ use clap::Args;
 use ssdlab_base::LabError;
 use ssdlab_base::quantity::parse_size;
 use ssdlab_load::trace::ReadOptions;
-use ssdlab_twin::latency::Rate;
-use ssdlab_twin::trace::Trace;
+use ssdlab_twin::latency::RequestedRate;
+use ssdlab_twin::trace::TraceExcerpt;
 use std::path::PathBuf;
 
 /// `ssdlab twin predict`.
@@ -61,24 +61,24 @@ pub struct Predict {
 
 impl Predict {
     /// The trace of a drive of `capacity` bytes.
-    pub fn trace(&self, capacity: u64) -> Result<Option<Trace>, LabError> {
+    pub fn trace(&self, capacity: u64) -> Result<Option<TraceExcerpt>, LabError> {
         let options = ReadOptions {
             device: self.device.clone(),
             ..ReadOptions::default()
         };
         let path = self.trace.as_deref();
-        path.map(|path| Trace::read(path, &options, capacity))
+        path.map(|path| TraceExcerpt::read(path, &options, capacity))
             .transpose()
     }
 
     /// Rates of writes.
-    pub fn rates(&self) -> Result<Vec<Rate>, LabError> {
+    pub fn rates(&self) -> Result<Vec<RequestedRate>, LabError> {
         let rate = |text: &String| {
             let number = |text: &str| text.parse::<f64>().ok().filter(|n| *n > 0.0 && *n < 1e9);
             let found = match (text.strip_suffix('%'), text.strip_suffix(['k', 'K'])) {
-                (Some(percent), _) => number(percent).map(|n| Rate::Share(n / 100.0)),
-                (_, Some(thousands)) => number(thousands).map(|n| Rate::Iops(n * 1000.0)),
-                _ => number(text).map(Rate::Iops),
+                (Some(percent), _) => number(percent).map(|n| RequestedRate::Share(n / 100.0)),
+                (_, Some(thousands)) => number(thousands).map(|n| RequestedRate::Iops(n * 1000.0)),
+                _ => number(text).map(RequestedRate::Iops),
             };
             found.ok_or_else(|| {
                 let allowed = "a rate above 0 is allowed";
