@@ -59,11 +59,11 @@ macro_rules! keys {
             $($($family($of),)+)?
         }
 
-        impl $crate::keys::Key for $type {
+        impl $crate::keys::ExperimentKey for $type {
             fn name(self) -> String {
                 match self {
                     $(Self::$plain => $name.to_owned(),)*
-                    $($(Self::$family(of) => format!($pattern, $crate::keys::Key::name(of)),)+)?
+                    $($(Self::$family(of) => format!($pattern, $crate::keys::ExperimentKey::name(of)),)+)?
                 }
             }
 
@@ -71,7 +71,7 @@ macro_rules! keys {
             fn all() -> Vec<Self> {
                 let mut all = vec![$(Self::$plain),*];
                 $($(all.extend(
-                    <$of as $crate::keys::Key>::all().into_iter().map(Self::$family),
+                    <$of as $crate::keys::ExperimentKey>::all().into_iter().map(Self::$family),
                 );)+)?
                 all
             }

@@ -27,12 +27,12 @@ stopped (Ctrl-C keeps what was measured), 130 a second Ctrl-C quit at once."
 pub struct Cli {
     /// What to do.
     #[command(subcommand)]
-    pub command: Command,
+    pub command: CliCommand,
 }
 
 /// The subcommands.
 #[derive(Subcommand, Debug)]
-pub enum Command {
+pub enum CliCommand {
     /// Measure a target and say whether it is a good choice for a role.
     Qualify(qualify::Qualify),
     /// Take a modelled drive apart, one cost at a time, and say what makes it slow.
@@ -75,9 +75,9 @@ pub enum Command {
     /// Fit models to what was measured of a drive, and predict other loads with intervals.
     Twin(twin::TwinArgs),
     /// Probe a drive's buffer, caches, spare area and superblocks; write them as a drive file.
-    Fingerprint(fingerprint::Fingerprint),
+    Fingerprint(fingerprint::FingerprintArgs),
     /// Age a modelled drive over its whole life: wear, failures, and the worn drive to keep.
-    Age(Box<age::Age>),
+    Age(Box<age::AgeArgs>),
     /// Endurance of drives under JESD219's enterprise stream, against their ratings.
     Endurance(endurance::Endurance),
     /// Compare write amplification with closed forms and a reference simulator.
@@ -101,7 +101,7 @@ pub enum Command {
     },
 }
 
-impl Command {
+impl CliCommand {
     /// Carries it out.
     ///
     /// # Errors

@@ -46,12 +46,12 @@ pub struct Reserved {
     created: Vec<PathBuf>,
 }
 
-impl Reserved {
+impl ReservedDir {
     /// Makes the directory, its parents too.
     ///
     /// # Errors
     /// When it cannot be made, or has something in it that may not be replaced.
-    pub fn new(path: &Path, existing: Existing) -> Result<Reserved, LabError> {
+    pub fn new(path: &Path, existing: Existing) -> Result<ReservedDir, LabError> {
         let missing = path
             .ancestors()
             .take_while(|p| !p.as_os_str().is_empty() && !p.exists());
@@ -72,7 +72,7 @@ impl Reserved {
     }
 }
 
-impl Drop for Reserved {
+impl Drop for ReservedDir {
     fn drop(&mut self) {
         for path in &self.created {
             // Fails, as it should, when there is something in it.

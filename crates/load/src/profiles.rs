@@ -21,7 +21,7 @@ pub struct WorkloadProfile {
 
 macro_rules! profiles {
     ($($name:literal),* $(,)?) => {
-        &[$(Profile { name: $name, text: include_str!(concat!("profiles/", $name, ".fio")) }),*]
+        &[$(WorkloadProfile { name: $name, text: include_str!(concat!("profiles/", $name, ".fio")) }),*]
     };
 }
 

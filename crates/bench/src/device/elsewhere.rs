@@ -1,6 +1,6 @@
 //! Files and block devices as targets, on systems other than Linux: there are none.
 
-use super::{Counters, Done, Needs, OpenOptions, Target, TargetFacts};
+use super::{Counters, Needs, OpenOptions, Target, TargetCompletion, TargetFacts};
 use ssdlab_base::LabError;
 use ssdlab_ssd::{Command, Nanos};
 use std::path::Path;
@@ -51,7 +51,11 @@ impl Target for FileTarget {
         match *self {}
     }
 
-    fn reap(&mut self, _until: Option<Nanos>, _done: &mut Vec<Done>) -> Result<(), LabError> {
+    fn reap(
+        &mut self,
+        _until: Option<Nanos>,
+        _done: &mut Vec<TargetCompletion>,
+    ) -> Result<(), LabError> {
         match *self {}
     }
 

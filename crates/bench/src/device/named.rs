@@ -125,16 +125,16 @@ pub enum OpenTarget {
     Nvme(Box<NvmeTarget>),
 }
 
-/// Evaluates an expression with the target inside an [`Opened`], compiled for each kind, so that
+/// Evaluates an expression with the target inside an [`OpenTarget`], compiled for each kind, so that
 /// no command of a run pays for the choice.
 #[macro_export]
 macro_rules! with_target {
     ($opened:expr, $target:ident => $value:expr) => {
         match $opened {
-            $crate::device::named::Opened::Modelled($target, _) => $value,
-            $crate::device::named::Opened::Null($target) => $value,
-            $crate::device::named::Opened::Real($target) => $value,
-            $crate::device::named::Opened::Nvme($target) => $value,
+            $crate::device::named::OpenTarget::Modelled($target, _) => $value,
+            $crate::device::named::OpenTarget::Null($target) => $value,
+            $crate::device::named::OpenTarget::Real($target) => $value,
+            $crate::device::named::OpenTarget::Nvme($target) => $value,
         }
     };
 }

@@ -40,7 +40,7 @@ pub trait UringBackend {
     fn entry(&mut self, tag: u32, command: &Command, buffer: *mut u8) -> Self::Entry;
 
     /// The error of the command with `tag`, a read or write of `len` bytes or another one with 0,
-    /// as [`Done::errno`]; 0 if it has succeeded.
+    /// as [`TargetCompletion::errno`]; 0 if it has succeeded.
     fn error(&mut self, tag: u32, result: i32, len: u32) -> i32;
 
     /// What has reached the device.

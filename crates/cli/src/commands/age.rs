@@ -3,11 +3,11 @@
 mod args;
 mod plan;
 
-pub use args::Age;
+pub use args::AgeArgs;
 
 use crate::failure::{CliFailure, CommandExit};
 use crate::output::{
-    Reserved, print, print_json, run_dir, say, self_checked, write_file, write_json,
+    ReservedDir, print, print_json, run_dir, say, self_checked, write_file, write_json,
 };
 use crate::progress::stop_on_signal;
 use plan::{fresh, keep};
@@ -38,7 +38,7 @@ pub fn age(args: &Age) -> Result<CommandExit, CliFailure> {
         }
     };
     let (dir, existing) = run_dir(&args.output, &plan.manner.name, Utc::now());
-    let _reserved = Reserved::new(&dir, existing)?;
+    let _reserved = ReservedDir::new(&dir, existing)?;
     let keep = keep(args, &dir)?;
     let place = place(args, &dir)?;
     let stop = stop_on_signal()?;

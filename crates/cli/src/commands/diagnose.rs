@@ -32,7 +32,7 @@ fn drive(args: &Diagnose, name: &str) -> Result<Drive, LabError> {
 }
 
 /// Progress in a line for each experiment.
-struct Lines {
+struct DiagnoseLines {
     quiet: bool,
 }
 

@@ -10,9 +10,9 @@ use crate::failure::{CliFailure, CommandExit};
 use crate::output::{print, print_json};
 use adopt::Adopt;
 use clap::{Args, Subcommand};
-use known::Known;
-use new::New;
-use references::References;
+use known::KnownArgs;
+use new::NewDriveArgs;
+use references::ReferencesArgs;
 use ssdlab_drives::catalogue;
 use ssdlab_drives::catalogue::show;
 use validate::Validate;
@@ -57,12 +57,12 @@ pub enum DrivesAction {
     /// holds within 15 % of the sheet. Exits with 1 when one does not.
     Validate(Validate),
     /// Compare the figures kept of the drives that `qualify` puts beside a target with the model.
-    References(References),
+    References(ReferencesArgs),
     /// Real drives: what published sources say of their power-loss protection and rated writes.
     ///
     /// `inspect` and `qualify` look a drive up here by the model name that it reports. A drive that
     /// is not listed is not known, which is different from not protected.
-    Known(Known),
+    Known(KnownArgs),
     /// One drive: every parameter with its kind and source.
     Show {
         /// Name, or a .toml file.

@@ -3,7 +3,7 @@
 mod args;
 mod mirror;
 
-pub use args::Endurance;
+pub use args::EnduranceArgs;
 
 use crate::failure::{CliFailure, CommandExit};
 use crate::output::{print, print_json, say};

@@ -2,7 +2,7 @@
 
 mod args;
 
-pub use args::Fingerprint;
+pub use args::FingerprintArgs;
 
 use crate::failure::{CliFailure, CommandExit};
 use crate::output::{Reserved, print_result, run_dir, say, write_file, write_json};
@@ -15,7 +15,7 @@ use ssdlab_twin::fingerprint::probes::Probe;
 use ssdlab_twin::fingerprint::{FingerprintProgress, FingerprintRequest, file, page, show, take};
 
 /// Announces the plan, then a line for each probe.
-struct Lines {
+struct FingerprintLines {
     quiet: bool,
     bar: Option<RateBar>,
 }
@@ -52,7 +52,7 @@ pub fn fingerprint(args: &Fingerprint) -> Result<CommandExit, CliFailure> {
         seed: args.seed,
     };
     let (dir, existing) = run_dir(&args.output, "fingerprint", Utc::now());
-    let _reserved = Reserved::new(&dir, existing)?;
+    let _reserved = ReservedDir::new(&dir, existing)?;
     let quiet = args.output.quiet;
     let stop = stop_on_signal()?;
     let fingerprint = take(&request, &mut Lines { quiet, bar: None }, &stop)?;

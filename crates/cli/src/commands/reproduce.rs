@@ -56,7 +56,7 @@ pub fn reproduce(args: &Reproduce) -> Result<CommandExit, CliFailure> {
         return list(&chosen, args.output.json);
     }
     let (dir, existing) = run_dir(&args.output, "reproduce", Utc::now());
-    let _reserved = Reserved::new(&dir, existing)?;
+    let _reserved = ReservedDir::new(&dir, existing)?;
     let stop = stop_on_signal()?;
     let cores = ssdlab_base::parallel::cores();
     let threads = args.jobs.map_or(cores, |jobs| jobs as usize);

@@ -47,7 +47,7 @@ pub fn simulate(args: &Simulate) -> Result<CommandExit, CliFailure> {
         None => None,
     };
     let (dir, existing) = run_dir(&args.output(), &plan.name, Utc::now());
-    let _reserved = Reserved::new(&dir, existing)?;
+    let _reserved = ReservedDir::new(&dir, existing)?;
     let stop = stop_on_signal()?;
     let began = Instant::now();
     let mut bar = LifeBar::new(&plan.name, args.quiet);

@@ -6,7 +6,7 @@ pub use args::Snia;
 
 use crate::failure::{CliFailure, CommandExit};
 use crate::output::{
-    Reserved, arguments, print, print_json, run_dir, say, self_checked, write_file, write_json,
+    ReservedDir, arguments, print, print_json, run_dir, say, self_checked, write_file, write_json,
 };
 use crate::progress::{RunBars, stop_on_signal};
 use ssdlab_base::LabError;

@@ -28,7 +28,7 @@ pub struct Theory {
 /// When the results cannot be written.
 pub fn theory(args: &Theory) -> Result<CommandExit, CliFailure> {
     let (dir, existing) = run_dir(&args.output, "theory", Utc::now());
-    let _reserved = Reserved::new(&dir, existing)?;
+    let _reserved = ReservedDir::new(&dir, existing)?;
     let stop = stop_on_signal()?;
     let cases = suite::cases(args.full);
     for case in &cases {

@@ -7,7 +7,7 @@ pub use args::{TwinAction, TwinArgs};
 use crate::failure::{CliFailure, CommandExit};
 use crate::output::{Reserved, print_result, run_dir, say, write_file, write_json};
 use crate::progress::stop_on_signal;
-use args::{Fit, Predict};
+use args::{Predict, TwinFitArgs};
 use ssdlab_base::clock::Utc;
 use ssdlab_base::quantity::parse_size;
 use ssdlab_base::{LabError, parallel};
@@ -63,7 +63,7 @@ fn fit(args: &Fit) -> Result<CommandExit, CliFailure> {
         .map(|(given, line)| latency(given, line))
         .collect::<Result<Vec<_>, _>>()?;
     let (dir, existing) = run_dir(&args.output, "twin", Utc::now());
-    let _reserved = Reserved::new(&dir, existing)?;
+    let _reserved = ReservedDir::new(&dir, existing)?;
     let stop = stop_on_signal()?;
     say(args.output.quiet, "simulating what was measured ...");
     let simulator = Simulator::new(capacity, args.seed, parallel::cores(), &stop);

@@ -1,4 +1,4 @@
-//! The tables of a drive file. Each value has its source and kind; see [`Sourced`].
+//! The tables of a drive file. Each value has its source and kind; see [`SourcedValue`].
 
 use super::sourced::SourcedValue;
 use crate::smart::AttributeSet;
@@ -13,10 +13,10 @@ macro_rules! table {
         #[derive(Clone, Debug, Serialize, Deserialize)]
         #[serde(deny_unknown_fields)]
         pub struct $table {
-            $($(#[$needed_about])* pub $needed: Sourced<$needed_kind>,)*
+            $($(#[$needed_about])* pub $needed: SourcedValue<$needed_kind>,)*
             $($(#[$about_optional])*
             #[serde(default, skip_serializing_if = "Option::is_none")]
-            pub $optional: Option<Sourced<$optional_kind>>,)*
+            pub $optional: Option<SourcedValue<$optional_kind>>,)*
         }
     };
 }

@@ -100,7 +100,7 @@ pub struct DraftQuestion {
 
 macro_rules! question {
     ($key:literal, $needed:literal, $text:literal, $set:expr) => {
-        Question {
+        DraftQuestion {
             key: $key,
             text: $text,
             needed: $needed,

@@ -73,22 +73,22 @@ macro_rules! options {
         }),*]
     };
     (@value $set:tt $unit:literal, $default:literal, $what:literal) => {
-        row($what, $unit, $default, false, Effect::Set(options!(@setter $set)))
+        row($what, $unit, $default, false, OptionEffect::Set(options!(@setter $set)))
     };
     (@named $set:tt $what:literal) => {
-        row($what, "name", "the job's name", true, Effect::Set(options!(@setter $set)))
+        row($what, "name", "the job's name", true, OptionEffect::Set(options!(@setter $set)))
     };
     (@flag $set:tt $default:literal, $what:literal) => {
-        row($what, "0 or 1", $default, true, Effect::Set(options!(@setter $set)))
+        row($what, "0 or 1", $default, true, OptionEffect::Set(options!(@setter $set)))
     };
     (@output $set:tt $what:literal) => {
-        row($what, "any", "", true, Effect::OutputOnly)
+        row($what, "any", "", true, OptionEffect::OutputOnly)
     };
     (@moot $set:tt $what:literal) => {
-        row(concat!("without effect here: ", $what), "any", "", true, Effect::NoDifference)
+        row(concat!("without effect here: ", $what), "any", "", true, OptionEffect::NoDifference)
     };
     (@only $set:tt $default:literal $(, $more:literal)*) => {
-        row(AS_IN_FIO, "", $default, true, Effect::Only(&[$default $(, $more)*]))
+        row(AS_IN_FIO, "", $default, true, OptionEffect::Only(&[$default $(, $more)*]))
     };
     (@setter ($name:ident)) => { setters::$name };
     (@setter ($name:ident $set:ident)) => { setters::$set };

@@ -13,7 +13,7 @@ Examples:
   ssdlab age consumer-sata-1tb --workload zipf:0.99 --block 4k --until 50%
   ssdlab inspect old                  its health afterwards
   ssdlab create DRIVE_DIR --from old  the same drive, empty, to serve")]
-pub struct Age {
+pub struct AgeArgs {
     /// A drive of the catalogue, or a drive file ending in .toml.
     #[arg(required_unless_present = "resume", conflicts_with = "resume")]
     pub drive: Option<String>,

@@ -1,6 +1,6 @@
 //! The life that the arguments ask for.
 
-use super::args::Age;
+use super::args::AgeArgs;
 use ssdlab_base::LabError;
 use ssdlab_base::quantity::parse_size;
 use ssdlab_drives::keep::manner::LifeConditions;

@@ -7,7 +7,7 @@ use ssdlab_drives::known::list;
 
 /// `ssdlab drives known`.
 #[derive(Args, Debug)]
-pub struct Known {
+pub struct KnownArgs {
     /// Part of a family's name, or the model name that a drive reports.
     name: Option<String>,
     /// With sources.

@@ -44,7 +44,7 @@ Examples:
   ssdlab drives new                     # asks
 
 Rules: docs/catalogue.md, \"A file from a data sheet\".")]
-pub struct New {
+pub struct NewDriveArgs {
     /// Facts: KEY=VALUE.
     facts: Vec<String>,
     /// The file to write; without it, NAME.toml. `-` is standard output.

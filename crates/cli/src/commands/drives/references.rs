@@ -13,7 +13,7 @@ use std::sync::atomic::AtomicBool;
 
 /// `ssdlab drives references`.
 #[derive(Args, Debug)]
-pub struct References {
+pub struct ReferencesArgs {
     /// Names; without any, every validated drive.
     #[arg(conflicts_with = "write")]
     drives: Vec<String>,

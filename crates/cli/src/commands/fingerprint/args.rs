@@ -22,7 +22,7 @@ Examples:
   ssdlab fingerprint /dev/nvme0n1 --serial S4NENX0T123456 --budget 2TB
 
 Exit codes: 0 some value is known, 3 none is, 2 an error.")]
-pub struct Fingerprint {
+pub struct FingerprintArgs {
     /// drive:NAME, drive:FILE.toml, drive:PATH of a drive that was aged or saved, a file or a
     /// block device.
     pub target: String,
@@ -41,7 +41,7 @@ pub struct Fingerprint {
     pub output: OutputArgs,
 }
 
-impl Fingerprint {
+impl FingerprintArgs {
     /// The budget: every text is a size or a time.
     pub fn budget(&self) -> Result<ProbeBudget, LabError> {
         let mut budget = ProbeBudget::default();

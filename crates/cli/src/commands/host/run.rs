@@ -3,7 +3,7 @@
 use crate::args::OutputArgs;
 use crate::failure::{CliFailure, CommandExit};
 use crate::output::{
-    Reserved, print, print_json, run_dir, say, self_checked, write_file, write_json,
+    ReservedDir, print, print_json, run_dir, say, self_checked, write_file, write_json,
 };
 use crate::progress::stop_on_signal;
 use clap::Args;
@@ -69,7 +69,7 @@ pub fn run_on_drives<S: Scenario<TargetDrives = [HostDrive]>>(
         spec.validate_on(&drives)?;
     }
     let (path, existing) = run_dir(output, &drives[0].name, Utc::now());
-    let _reserved = Reserved::new(&path, existing)?;
+    let _reserved = ReservedDir::new(&path, existing)?;
     let stop = stop_on_signal()?;
     run_scenario(
         specs,

@@ -2,7 +2,7 @@
 
 mod args;
 
-pub use args::Zil;
+pub use args::ZilArgs;
 
 use super::run::run_scenario;
 use crate::failure::{CliFailure, CommandExit};
@@ -86,7 +86,7 @@ pub fn zil(args: &Zil) -> Result<CommandExit, CliFailure> {
     )
 }
 
-fn open(args: &Zil, size: Option<u64>, stop: &AtomicBool) -> Result<LogDevice, LabError> {
+fn open(args: &ZilArgs, size: Option<u64>, stop: &AtomicBool) -> Result<LogDevice, LabError> {
     let Some(name) = args.target.as_deref() else {
         return Ok(LogDevice::fixed(size.unwrap_or(LogDevice::USUAL)));
     };

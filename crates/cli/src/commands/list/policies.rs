@@ -7,16 +7,16 @@ use ssdlab_ssd::ftl::policies::{PolicyInfo, SEPARATIONS, VICTIM_POLICIES};
 
 /// One policy, for JSON.
 #[derive(Serialize)]
-struct Policy {
+struct PolicyEntry {
     name: &'static str,
     text: &'static str,
     source: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
-    parameter: Option<Parameter>,
+    parameter: Option<ParameterEntry>,
 }
 
 #[derive(Serialize)]
-struct Parameter {
+struct ParameterEntry {
     name: &'static str,
     text: &'static str,
     default: u64,
@@ -24,13 +24,13 @@ struct Parameter {
     max: u64,
 }
 
-impl From<&PolicyInfo> for Policy {
-    fn from(info: &PolicyInfo) -> Policy {
-        Policy {
+impl From<&PolicyInfo> for PolicyEntry {
+    fn from(info: &PolicyInfo) -> PolicyEntry {
+        PolicyEntry {
             name: info.name,
             text: info.text,
             source: info.source,
-            parameter: info.parameter.map(|p| Parameter {
+            parameter: info.parameter.map(|p| ParameterEntry {
                 name: p.name,
                 text: p.text,
                 default: p.default,
@@ -69,7 +69,7 @@ pub fn policies(json: bool) -> Result<(), CliFailure> {
     print(&text)
 }
 
-fn group(text: &mut String, title: &str, policies: &[Policy]) {
+fn group(text: &mut String, title: &str, policies: &[PolicyEntry]) {
     *text += &format!("{title}\n");
     for policy in policies {
         let usage = policy

@@ -5,7 +5,7 @@ use super::bars::sweep_bar;
 use super::plan::{bare, drive_name};
 use crate::failure::{CliFailure, CommandExit};
 use crate::output::{
-    Reserved, print, print_json, run_dir, say, self_checked, write_file, write_json,
+    ReservedDir, print, print_json, run_dir, say, self_checked, write_file, write_json,
 };
 use crate::progress::stop_on_signal;
 use ssdlab_base::LabError;
@@ -32,7 +32,7 @@ pub fn grid(args: &Simulate, settings: &[DriveSetting]) -> Result<CommandExit, C
     // The drive as it stands may be impossible without what the sweep sets.
     let sweep = LifeGrid::new(&drive, settings, &bare(args, &drive)?, &dimensions)?;
     let (dir, existing) = run_dir(&args.output(), "sweep", Utc::now());
-    let _reserved = Reserved::new(&dir, existing)?;
+    let _reserved = ReservedDir::new(&dir, existing)?;
     let stop = stop_on_signal()?;
     let cores = ssdlab_base::parallel::cores();
     let bar = sweep_bar(sweep.points.len(), args.quiet);

@@ -19,7 +19,7 @@ pub struct TwinArgs {
 #[derive(Subcommand, Debug)]
 pub enum TwinAction {
     /// Fit an ensemble of models to a table of settled write rates.
-    Fit(Fit),
+    Fit(TwinFitArgs),
     /// Predict loads that were not measured, and say what to measure next.
     Predict(Predict),
 }
@@ -52,7 +52,7 @@ Examples:
   ssdlab twin fit sequential=runs/seq uniform=runs/uni --capacity 1920GB
   ssdlab twin fit table.csv --from drive:tlc-enterprise-nvme-1920gb
   ssdlab twin fit table.csv --capacity 960GB --latency latency.csv")]
-pub struct Fit {
+pub struct TwinFitArgs {
     /// A table, or runs: LOAD=RUN_DIR, LOAD=FIO.json, uniform@50%=RUN (half in use).
     #[arg(value_name = "TABLE.csv|LOAD=RUN", required = true)]
     pub measured: Vec<String>,
