@@ -82,9 +82,10 @@ impl PyQualifyRequest {
                 "quick takes about a minute, standard a quarter of an hour, full hours",
             )
         })?;
-        let beside = match self.references.is_empty() {
-            true => ReferenceSelection::None,
-            false => ReferenceSelection::Measured(references(&self.references)?),
+        let beside = if self.references.is_empty() {
+            ReferenceSelection::None
+        } else {
+            ReferenceSelection::Measured(references(&self.references)?)
         };
         Ok(QualifyPlan {
             target: target.map(TargetName::parse).transpose()?,

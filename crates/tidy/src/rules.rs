@@ -133,9 +133,10 @@ pub fn columns(source: &SourceFile) -> Vec<String> {
 pub fn too_long(source: &SourceFile) -> Vec<String> {
     let mut found = Vec::new();
     let lines = source.text.lines().count();
-    let most = match source.path.starts_with(COMMANDS) {
-        true => COMMAND_MAX,
-        false => FILE_MAX,
+    let most = if source.path.starts_with(COMMANDS) {
+        COMMAND_MAX
+    } else {
+        FILE_MAX
     };
     if lines > most {
         found.push(format!(
