@@ -65,7 +65,7 @@
 //! | [`DiskFault`] | drives and paths that lie: ignored flushes, lost and misdirected writes |
 //! | [`drawn_drive`] | small drives of many kinds |
 //!
-//! The guide, `docs/crash-disk.md`, has what was measured; the contract is that of
+//! The guide, `docs/power-cuts.md`, has what was measured; the contract is that of
 //! `docs/power-cuts.md`.
 #![deny(unsafe_code)]
 

@@ -229,18 +229,17 @@ pub fn decision(source: &Source) -> Vec<String> {
     found
 }
 
-/// Terms explained twice.
+/// Terms explained twice. A term stands in bold, with its other names behind commas.
 pub fn glossary(source: &Source) -> Vec<String> {
     let mut seen = BTreeMap::new();
-    let mut found = Vec::new();
+    let mut offences = Vec::new();
     for (number, line) in source.text.lines().enumerate() {
-        let Some(term) = line.strip_prefix("### ") else {
-            continue;
-        };
-        for name in term.split(',').map(|name| name.trim().to_lowercase()) {
+        let terms = line.split("**").skip(1).step_by(2);
+        for name in terms.flat_map(|term| term.split(',')) {
+            let name = name.trim().to_lowercase();
             if let Some(first) = seen.insert(name.clone(), number + 1) {
                 let path = &source.path;
-                found.push(format!(
+                offences.push(format!(
                     "{path}:{}: `{name}` is already on line {first}",
                     number + 1
                 ));
@@ -248,9 +247,9 @@ pub fn glossary(source: &Source) -> Vec<String> {
         }
     }
     if seen.is_empty() {
-        found.push(format!("{}: no terms", source.path));
+        offences.push(format!("{}: no terms", source.path));
     }
-    found
+    offences
 }
 
 /// Links of a text to files of the repository that are not there.

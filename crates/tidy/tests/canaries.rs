@@ -149,8 +149,8 @@ fn documents_are_held_to_their_form() {
         1
     );
 
-    assert!(glossary(&rs("g.md", "### a, b\n### c\n")).is_empty());
-    assert_eq!(glossary(&rs("g.md", "### a, b\n### B\n")).len(), 1);
+    assert!(glossary(&rs("g.md", "- **a, b**: x\n- **c**: y\n")).is_empty());
+    assert_eq!(glossary(&rs("g.md", "- **a, b**: x. **B**: y\n")).len(), 1);
     assert_eq!(glossary(&rs("g.md", "a\n")).len(), 1, "no terms at all");
 
     let links = rs(
