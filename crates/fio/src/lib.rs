@@ -1,5 +1,4 @@
 #![doc = include_str!("../README.md")]
-
 // Errors are made once per file: their size costs nothing.
 #![allow(clippy::result_large_err)]
 

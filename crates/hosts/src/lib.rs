@@ -1,8 +1,8 @@
 #![doc = include_str!("../README.md")]
 //! # Structure
 //!
-//! Each host implements [`Scenario`]: a spec with units and defaults, a run, a result with self-checks,
-//! its table, series and JSON. Several drives share one virtual time
+//! Each host implements [`Scenario`]: a spec with units and defaults, a run, a result with
+//! self-checks, its table, series and JSON. Several drives share one virtual time
 //! ([`ssdlab_bench::engine::Devices`]). All are functions of their spec and seed.
 
 pub mod drive;

@@ -233,18 +233,20 @@ pub fn decision(source: &Source) -> Vec<String> {
 pub fn glossary(source: &Source) -> Vec<String> {
     let mut seen = BTreeMap::new();
     let mut offences = Vec::new();
-    for (number, line) in source.text.lines().enumerate() {
-        let terms = line.split("**").skip(1).step_by(2);
-        for name in terms.flat_map(|term| term.split(',')) {
-            let name = name.trim().to_lowercase();
-            if let Some(first) = seen.insert(name.clone(), number + 1) {
+    let mut line = 1;
+    for (part, text) in source.text.split("**").enumerate() {
+        let names = text.split(',').filter(|_| part % 2 == 1);
+        for name in names {
+            let words: Vec<&str> = name.split_whitespace().collect();
+            let name = words.join(" ").to_lowercase();
+            if let Some(first) = seen.insert(name.clone(), line) {
                 let path = &source.path;
                 offences.push(format!(
-                    "{path}:{}: `{name}` is already on line {first}",
-                    number + 1
+                    "{path}:{line}: `{name}` is already on line {first}"
                 ));
             }
         }
+        line += text.matches('\n').count();
     }
     if seen.is_empty() {
         offences.push(format!("{}: no terms", source.path));

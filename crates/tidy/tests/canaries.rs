@@ -150,7 +150,10 @@ fn documents_are_held_to_their_form() {
     );
 
     assert!(glossary(&rs("g.md", "- **a, b**: x\n- **c**: y\n")).is_empty());
-    assert_eq!(glossary(&rs("g.md", "- **a, b**: x. **B**: y\n")).len(), 1);
+    assert_eq!(
+        glossary(&rs("g.md", "- **a, b c**: x. **B\n  C**: y\n")).len(),
+        1
+    );
     assert_eq!(glossary(&rs("g.md", "a\n")).len(), 1, "no terms at all");
 
     let links = rs(
