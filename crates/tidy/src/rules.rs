@@ -254,6 +254,20 @@ pub fn glossary(source: &Source) -> Vec<String> {
     offences
 }
 
+/// Pages beside `map` to which no link of it leads.
+pub fn unmapped(map: &Source, pages: &[&str]) -> Vec<String> {
+    let links: Vec<&str> = map
+        .text
+        .split("](")
+        .skip(1)
+        .filter_map(|rest| rest.split([')', '#']).next())
+        .collect();
+    let unlinked = pages.iter().filter(|page| !links.contains(page));
+    unlinked
+        .map(|page| format!("{}: no link to `{page}`", map.path))
+        .collect()
+}
+
 /// Links of a text to files of the repository that are not there.
 pub fn broken_links(source: &Source, exists: impl Fn(&str) -> bool) -> Vec<String> {
     let folder = source

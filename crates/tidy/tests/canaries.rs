@@ -156,6 +156,9 @@ fn documents_are_held_to_their_form() {
     );
     assert_eq!(glossary(&rs("g.md", "a\n")).len(), 1, "no terms at all");
 
+    let map = rs("docs/README.md", "[x](a.md) [y](b.md#part)");
+    assert_eq!(unmapped(&map, &["a.md", "b.md", "c.md"]).len(), 1);
+
     let links = rs(
         "docs/a.md",
         "[x](b.md#part) [y](../c.md) [z](https://e.org) [w](#here)",
