@@ -2,7 +2,7 @@
 //! crash disk: each is found, and its remedy is clean under every cut.
 //!
 //! `cargo test -p ssdlab-crash --test published -- --nocapture` prints the table of
-//! `docs/crash-disk.md`.
+//! `docs/power-cuts.md`.
 
 use ssdlab_crash::{
     Blame, CrashDisk, CrashError, CrashFiles, DriveConfig, FileId, FileSystemRules, crash_test,

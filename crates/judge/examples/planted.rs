@@ -1,4 +1,4 @@
-//! How often the diagnosis names a planted fault first, over seeds: the table of docs/methods.md.
+//! How often the diagnosis names a planted fault first, over seeds: the table of docs/qualify.md.
 //! Healthy drives and pairs of faults too; of a pair, both must be among the first three.
 //!
 //!     cargo run --release -p ssdlab-judge --example planted -- FIRST_SEED COUNT [pairs|host]

@@ -66,7 +66,7 @@ pub fn policies(json: bool) -> Result<CommandExit, CliFailure> {
         &separations,
     );
     text += "\nTry one: ssdlab simulate --drive NAME --set ftl.victim=d-choices:4\n\
-             Write one: docs/adding-a-policy.md";
+             Write one: docs/simulate.md";
     print(&text)?;
     Ok(CommandExit::Good)
 }
