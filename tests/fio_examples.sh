@@ -2,7 +2,7 @@
 # Which of fio's own example job files are accepted, and which run on a modelled drive? Do those that
 # fio can run give the same commands in both, and ten of them the same on a real file? Takes them
 # from Debian's source package by a private apt configuration, since they are under the GPL and are
-# not kept here, and compares the list with docs/fio-examples.md. With `update`, writes that page.
+# not kept here, and compares the list with tests/fio_examples.md. With `update`, writes that page.
 # Needs apt-get, Debian's archive key and the network; without them says so in a line that begins
 # with SKIPPED. FIO_EXAMPLES names a directory that has the files already.
 # Usage: bash tests/fio_examples.sh PATH-TO-SSDLAB [update]
@@ -12,7 +12,7 @@ ssdlab=$(realpath "$1")
 cd "$(dirname "$0")/.."
 . tests/skips.sh
 version=3.33
-page=docs/fio-examples.md
+page=tests/fio_examples.md
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 

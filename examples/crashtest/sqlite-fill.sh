@@ -1,4 +1,4 @@
-# Workload of docs/does-your-database-survive.md: transactions of SQLite on ext4 on the drive.
+# Workload of docs/test-your-program.md: transactions of SQLite on ext4 on the drive.
 # Needs root, /dev/fuse and a loop device; works in the folder SSDLAB_DATA if there is one.
 #   JOURNAL      DELETE, TRUNCATE, PERSIST or WAL (WAL)
 #   SYNCHRONOUS  OFF, NORMAL, FULL or EXTRA (FULL)

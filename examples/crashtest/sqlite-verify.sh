@@ -1,4 +1,4 @@
-# Check of docs/does-your-database-survive.md: SQLite's own check passes, and every acknowledged
+# Check of docs/test-your-program.md: SQLite's own check passes, and every acknowledged
 # transaction is there. Says `damaged` or `lost` first if not.
 set -e
 data=$SSDLAB_DATA

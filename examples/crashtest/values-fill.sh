@@ -1,4 +1,4 @@
-# Workload of docs/crashtest.md: writes eight values, each flushed before it is marked. FSYNC= skips
+# Workload of docs/test-your-program.md: writes eight values, each flushed before it is marked. FSYNC= skips
 # the flush.
 for n in 1 2 3 4 5 6 7 8; do
   printf 'value %-505d\n' $n |

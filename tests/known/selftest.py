@@ -12,7 +12,7 @@ import known
 sys.path.append(str(known.PRESETS))
 from stores import Damaged, decode, judge, text_of
 
-GUIDE = known.HERE.parent.parent / "docs" / "does-your-database-survive.md"
+GUIDE = known.HERE.parent.parent / "docs" / "test-your-program.md"
 RESULTS = known.HERE / "results.jsonl"
 
 

@@ -245,9 +245,10 @@ impl PublishedFigure {
 
     /// Our value, and in words where that says more; `None` when what it needs was not run.
     pub(crate) fn ours(&self, found: &ExperimentRecords) -> Option<(f64, Option<String>)> {
-        match self.pending.is_empty() {
-            true => self.source.found(found),
-            false => None,
+        if self.pending.is_empty() {
+            self.source.found(found)
+        } else {
+            None
         }
     }
 
@@ -467,9 +468,10 @@ impl ReproductionRow {
 
     /// What the figure is to the model, as people read it.
     pub fn kind_text(&self) -> &'static str {
-        match self.null_meets() {
-            true => "not a test",
-            false => self.figure.kind.name(),
+        if self.null_meets() {
+            "not a test"
+        } else {
+            self.figure.kind.name()
         }
     }
 

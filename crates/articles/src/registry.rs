@@ -85,7 +85,7 @@ pub(crate) static ARTICLES: [Article; 5] = [
         source: "A. Lal Shimpi (AnandTech), The Impact of Spare Area on Performance, 2010.",
         intro: "The same flash is sold with 28 % and with 13 % spare area. Who notices, when the \
                 drive is full, and when it is full and dirty? The article's traces were never \
-                published: ours are made to their description; docs/experiments.md has the \
+                published: ours are made to their description; docs/articles.md has the \
                 details.",
         sections: &[
             &spare::run::FULL,

@@ -140,9 +140,12 @@ pub fn reproduce(
     };
     let mut found = BTreeMap::new();
     let mut failed = None;
-    let work = |experiment: &&'static dyn AnyExperiment| match stop.load(Ordering::Relaxed) {
-        true => Ok(None),
-        false => experiment.run(&setup).map(Some),
+    let work = |experiment: &&'static dyn AnyExperiment| {
+        if stop.load(Ordering::Relaxed) {
+            Ok(None)
+        } else {
+            experiment.run(&setup).map(Some)
+        }
     };
     parallel::each(&todo, threads, work, |index, outcome| match outcome {
         Ok(Some(outcome)) => {

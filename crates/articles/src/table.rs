@@ -11,9 +11,10 @@ const WIDTHS: [u16; 6] = [25, 17, 13, 7, 11, 7];
 /// A figure in a line: its id and what was published.
 pub fn listed(figure: &PublishedFigure) -> String {
     let published = figure.published_text();
-    let what = match figure.what.is_empty() {
-        true => published,
-        false => format!("{}: {published}", figure.what),
+    let what = if figure.what.is_empty() {
+        published
+    } else {
+        format!("{}: {published}", figure.what)
     };
     format!("{:<24} {what}", figure.id)
 }

@@ -1,6 +1,6 @@
 //! Which fio job files can be carried out, and why the others cannot: a list in Markdown. Every
 //! accepted file is run on a modelled drive, for a quarter of a second of this machine's time at
-//! most. `tests/fio_examples.sh` makes `docs/fio-examples.md` with it.
+//! most. `tests/fio_examples.sh` makes `tests/fio_examples.md` with it.
 //!
 //! `cargo run -p ssdlab-bench --example fio_files -- fio/examples/*.fio`
 

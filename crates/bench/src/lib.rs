@@ -1,4 +1,4 @@
-//! Devices, the engine that runs a plan on them, records, analysis and exports.
+#![doc = include_str!("../README.md")]
 
 pub mod analysis;
 pub mod device;

@@ -3,7 +3,7 @@
 //! | file                     | what                                              | written     |
 //! |--------------------------|---------------------------------------------------|-------------|
 //! | `run.json`               | [`RunHeader`]: plan, target, seed, arguments      | before      |
-//! | `series.csv`             | one row per second, all jobs together ([`OltpSecond`])| each second |
+//! | `series.csv`             | one row per second, all jobs together ([`Second`])| each second |
 //! | `histograms/latency.csv` | each second's histograms, one row per bucket      | each second |
 //! | `result.json`            | [`RunResult`]: totals, checks, steady state, cliff| at the end  |
 //! | `series.parquet`         | `series.csv` again, in columns with types         | at the end  |
@@ -16,7 +16,7 @@
 //! in the first second. Rows are flushed every second: a killed run is readable up to its last
 //! whole row. `result.json` is renamed into place, so it is whole or absent.
 //!
-//! [`OltpSecond`]: crate::record::Second
+//! [`Second`]: crate::record::Second
 
 mod columns;
 mod csv;

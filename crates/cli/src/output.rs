@@ -42,7 +42,7 @@ pub fn run_dir(args: &OutputArgs, name: &str, now: Utc) -> (PathBuf, Existing) {
 
 /// A directory made before a run starts, so that a place that cannot be written is found at once.
 /// Whatever of it is still empty in the end is removed again.
-pub struct Reserved {
+pub struct ReservedDir {
     created: Vec<PathBuf>,
 }
 
@@ -57,7 +57,7 @@ impl ReservedDir {
             .take_while(|p| !p.as_os_str().is_empty() && !p.exists());
         let created: Vec<PathBuf> = missing.map(Path::to_owned).collect();
         std::fs::create_dir_all(path).map_err(|error| LabError::file("creating", path, error))?;
-        let reserved = Reserved { created };
+        let reserved = ReservedDir { created };
         let used = std::fs::read_dir(path)
             .map_err(|error| LabError::file("reading", path, error))?
             .next()

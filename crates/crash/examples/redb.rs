@@ -60,9 +60,10 @@ impl StorageBackend for Backend {
     }
 
     fn sync_data(&self, _eventual: bool) -> io::Result<()> {
-        match self.syncs {
-            true => self.disk().flush().map_err(io::Error::other),
-            false => Ok(()),
+        if self.syncs {
+            self.disk().flush().map_err(io::Error::other)
+        } else {
+            Ok(())
         }
     }
 

@@ -76,9 +76,10 @@ unsafe extern "C" fn open(
     let opened = unsafe { path(name) }.and_then(|name| {
         with(ffi::SQLITE_CANTOPEN, |files| {
             let is_new = !files.exists(name);
-            match is_new {
-                true => files.create(name).map(|file| (file, true)),
-                false => files.open(name).map(|file| (file, false)),
+            if is_new {
+                files.create(name).map(|file| (file, true))
+            } else {
+                files.open(name).map(|file| (file, false))
             }
         })
     });
@@ -130,9 +131,10 @@ unsafe extern "C" fn access(
         let exists = path(name).and_then(|name| {
             with(ffi::SQLITE_IOERR_ACCESS, |files| {
                 // An empty file counts as none, as in os_unix.c.
-                let id = match files.exists(name) {
-                    true => files.open(name)?,
-                    false => return Ok(false),
+                let id = if files.exists(name) {
+                    files.open(name)?
+                } else {
+                    return Ok(false);
                 };
                 Ok(files.size(id)? > 0)
             })
@@ -210,9 +212,10 @@ unsafe extern "C" fn read(
     code(found.and_then(|bytes| {
         out.fill(0);
         out[..bytes.len()].copy_from_slice(&bytes);
-        match bytes.len() == out.len() {
-            true => Ok(()),
-            false => Err(ffi::SQLITE_IOERR_SHORT_READ),
+        if bytes.len() == out.len() {
+            Ok(())
+        } else {
+            Err(ffi::SQLITE_IOERR_SHORT_READ)
         }
     }))
 }
@@ -246,9 +249,10 @@ unsafe extern "C" fn sync(file: *mut ffi::sqlite3_file, _: c_int) -> c_int {
     let open = unsafe { open_file(file) };
     let synced = with(ffi::SQLITE_IOERR_FSYNC, |files| {
         files.fsync(open.file)?;
-        match open.is_new {
-            true => files.sync_dir(""),
-            false => Ok(()),
+        if open.is_new {
+            files.sync_dir("")
+        } else {
+            Ok(())
         }
     });
     open.is_new &= synced.is_err();
@@ -409,11 +413,12 @@ fn check(files: &mut CrashFiles, settings: &str, acknowledged: u64) -> Result<()
     if sum != rows * (rows + 1) / 2 {
         return Err(format!("half a transaction: {rows} rows, a sum of {sum}"));
     }
-    match rows < acknowledged {
-        true => Err(format!(
+    if rows < acknowledged {
+        Err(format!(
             "transaction {acknowledged} was acknowledged, {rows} are there"
-        )),
-        false => Ok(()),
+        ))
+    } else {
+        Ok(())
     }
 }
 

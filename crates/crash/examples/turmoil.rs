@@ -35,10 +35,7 @@ async fn serve(disk: Disk, flushes: bool) -> turmoil::Result {
 
 fn store(disk: &mut CrashDisk, record: u8, flushes: bool) -> std::result::Result<(), CrashError> {
     disk.write(512 * u64::from(record), &[record; 512])?;
-    match flushes {
-        true => disk.flush(),
-        false => Ok(()),
-    }
+    if flushes { disk.flush() } else { Ok(()) }
 }
 
 /// Sends records from the first that no answer came for.

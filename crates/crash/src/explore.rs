@@ -238,15 +238,17 @@ impl<M: CrashMachine> Trial<M> {
 
     /// Cuts the power if it is still on, and gives it back.
     fn recover(&mut self) -> TrialResult {
-        let on = match self.machine.disk().is_on() {
-            true => self.machine.cut_now(),
-            false => Ok(()),
+        let on = if self.machine.disk().is_on() {
+            self.machine.cut_now()
+        } else {
+            Ok(())
         };
         let report = on.and_then(|()| self.machine.power_on());
         self.report = report.map_err(|error| (Blame::Drive, error.to_string()))?;
-        match self.report.is_kept() {
-            true => Ok(()),
-            false => Err((Blame::Drive, self.report.to_string())),
+        if self.report.is_kept() {
+            Ok(())
+        } else {
+            Err((Blame::Drive, self.report.to_string()))
         }
     }
 

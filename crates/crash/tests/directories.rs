@@ -142,9 +142,10 @@ impl Host {
             }
             None => {
                 let refused = self.files.rmdir(&path).expect_err("not empty");
-                match refused.is_power() {
-                    true => Err(refused),
-                    false => Ok(()),
+                if refused.is_power() {
+                    Err(refused)
+                } else {
+                    Ok(())
                 }
             }
         }

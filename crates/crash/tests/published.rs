@@ -2,7 +2,7 @@
 //! crash disk: each is found, and its remedy is clean under every cut.
 //!
 //! `cargo test -p ssdlab-crash --test published -- --nocapture` prints the table of
-//! `docs/crash-disk.md`.
+//! `docs/power-cuts.md`.
 
 use ssdlab_crash::{
     Blame, CrashDisk, CrashError, CrashFiles, DriveConfig, FileId, FileSystemRules, crash_test,
@@ -71,9 +71,10 @@ fn show(name: &str, buggy: &impl Engine, mended: &impl Engine) -> bool {
 }
 
 fn open_or_create(files: &mut CrashFiles, name: &str) -> Result<FileId, CrashError> {
-    match files.exists(name) {
-        true => files.open(name),
-        false => files.create(name),
+    if files.exists(name) {
+        files.open(name)
+    } else {
+        files.create(name)
     }
 }
 
@@ -433,9 +434,10 @@ impl Engine for Replaced {
         }
         let conf = files.open("conf")?;
         let bytes = all_of(files, conf)?;
-        match bytes.len() == 328 && is_whole(&bytes) {
-            true => Ok(number(&bytes, 0)),
-            false => Err(format!("conf is damaged: {} bytes", bytes.len())),
+        if bytes.len() == 328 && is_whole(&bytes) {
+            Ok(number(&bytes, 0))
+        } else {
+            Err(format!("conf is damaged: {} bytes", bytes.len()))
         }
     }
 }

@@ -2,7 +2,7 @@
 //! store, the same planted bugs, side by side.
 //!
 //! `cargo test -p ssdlab-crash --test simple_disk -- --nocapture` prints the table of
-//! `docs/crash-disk.md`.
+//! `docs/power-cuts.md`.
 
 use ssdlab_crash::{Blame, CrashDisk, CrashError, crash_test, drawn_drive};
 use ssdlab_ssd::rng::Rng;

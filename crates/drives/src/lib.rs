@@ -1,4 +1,5 @@
-//! Modelled drives: their parameters, media, SMART, size, and the files that keep them.
+#![doc = include_str!("../README.md")]
+//! # Structure
 //!
 //! ```text
 //! settings -> catalogue -> media      parameters changed; drive files; the law of wear

@@ -187,9 +187,10 @@ fn shrink_pages(config: &DriveConfig, small: &mut DriveConfig, user: u64) {
 
 /// Halves the dies while superblocks of a few word lines have more than `most` bytes.
 fn shrink_dies(small: &mut DriveConfig, most: u64) {
-    let dies_min = match small.ftl.parity {
-        true => DIES_MIN_WITH_PARITY,
-        false => DIES_MIN,
+    let dies_min = if small.ftl.parity {
+        DIES_MIN_WITH_PARITY
+    } else {
+        DIES_MIN
     };
     while word_line_bytes(small) * WORD_LINES_MIN > most && dies(small) >= 2 * dies_min {
         match small.shape.dies_per_channel {

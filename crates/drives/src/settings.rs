@@ -289,9 +289,10 @@ mod tests {
 
     /// A drive that has the table of a key.
     fn drive_with(key: &str) -> CatalogueDrive {
-        match key.starts_with("heat") {
-            true => catalogue::drive("tlc-client-nvme-1tb-no-fan").unwrap(),
-            false => drive(),
+        if key.starts_with("heat") {
+            catalogue::drive("tlc-client-nvme-1tb-no-fan").unwrap()
+        } else {
+            drive()
         }
     }
 

@@ -114,9 +114,10 @@ impl Work<'_> {
 
     fn end(self, name: &'static str, close: bool) -> Base {
         let (ledger, older) = (self.ledger, self.older);
-        match close {
-            true => self.dir.close().expect("closed"),
-            false => drop(self.dir),
+        if close {
+            self.dir.close().expect("closed")
+        } else {
+            drop(self.dir)
         }
         Base {
             name,
@@ -201,9 +202,10 @@ fn torn(path: &Path) -> Base {
 
 /// Where frames begin and end.
 fn borders(file: &[u8]) -> Vec<usize> {
-    let (mut at, head, length_at) = match file.starts_with(b"ssdlab") {
-        true => (48, 48, 4),
-        false => (0, 12, 0),
+    let (mut at, head, length_at) = if file.starts_with(b"ssdlab") {
+        (48, 48, 4)
+    } else {
+        (0, 12, 0)
     };
     let mut found = vec![0];
     while at <= file.len() {
@@ -360,9 +362,10 @@ fn judge(path: &Path, files: &Files, ledger: &[u64]) -> (Verdict, String) {
             let left = files_of(path);
             let named = error.to_string().contains(path.to_str().expect("text"));
             let text = error.to_string();
-            match left == *files && named && !error.hint().is_empty() {
-                true => (Verdict::Found, text),
-                false => (Verdict::Destroyed, text),
+            if left == *files && named && !error.hint().is_empty() {
+                (Verdict::Found, text)
+            } else {
+                (Verdict::Destroyed, text)
             }
         }
         Err(_) => (Verdict::Destroyed, "panicked".to_owned()),

@@ -1,48 +1,4 @@
-//! fio job files as they are written, without a meaning: which jobs a file has, which options each
-//! gets, and where each of them stands.
-//!
-//! * Sections, comments, quotes, included files, `${VARIABLES}`, `$ncpus` and its like
-//!   ([`Surroundings`]: nothing is read or asked unless the caller allows it).
-//! * What jobs inherit: the options of every `[global]` above them ([`JobFile::jobs`]).
-//! * Values in fio's spelling: sizes (`k` = 1024 and `KiB` = 1000 unless `kb_base=1000`), times,
-//!   per cent, comma forms for read, write and trim, `bssplit` ([`JobOption`]).
-//! * Option names with their other names, and the nearest to one that is wrong ([`names`]).
-//! * All errors of a file at once, each with file, line, option and a hint ([`Error`]).
-//!
-//! What an option *does* is left to the program; `ssdlab-load` turns a file into commands. Spelling
-//! follows fio 3.33, checked against the program. Where fio reads nonsense as something (`4.0k` is
-//! 4 to it), this is an error. Kinder than fio: blanks around `=`, and quotes. Standard library
-//! only.
-//!
-//! ```
-//! use ssdlab_fio::{JobFile, Surroundings, names};
-//!
-//! let text = "[global]\nblocksize=4k\nruntime=1m\n[reader]\nrw=randread\nbs=64k\n";
-//! let (file, errors) = JobFile::parse(text, "a.fio", &Surroundings::none());
-//! assert!(errors.is_empty());
-//! let job = &file.jobs()[0];
-//! assert_eq!(job.section.name, "reader");
-//!
-//! // The last word on an option stands, whatever it was called.
-//! let bs = job.last(|name| names::canonical(name) == Some("bs")).expect("a block size");
-//! assert_eq!(bs.size(1024), Ok(65536));
-//! assert_eq!(bs.place.to_string(), "a.fio:6");
-//!
-//! // Errors come together, and a file is read as far as it goes.
-//! let wrong = "[a]\n[\nrw=${NAME}\nbs=4q\n";
-//! let (file, errors) = JobFile::parse(wrong, "a.fio", &Surroundings::none());
-//! assert_eq!(errors.len(), 2);
-//! assert_eq!(
-//!     errors[1].to_string(),
-//!     "a.fio:3: `rw` cannot be `${NAME}`: the environment variable NAME is not set"
-//! );
-//! let bs = &file.jobs()[0].settings[0];
-//! assert_eq!(bs.size(1024).unwrap_err().to_string().split(':').next(), Some("a.fio"));
-//! assert_eq!(names::nearest("iodeph", names::NAMES.iter().map(|n| n.0)), Some("iodepth"));
-//! ```
-//!
-//! Source: fio HOWTO, parse.c, options.c, and the program's own answers.
-
+#![doc = include_str!("../README.md")]
 // Errors are made once per file: their size costs nothing.
 #![allow(clippy::result_large_err)]
 

@@ -141,9 +141,10 @@ fn machine(keyword: &str) -> Option<u64> {
 /// As fio: relative to the working directory, or else to the including file.
 fn included(name: &str, by: &str) -> IncludeResult {
     let beside: PathBuf = Path::new(by).parent().unwrap_or(Path::new("")).join(name);
-    let path = match Path::new(name).exists() {
-        true => PathBuf::from(name),
-        false => beside,
+    let path = if Path::new(name).exists() {
+        PathBuf::from(name)
+    } else {
+        beside
     };
     match std::fs::read_to_string(&path) {
         Ok(text) => Ok((path.display().to_string(), text)),

@@ -84,9 +84,10 @@ pub fn probe(
     while done < end {
         while given < end && given - done < u64::from(spec.depth) {
             let offset = place(rng);
-            let command = match rng.percent(spec.read_pct) {
-                true => Command::read(offset, spec.block),
-                false => Command::write(offset, spec.block),
+            let command = if rng.percent(spec.read_pct) {
+                Command::read(offset, spec.block)
+            } else {
+                Command::write(offset, spec.block)
             };
             devices.submit(0, &command, given);
             given += 1;

@@ -1,4 +1,4 @@
-//! How often the diagnosis names a planted fault first, over seeds: the table of docs/methods.md.
+//! How often the diagnosis names a planted fault first, over seeds: the table of docs/qualify.md.
 //! Healthy drives and pairs of faults too; of a pair, both must be among the first three.
 //!
 //!     cargo run --release -p ssdlab-judge --example planted -- FIRST_SEED COUNT [pairs|host]
@@ -147,11 +147,12 @@ fn judged_host(seed: u64, planted: Planted) -> Result<Option<Option<Wrong>>, Lab
     // The least pause that shows: a drive may work while its host pauses.
     let commit = took * prompt.count() as f64 / COMMITS as f64;
     let longer = |strength: i32| journal(seed, planted, (commit * 1.5_f64.powi(strength)) as u64);
-    let stream = match planted.pauses {
-        true => (0..8)
+    let stream = if planted.pauses {
+        (0..8)
             .map(longer)
-            .find(|one| ns(&sound, one) >= SLOWED * took),
-        false => (!hidden).then_some(prompt),
+            .find(|one| ns(&sound, one) >= SLOWED * took)
+    } else {
+        (!hidden).then_some(prompt)
     };
     let Some(stream) = stream else {
         return Ok(None);

@@ -1,5 +1,4 @@
-//! Drives taken apart, inspection and power cuts of real drives, qualification for a role, and the
-//! pages of these.
+#![doc = include_str!("../README.md")]
 
 pub mod ablate;
 pub mod experiment;

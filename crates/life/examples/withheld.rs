@@ -26,9 +26,10 @@ const FIGURES: [(DatasheetFigure, &str); 7] = [
 
 fn main() {
     let given: Vec<String> = std::env::args().skip(1).collect();
-    let names = match given.is_empty() {
-        true => catalogue::names().expect("the catalogue can be read"),
-        false => given,
+    let names = if given.is_empty() {
+        catalogue::names().expect("the catalogue can be read")
+    } else {
+        given
     };
     let mut tasks = Vec::new();
     for name in &names {

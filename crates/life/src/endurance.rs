@@ -274,9 +274,10 @@ pub fn steady_waf(
         }
     }
     let counted = drive.counters().host_bytes_written;
-    let given = match counted == given {
-        true => Ok(()),
-        false => Err(format!("{given} bytes written, {counted} counted")),
+    let given = if counted == given {
+        Ok(())
+    } else {
+        Err(format!("{given} bytes written, {counted} counted"))
     };
     let checks = vec![
         SelfCheck::new("drive", drive.check()),
@@ -306,9 +307,12 @@ fn written(command: &Command) -> u64 {
 /// A table for people.
 pub fn table(rows: &[DriveEndurance]) -> String {
     use ssdlab_view::units::decimal_bytes;
-    let or_not = |bytes: f64| match bytes.is_finite() {
-        true => decimal_bytes(bytes),
-        false => "endless".into(),
+    let or_not = |bytes: f64| {
+        if bytes.is_finite() {
+            decimal_bytes(bytes)
+        } else {
+            "endless".into()
+        }
     };
     let mut lines = vec![format!(
         "{:22} {:14} {:>6} {:>5} {:>8} {:>8} {:>5} {:>8}",

@@ -1,4 +1,4 @@
-//! Whole lives of modelled drives: simulation, ageing, endurance, theory.
+#![doc = include_str!("../README.md")]
 
 pub mod adopt;
 pub mod age;

@@ -76,16 +76,18 @@ impl JobSpec {
         let bytes = |size: &BlockSize| u64::from(size.bytes);
         let smallest = Bytes(sizes().map(bytes).min().unwrap_or(0));
         let largest = Bytes(sizes().map(bytes).max().unwrap_or(0));
-        match smallest == largest {
-            true => smallest.to_string(),
-            false => format!("{smallest} to {largest}"),
+        if smallest == largest {
+            smallest.to_string()
+        } else {
+            format!("{smallest} to {largest}")
         }
     }
 
     fn demand(&self) -> String {
-        let shared = match self.ties.shares_depth {
-            true => " with the other targets",
-            false => "",
+        let shared = if self.ties.shares_depth {
+            " with the other targets"
+        } else {
+            ""
         };
         match self.copies {
             1 => format!("depth {}{shared}", self.depth),

@@ -65,9 +65,10 @@ impl FollowUpStream {
         let verifying = job.verify.map(|spec| {
             Box::new(VerifyBacklog {
                 spec,
-                behind: match spec.sorted {
-                    true => VerifyOrder::ByAddress(BTreeMap::new()),
-                    false => VerifyOrder::Again(Box::new(stream.clone())),
+                behind: if spec.sorted {
+                    VerifyOrder::ByAddress(BTreeMap::new())
+                } else {
+                    VerifyOrder::Again(Box::new(stream.clone()))
                 },
                 open: 0,
                 batch: 0,

@@ -1,4 +1,5 @@
-//! Workloads: what a host sends, as a plan or as a stream of commands.
+#![doc = include_str!("../README.md")]
+//! # Structure
 //!
 //! ```text
 //! fio, diskspd, profiles -> plan -> stream -> commands     (seeded; the same on every target)

@@ -127,9 +127,10 @@ impl RandomRuns {
                 self.turn_rng.percent(u32::from(self.random_pct))
             }
         };
-        let position = match !random && end + bytes <= self.len {
-            true => end,
-            false => self.random.next(rng, op, size),
+        let position = if !random && end + bytes <= self.len {
+            end
+        } else {
+            self.random.next(rng, op, size)
         };
         self.ends[op as usize] = position + bytes;
         position

@@ -108,13 +108,13 @@ pub struct JobSpec {
     /// follow the last command of their kind (fio `percentage_random`). 0 to 100.
     pub random_pct: u8,
     /// What fio adds to order and region.
-    #[serde(skip_serializing_if = "Steps::are_plain")]
+    #[serde(skip_serializing_if = "AddressSteps::are_plain")]
     pub steps: AddressSteps,
     /// Reads that check earlier writes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verify: Option<Verify>,
     /// How it depends on other jobs and on its own results.
-    #[serde(skip_serializing_if = "Ties::are_none")]
+    #[serde(skip_serializing_if = "JobDependencies::are_none")]
     pub ties: JobDependencies,
     /// Command sizes for reads, writes and trims, in this order. Each list is never empty.
     pub block_sizes: [Vec<BlockSize>; 3],

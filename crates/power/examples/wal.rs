@@ -1,6 +1,6 @@
 //! Tests a small write-ahead log on a modelled drive, right and with a flush forgotten.
 //!
-//! `cargo run -p ssdlab-power --example wal`; `docs/crashtest.md` goes through it.
+//! `cargo run -p ssdlab-power --example wal`; `docs/test-your-program.md` goes through it.
 
 use ssdlab_power::crashtest::{Campaign, CampaignReport, Cuts, SectorDevice};
 use ssdlab_ssd::DriveConfig;

@@ -1,4 +1,4 @@
-//! Drives that hold data under power cuts: the served drive, and campaigns that judge programs.
+#![doc = include_str!("../README.md")]
 
 pub mod crashtest;
 pub mod inside;

@@ -52,12 +52,13 @@ pub struct PyCrashDisk {
 }
 
 fn nanos(seconds: f64) -> PyResult<Nanos> {
-    match (0.0..=1e9).contains(&seconds) {
-        true => Ok(Nanos((seconds * 1e9).round() as u64)),
-        false => Err(refused(
+    if (0.0..=1e9).contains(&seconds) {
+        Ok(Nanos((seconds * 1e9).round() as u64))
+    } else {
+        Err(refused(
             format!("{seconds} s"),
             "give seconds of virtual time, 0 to 1e9",
-        )),
+        ))
     }
 }
 

@@ -20,7 +20,7 @@ use std::path::PathBuf;
 type AgedColumn<T> = (&'static str, fn(&AgeingSample) -> T);
 
 /// A whole life that was played.
-#[pyclass(frozen, module = "ssdlab._native")]
+#[pyclass(frozen, name = "Aged", module = "ssdlab._native")]
 pub struct PyLife {
     life: LifeResult,
     rows: Vec<AgeingSample>,

@@ -20,7 +20,7 @@ use ssdlab_ssd::Drive;
 use std::path::Path;
 
 /// A finished qualification.
-#[pyclass(frozen, module = "ssdlab._native")]
+#[pyclass(frozen, name = "Qualified", module = "ssdlab._native")]
 pub struct PyQualification {
     found: Qualification,
 }
@@ -82,9 +82,10 @@ impl PyQualifyRequest {
                 "quick takes about a minute, standard a quarter of an hour, full hours",
             )
         })?;
-        let beside = match self.references.is_empty() {
-            true => ReferenceSelection::None,
-            false => ReferenceSelection::Measured(references(&self.references)?),
+        let beside = if self.references.is_empty() {
+            ReferenceSelection::None
+        } else {
+            ReferenceSelection::Measured(references(&self.references)?)
         };
         Ok(QualifyPlan {
             target: target.map(TargetName::parse).transpose()?,

@@ -84,12 +84,13 @@ impl PyReport {
     /// AssertionError
     ///     With every broken promise.
     fn assert_kept(&self) -> PyResult<()> {
-        match self.report.is_kept() {
-            true => Ok(()),
-            false => Err(PyAssertionError::new_err(format!(
+        if self.report.is_kept() {
+            Ok(())
+        } else {
+            Err(PyAssertionError::new_err(format!(
                 "the drive broke its promises\n{}",
                 self.report
-            ))),
+            )))
         }
     }
 

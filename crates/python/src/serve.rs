@@ -17,7 +17,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 /// A drive that is served until it is stopped.
-#[pyclass(frozen, module = "ssdlab._native")]
+#[pyclass(frozen, name = "Served", module = "ssdlab._native")]
 pub struct PyServed {
     serving: std::sync::RwLock<Option<DriveServer>>,
     /// Name, size and state in a line, and what was found of an earlier kill.
@@ -69,9 +69,10 @@ impl PyServeRequest {
         match (drive, &self.directory) {
             (Some(drive), None) => of_config(drive.config(self.size.as_deref())?, power),
             (None, Some(directory)) => {
-                let safety = match self.sync {
-                    true => CrashSafety::Host,
-                    false => CrashSafety::Process,
+                let safety = if self.sync {
+                    CrashSafety::Host
+                } else {
+                    CrashSafety::Process
                 };
                 in_directory(directory, power, safety)
             }
@@ -84,9 +85,10 @@ impl PyServeRequest {
 
     fn start(&self, drive: Option<&NamedDrive>) -> Result<PyServed, LabError> {
         let opened = self.open(drive)?;
-        let pace = match self.real_pace {
-            true => ServedPace::Real { slower: 1 },
-            false => ServedPace::Fast,
+        let pace = if self.real_pace {
+            ServedPace::Real { slower: 1 }
+        } else {
+            ServedPace::Fast
         };
         let drive = opened.drive.at_pace(pace).with_seed(self.seed);
         let serving = DriveServer::start(drive, &self.places()?, &opened.name, log)?;

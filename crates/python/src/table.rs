@@ -14,7 +14,7 @@ use pyo3::types::{PyCapsule, PyList};
 use std::sync::Arc;
 
 /// A table of columns, in memory once however many readers it has.
-#[pyclass(frozen, module = "ssdlab._native")]
+#[pyclass(frozen, name = "Table", module = "ssdlab._native")]
 pub struct PyTable {
     batch: RecordBatch,
 }

@@ -1,24 +1,4 @@
-//! Front ends of a drive that holds data: an NBD server, a file under FUSE, a disk for virtual
-//! machines, a power switch, and a lint for clients that do not flush what they rely on.
-//!
-//! The drive is anything that implements [`Store`]; every front end works on one shared
-//! [`SharedDrive`], so that a flush on one connection covers a write on another. [`MemoryStore`] is
-//! the smallest such drive: sparse, in memory, with a volatile cache whose content is lost when the
-//! power is cut.
-//!
-//! ```
-//! use ssdlab_serve::{MemoryStore, Sectors, Store};
-//! use std::sync::Arc;
-//!
-//! let drive = Arc::new(MemoryStore::new(1 << 20, 4096));
-//! let shared = Sectors::new(drive.clone());
-//! shared.write(512, &[7; 512], false).unwrap();
-//! drive.cut();
-//! drive.restore();
-//! let mut sector = [1; 512];
-//! shared.read(512, &mut sector).unwrap();
-//! assert_eq!(sector, [0; 512], "acknowledged, never flushed, lost");
-//! ```
+#![doc = include_str!("../README.md")]
 #![deny(unsafe_code)]
 
 mod busy_poll;

@@ -1,18 +1,9 @@
-//! A software SSD: media, translation layer and host side, in virtual time.
+#![doc = include_str!("../README.md")]
+//! # Structure
 //!
 //! Modules import one way: base helpers <- `config` <- `nand` <- `ftl` <- `drive`. Everything here
 //! is pure: no I/O, no clock, no threads, no dependencies. The same build, configuration and seed
 //! give the same bytes. Time is integer nanoseconds and is always passed in.
-//!
-//! ```
-//! use ssdlab_ssd::{Command, Drive, DriveConfig, Nanos};
-//!
-//! let mut drive = Drive::new(DriveConfig::tiny()).unwrap();
-//! drive.submit(0, &Command::write_fua(4096, 4096), Nanos::ZERO);
-//! let done = drive.pop_completion(Nanos::MAX).unwrap();
-//! assert!(done.done > done.submitted);
-//! drive.check().unwrap();
-//! ```
 #![deny(unsafe_code)]
 
 pub mod caches;

@@ -133,9 +133,10 @@ pub fn columns(source: &SourceFile) -> Vec<String> {
 pub fn too_long(source: &SourceFile) -> Vec<String> {
     let mut found = Vec::new();
     let lines = source.text.lines().count();
-    let most = match source.path.starts_with(COMMANDS) {
-        true => COMMAND_MAX,
-        false => FILE_MAX,
+    let most = if source.path.starts_with(COMMANDS) {
+        COMMAND_MAX
+    } else {
+        FILE_MAX
     };
     if lines > most {
         found.push(format!(
@@ -229,28 +230,43 @@ pub fn decision(source: &SourceFile) -> Vec<String> {
     found
 }
 
-/// Terms explained twice.
+/// Terms explained twice. A term stands in bold, with its other names behind commas.
 pub fn glossary(source: &SourceFile) -> Vec<String> {
     let mut seen = BTreeMap::new();
-    let mut found = Vec::new();
-    for (number, line) in source.text.lines().enumerate() {
-        let Some(term) = line.strip_prefix("### ") else {
-            continue;
-        };
-        for name in term.split(',').map(|name| name.trim().to_lowercase()) {
-            if let Some(first) = seen.insert(name.clone(), number + 1) {
+    let mut offences = Vec::new();
+    let mut line = 1;
+    for (part, text) in source.text.split("**").enumerate() {
+        let names = text.split(',').filter(|_| part % 2 == 1);
+        for name in names {
+            let words: Vec<&str> = name.split_whitespace().collect();
+            let name = words.join(" ").to_lowercase();
+            if let Some(first) = seen.insert(name.clone(), line) {
                 let path = &source.path;
-                found.push(format!(
-                    "{path}:{}: `{name}` is already on line {first}",
-                    number + 1
+                offences.push(format!(
+                    "{path}:{line}: `{name}` is already on line {first}"
                 ));
             }
         }
+        line += text.matches('\n').count();
     }
     if seen.is_empty() {
-        found.push(format!("{}: no terms", source.path));
+        offences.push(format!("{}: no terms", source.path));
     }
-    found
+    offences
+}
+
+/// Pages beside `map` to which no link of it leads.
+pub fn unmapped(map: &SourceFile, pages: &[&str]) -> Vec<String> {
+    let links: Vec<&str> = map
+        .text
+        .split("](")
+        .skip(1)
+        .filter_map(|rest| rest.split([')', '#']).next())
+        .collect();
+    let unlinked = pages.iter().filter(|page| !links.contains(page));
+    unlinked
+        .map(|page| format!("{}: no link to `{page}`", map.path))
+        .collect()
 }
 
 /// Links of a text to files of the repository that are not there.

@@ -134,9 +134,10 @@ impl SourceFile {
             let is_string = kind != LexerState::Code && !is_comment && !is_delimiter;
             push(&mut code, piece, is_code || is_delimiter);
             push(&mut comments, piece, is_comment);
-            match is_delimiter {
-                true => strings.extend(std::iter::repeat_n(STRING_END, taken)),
-                false => push(&mut strings, piece, is_string),
+            if is_delimiter {
+                strings.extend(std::iter::repeat_n(STRING_END, taken))
+            } else {
+                push(&mut strings, piece, is_string)
             }
             kind = next;
             rest = &rest[taken..];
@@ -206,9 +207,10 @@ fn item_end(code: &str, at: usize) -> Option<usize> {
 
 /// Adds a piece to a view, as it is or blanked.
 fn push(view: &mut String, piece: &str, is_kept: bool) {
-    match is_kept {
-        true => view.push_str(piece),
-        false => view.extend(piece.bytes().map(blank)),
+    if is_kept {
+        view.push_str(piece)
+    } else {
+        view.extend(piece.bytes().map(blank))
     }
 }
 
@@ -256,9 +258,10 @@ fn step(kind: LexerState, rest: &str, first: char) -> (LexerState, usize) {
         LexerState::Text => (kind, one),
         LexerState::RawText(hashes) => {
             let end = format!("\"{}", "#".repeat(hashes));
-            match rest.starts_with(&end) {
-                true => (LexerState::Code, end.len()),
-                false => (kind, one),
+            if rest.starts_with(&end) {
+                (LexerState::Code, end.len())
+            } else {
+                (kind, one)
             }
         }
     }

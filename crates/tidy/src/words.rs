@@ -113,9 +113,10 @@ fn prose(source: &SourceFile) -> Vec<String> {
         let strings = source.strings.replace("\\n", "  ").replace("\\\n", " \n");
         return vec![unquoted(&comments), unquoted(&strings)];
     }
-    match source.path.ends_with(".md") {
-        true => vec![unquoted(&source.text)],
-        false => Vec::new(),
+    if source.path.ends_with(".md") {
+        vec![unquoted(&source.text)]
+    } else {
+        Vec::new()
     }
 }
 

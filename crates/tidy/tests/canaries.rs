@@ -149,9 +149,15 @@ fn documents_are_held_to_their_form() {
         1
     );
 
-    assert!(glossary(&rs("g.md", "### a, b\n### c\n")).is_empty());
-    assert_eq!(glossary(&rs("g.md", "### a, b\n### B\n")).len(), 1);
+    assert!(glossary(&rs("g.md", "- **a, b**: x\n- **c**: y\n")).is_empty());
+    assert_eq!(
+        glossary(&rs("g.md", "- **a, b c**: x. **B\n  C**: y\n")).len(),
+        1
+    );
     assert_eq!(glossary(&rs("g.md", "a\n")).len(), 1, "no terms at all");
+
+    let map = rs("docs/README.md", "[x](a.md) [y](b.md#part)");
+    assert_eq!(unmapped(&map, &["a.md", "b.md", "c.md"]).len(), 1);
 
     let links = rs(
         "docs/a.md",

@@ -184,3 +184,21 @@ fn links_between_documents_lead_somewhere() {
             .collect(),
     );
 }
+
+#[test]
+fn readers_find_every_page() {
+    let repository = repository();
+    let pages: Vec<&str> = repository
+        .below("docs/")
+        .filter_map(|page| page.path.strip_prefix("docs/"))
+        .filter(|name| name.ends_with(".md") && !name.contains('/') && *name != "README.md")
+        .collect();
+    assert!(pages.len() <= 17, "18 pages with the map: {pages:?}");
+    let map = repository.source("docs/README.md").expect("a map of pages");
+    none(rules::unmapped(map, &pages));
+    let readme = repository.source("README.md").expect("a README");
+    assert!(
+        readme.text.lines().count() <= 120,
+        "a README ends where the guides begin"
+    );
+}

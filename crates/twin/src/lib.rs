@@ -1,4 +1,5 @@
-//! A twin: an ensemble of modelled drives fitted to what was measured of one (`ssdlab twin`).
+#![doc = include_str!("../README.md")]
+//! # Structure
 //!
 //! ```text
 //! table      what was measured: a row a load, refused where it contradicts itself

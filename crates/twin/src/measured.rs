@@ -96,9 +96,10 @@ pub fn runs(arguments: &[String], capacity: u64) -> Result<MeasurementTable, Lab
         };
         let (load, used) = load_and_share(load)?;
         let path = Path::new(path);
-        let course = match path.is_dir() {
-            true => run_dir(path)?,
-            false => fio(path)?,
+        let course = if path.is_dir() {
+            run_dir(path)?
+        } else {
+            fio(path)?
         };
         courses.push((line, load, used, course));
     }
@@ -145,9 +146,10 @@ fn row(
     let rate = |part: &[RateSample]| sum(part, |s| s.written) / sum(part, |s| s.seconds).max(1e-9);
     let last = &samples[samples.len().saturating_sub(quarter)..];
     let before = &samples[samples.len().saturating_sub(2 * quarter)..samples.len() - last.len()];
-    let drift = match before.is_empty() || rate(before) <= 0.0 {
-        true => 0.0,
-        false => 100.0 * (rate(last) / rate(before) - 1.0),
+    let drift = if before.is_empty() || rate(before) <= 0.0 {
+        0.0
+    } else {
+        100.0 * (rate(last) / rate(before) - 1.0)
     };
     let reads = sum(samples, |s| s.read) > 0.0;
     let left_out = if reads {

@@ -226,9 +226,10 @@ fn loads(
 ) -> Result<Vec<SimulatedLoad>, LabError> {
     let mut loads = Vec::new();
     for text in &question.loads {
-        let pattern = match simulator.is_trace(text) {
-            true => text.clone(),
-            false => pattern(text)?,
+        let pattern = if simulator.is_trace(text) {
+            text.clone()
+        } else {
+            pattern(text)?
         };
         loads.push(SimulatedLoad {
             pattern,

@@ -149,9 +149,10 @@ impl FtlLayout {
                 free_superblocks_low: low,
                 shared_frontier: self.shared,
                 streams: self.streams(),
-                separation: match self.by_lifespan {
-                    true => Separation::Lifespan,
-                    false => Separation::Single,
+                separation: if self.by_lifespan {
+                    Separation::Lifespan
+                } else {
+                    Separation::Single
                 },
                 ..ReclaimConfig::default()
             },

@@ -233,9 +233,10 @@ mod tests {
         let mut trace = empty();
         let mut rng = Rng::new(7);
         for _ in 0..4 * REAL {
-            let block = match rng.percent(95) {
-                true => rng.below(REAL / 10),
-                false => REAL / 10 + rng.below(REAL - REAL / 10),
+            let block = if rng.percent(95) {
+                rng.below(REAL / 10)
+            } else {
+                REAL / 10 + rng.below(REAL - REAL / 10)
             };
             trace.add(Op::Write, block * SLOT, SLOT);
         }

@@ -1,6 +1,6 @@
 //! The experiments, one file or folder each: its run, its measures as types, its plots and its
 //! part of the article's page. Each is a function of its seed and runs in virtual time; every drive
-//! checks itself. Assumptions are in `docs/experiments.md` and `docs/worn.md`.
+//! checks itself. Assumptions are in `docs/articles.md`.
 
 pub(crate) mod claims;
 pub(crate) mod contract;

@@ -125,16 +125,18 @@ impl DirectFile {
         buffer: &mut DirectBuffer,
         fua: bool,
     ) -> io::Result<()> {
-        let flags = match fua {
-            true => ReadWriteFlags::DSYNC,
-            false => ReadWriteFlags::empty(),
+        let flags = if fua {
+            ReadWriteFlags::DSYNC
+        } else {
+            ReadWriteFlags::empty()
         };
         let bytes = IoSlice::new(&buffer.bytes()[..len]);
         let written =
             rustix::io::retry_on_intr(|| rustix::io::pwritev2(&self.file, &[bytes], at, flags))?;
-        match written == len {
-            true => Ok(()),
-            false => Err(io::Error::from(io::ErrorKind::WriteZero)),
+        if written == len {
+            Ok(())
+        } else {
+            Err(io::Error::from(io::ErrorKind::WriteZero))
         }
     }
 

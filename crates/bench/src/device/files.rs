@@ -86,9 +86,10 @@ impl UringBackend for FileBackend {
             }
             Op::Read => opcode::Read::new(FILE, buffer, len).offset(offset).build(),
             Op::Write => {
-                let flags = match command.fua {
-                    true => ReadWriteFlags::DSYNC.bits() as i32,
-                    false => 0,
+                let flags = if command.fua {
+                    ReadWriteFlags::DSYNC.bits() as i32
+                } else {
+                    0
                 };
                 if self.registered {
                     let write = opcode::WriteFixed::new(FILE, buffer, len, 0);
@@ -100,9 +101,10 @@ impl UringBackend for FileBackend {
             }
             Op::Flush => {
                 self.flushes += 1;
-                let flags = match self.data_only {
-                    true => FsyncFlags::DATASYNC,
-                    false => FsyncFlags::empty(),
+                let flags = if self.data_only {
+                    FsyncFlags::DATASYNC
+                } else {
+                    FsyncFlags::empty()
                 };
                 opcode::Fsync::new(FILE).flags(flags).build()
             }

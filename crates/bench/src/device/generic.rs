@@ -102,15 +102,16 @@ pub(super) fn refuse_passthrough(system: &SystemPaths, path: &Path) -> LabError 
     else {
         return refused("a block device", usual);
     };
-    match device.dir == device.disk {
-        true => refused(
+    if device.dir == device.disk {
+        refused(
             "the block device of a namespace",
             format!("name /dev/{generic}, which is the same namespace; or write ioengine=io_uring"),
-        ),
-        false => refused(
+        )
+    } else {
+        refused(
             "a partition",
             format!("write ioengine=io_uring: /dev/{generic} is the whole namespace"),
-        ),
+        )
     }
 }
 

@@ -66,9 +66,10 @@ impl TargetName {
             return Err(LabError::refused("the target's name is empty", TARGET_HINT));
         }
         if let Some(drive) = meant(text) {
-            let what = match drive == text {
-                true => format!("`{text}` is a modelled drive, and no file has that name"),
-                false => format!("no file is called `{text}`, and a modelled drive nearly is"),
+            let what = if drive == text {
+                format!("`{text}` is a modelled drive, and no file has that name")
+            } else {
+                format!("no file is called `{text}`, and a modelled drive nearly is")
             };
             return Err(LabError::refused(
                 what,

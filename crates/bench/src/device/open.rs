@@ -147,9 +147,10 @@ pub(super) fn describe(
     options: &OpenOptions,
 ) -> (TargetFacts, Option<DeviceCounters>) {
     let is_device = FileType::from_raw_mode(stat.st_mode) == FileType::BlockDevice;
-    let kind = match is_device {
-        true => TargetKind::BlockDevice,
-        false => TargetKind::File,
+    let kind = if is_device {
+        TargetKind::BlockDevice
+    } else {
+        TargetKind::File
     };
     let mut facts = TargetFacts::unknown(path.display().to_string(), kind);
     let counters = system::describe(&SystemPaths::live(), stat, &mut facts);
@@ -293,9 +294,10 @@ fn prepare(
     let total = range.end - range.start;
     let full = |error: io::Error| {
         let full = error.kind() == io::ErrorKind::StorageFull;
-        let hint = match full {
-            true => "choose a smaller --size, or free some space",
-            false => "",
+        let hint = if full {
+            "choose a smaller --size, or free some space"
+        } else {
+            ""
         };
         LabError::File {
             action: "filling",

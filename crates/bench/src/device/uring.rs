@@ -290,9 +290,10 @@ fn judged(payload: &mut PayloadBuffers, tag: u32, command: &PendingCommand) -> i
         payload.written(offset, len);
         return 0;
     }
-    match payload.agrees(tag, offset, len, before) {
-        true => 0,
-        false => Errno::ILSEQ.raw_os_error(),
+    if payload.agrees(tag, offset, len, before) {
+        0
+    } else {
+        Errno::ILSEQ.raw_os_error()
     }
 }
 

@@ -206,13 +206,13 @@ fn a_block_device_is_opened_exclusively_written_and_trimmed() {
         .args(["--find", "--show"])
         .arg(image.path())
         .output();
-    let Ok(made) = made
-        .map_err(|_| ())
-        .and_then(|output| match output.status.success() {
-            true => Ok(String::from_utf8(output.stdout).unwrap()),
-            false => Err(()),
-        })
-    else {
+    let Ok(made) = made.map_err(|_| ()).and_then(|output| {
+        if output.status.success() {
+            Ok(String::from_utf8(output.stdout).unwrap())
+        } else {
+            Err(())
+        }
+    }) else {
         return ssdlab_skips::skip("no loop device can be made (needs root)");
     };
     let path = Path::new(made.trim());

@@ -230,9 +230,12 @@ impl Devices {
         let several = self.ports.len() > 1;
         let mut checks = Vec::new();
         for (device, port) in self.ports.iter().enumerate() {
-            let name = |what: &str| match several {
-                true => format!("device {device}: {what}"),
-                false => what.to_owned(),
+            let name = |what: &str| {
+                if several {
+                    format!("device {device}: {what}")
+                } else {
+                    what.to_owned()
+                }
             };
             let mut add = |what: &str, outcome: Result<(), String>| {
                 checks.push(SelfCheck::new(name(what), outcome));

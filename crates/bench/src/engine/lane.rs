@@ -111,9 +111,10 @@ impl Lane {
 }
 
 fn source(job: &JobSpec, copy: u32, capacity: u64) -> Result<LaneSource, LabError> {
-    Ok(match FollowUpStream::has_any(job) {
-        true => LaneSource::Followed(Box::new(FollowUpStream::new(job, copy, capacity)?)),
-        false => LaneSource::Made(JobStream::new(job, copy, capacity)?),
+    Ok(if FollowUpStream::has_any(job) {
+        LaneSource::Followed(Box::new(FollowUpStream::new(job, copy, capacity)?))
+    } else {
+        LaneSource::Made(JobStream::new(job, copy, capacity)?)
     })
 }
 
@@ -136,9 +137,10 @@ pub(super) fn lanes(phase: &PlanPhase, capacity: u64) -> Result<Vec<Lane>, LabEr
     let first_shared = phase.jobs.iter().position(|job| job.ties.shares_depth);
     for (number, job) in phase.jobs.iter().enumerate() {
         // Jobs that share their depth have one set of tags.
-        let depth = match job.ties.shares_depth && first_shared != Some(number) {
-            true => 0,
-            false => job.depth,
+        let depth = if job.ties.shares_depth && first_shared != Some(number) {
+            0
+        } else {
+            job.depth
         };
         for copy in 0..job.copies {
             let (source, pace) = match &job.replay {

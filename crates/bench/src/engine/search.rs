@@ -116,9 +116,10 @@ impl DepthSearch {
                 self.stable = 0;
             }
         }
-        self.depth = match self.high == self.depth_max {
-            true => before.saturating_mul(2),
-            false => before.midpoint(self.high),
+        self.depth = if self.high == self.depth_max {
+            before.saturating_mul(2)
+        } else {
+            before.midpoint(self.high)
         }
         .min(self.depth_max);
         if !self.target.run && self.depth == before {

@@ -63,16 +63,16 @@ impl Criterion {
             return false;
         }
         let mean = self.rates.iter().sum::<f64>() / self.rates.len() as f64;
-        let value = match self.spec.slope {
-            true => slope(&self.rates, mean).abs(),
-            false => {
-                let deviations = self.rates.iter().map(|rate| (rate - mean).abs());
-                deviations.fold(0.0, f64::max)
-            }
+        let value = if self.spec.slope {
+            slope(&self.rates, mean).abs()
+        } else {
+            let deviations = self.rates.iter().map(|rate| (rate - mean).abs());
+            deviations.fold(0.0, f64::max)
         };
-        let value = match self.spec.percent {
-            true => 100.0 * value / mean,
-            false => value,
+        let value = if self.spec.percent {
+            100.0 * value / mean
+        } else {
+            value
         };
         self.reached = value < self.spec.limit;
         self.reached
@@ -87,9 +87,10 @@ impl Criterion {
             (true, true) => "bw_slope",
         };
         let unit = if self.spec.percent { "%" } else { "" };
-        let how = match self.reached {
-            true => "was reached, and ended its jobs",
-            false => "was not reached",
+        let how = if self.reached {
+            "was reached, and ended its jobs"
+        } else {
+            "was not reached"
         };
         format!("steadystate={what}:{}{unit} {how}", self.spec.limit)
     }

@@ -125,9 +125,10 @@ fn profile_target(xml: &mut Xml, job: &JobSpec) {
             .map_or(0, |region| job.offset.saturating_add(region)),
     );
     // What threads share is said of the whole time span; a target has DISKSPD's defaults then.
-    let (depth, threads) = match job.ties.shares_depth {
-        true => (2, 1),
-        false => (job.depth, job.copies),
+    let (depth, threads) = if job.ties.shares_depth {
+        (2, 1)
+    } else {
+        (job.depth, job.copies)
     };
     xml.text("RequestCount", depth);
     xml.text("WriteRatio", write_pct);

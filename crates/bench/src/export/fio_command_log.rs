@@ -116,12 +116,11 @@ impl CommandLogFile {
             _ => latency,
         };
         let (ms, len) = (logged.at.0 / 1_000_000, command.len);
-        match self.offsets {
-            true => {
-                let offset = command.offset;
-                writeln!(self.file, "{ms}, {value}, {direction}, {len}, {offset}, 0")
-            }
-            false => writeln!(self.file, "{ms}, {value}, {direction}, {len}, 0"),
+        if self.offsets {
+            let offset = command.offset;
+            writeln!(self.file, "{ms}, {value}, {direction}, {len}, {offset}, 0")
+        } else {
+            writeln!(self.file, "{ms}, {value}, {direction}, {len}, 0")
         }
     }
 }

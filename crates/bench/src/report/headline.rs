@@ -55,9 +55,10 @@ pub fn headline(runs: &[RunReport]) -> Option<String> {
         }
     }
     let best = best?;
-    Some(match best.ratio < SAME {
-        true => "No figure differs by more than 5 %".to_owned(),
-        false => best.text,
+    Some(if best.ratio < SAME {
+        "No figure differs by more than 5 %".to_owned()
+    } else {
+        best.text
     })
 }
 
@@ -87,25 +88,28 @@ fn difference(
     }
     // The better one is named first.
     let b_is_better = (vb < va) == is_time;
-    let ((better, good), (worse, bad)) = match b_is_better {
-        true => ((run_b, vb), (run_a, va)),
-        false => ((run_a, va), (run_b, vb)),
+    let ((better, good), (worse, bad)) = if b_is_better {
+        ((run_b, vb), (run_a, va))
+    } else {
+        ((run_a, va), (run_b, vb))
     };
     let ratio = (va / vb).max(vb / va);
-    let phase = match run_a.phase_names.is_empty() {
-        true => String::new(),
-        false => format!("Phase {}: ", run_a.phase_label(a.phase)),
+    let phase = if run_a.phase_names.is_empty() {
+        String::new()
+    } else {
+        format!("Phase {}: ", run_a.phase_label(a.phase))
     };
     let times = times(ratio);
-    let (what, unit) = match is_time {
-        true => (
+    let (what, unit) = if is_time {
+        (
             format!("{} {times} times faster", kind(a.op)),
             format!(" ({name})"),
-        ),
-        false => (
+        )
+    } else {
+        (
             format!("{} {times} times as many a second", kinds(a.op)),
             String::new(),
-        ),
+        )
     };
     Some(HeadlineDifference {
         ratio,

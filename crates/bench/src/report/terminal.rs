@@ -77,9 +77,10 @@ fn totals_table(run: &RunReport, numbered: bool) -> Table {
     let mut table = new_table(PLAIN);
     table.set_header(["", "IOPS", "MB/s", "mean", "p50", "p99", "max", "errors"]);
     for t in &run.totals {
-        let name = match numbered {
-            true => format!("{} {}", t.phase + 1, t.op.name()),
-            false => t.op.name().to_owned(),
+        let name = if numbered {
+            format!("{} {}", t.phase + 1, t.op.name())
+        } else {
+            t.op.name().to_owned()
         };
         let megabytes = words::bandwidth(t);
         table.add_row([
@@ -187,9 +188,10 @@ pub fn ratio_rows(runs: &[&RunReport]) -> Vec<words::ComparisonRow> {
                 let ratio = ratio.map_or(String::new(), |r| format!(" ({})", units::ratio(r)));
                 Some(format!("{}{ratio}", show(v)))
             };
-            let phase = match phases {
-                true => format!("phase {}, ", shared_label(runs, phase)),
-                false => String::new(),
+            let phase = if phases {
+                format!("phase {}, ", shared_label(runs, phase))
+            } else {
+                String::new()
             };
             rows.push(words::ComparisonRow {
                 label: format!("{phase}{} {name}", op.name()),
@@ -205,9 +207,10 @@ pub fn ratio_rows(runs: &[&RunReport]) -> Vec<words::ComparisonRow> {
 fn shared_label(runs: &[&RunReport], phase: usize) -> String {
     let mut labels = runs.iter().map(|run| run.phase_label(phase));
     let first = labels.next().unwrap_or_default();
-    match labels.all(|label| label == first) {
-        true => first,
-        false => (phase + 1).to_string(),
+    if labels.all(|label| label == first) {
+        first
+    } else {
+        (phase + 1).to_string()
     }
 }
 

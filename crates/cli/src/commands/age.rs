@@ -27,7 +27,7 @@ use std::time::{Duration, Instant};
 ///
 /// # Errors
 /// When the life is impossible, or results cannot be written.
-pub fn age(args: &Age) -> Result<CommandExit, CliFailure> {
+pub fn age(args: &AgeArgs) -> Result<CommandExit, CliFailure> {
     let until = LifeEnd::parse(&args.until)?;
     let (plan, begun) = match &args.resume {
         None => (fresh(args, until)?, None),
@@ -102,7 +102,7 @@ pub fn age(args: &Age) -> Result<CommandExit, CliFailure> {
 }
 
 /// Where the drive goes that the life leaves behind.
-fn place(args: &Age, dir: &Path) -> Result<SaveTarget, LabError> {
+fn place(args: &AgeArgs, dir: &Path) -> Result<SaveTarget, LabError> {
     let over = if args.output.replace {
         OverwritePolicy::Replace
     } else {

@@ -36,7 +36,7 @@ struct DiagnoseLines {
     quiet: bool,
 }
 
-impl InvestigationProgress for Lines {
+impl InvestigationProgress for DiagnoseLines {
     fn filling(&mut self, done: u64, total: u64) {
         if done == 0 {
             say(self.quiet, &format!("filling a new file of {total} bytes"));
@@ -64,7 +64,8 @@ fn by_experiment(args: &Diagnose, target: TargetName) -> Result<CommandExit, Cli
         seed: args.seed,
     };
     let quiet = args.quiet;
-    let (facts, diagnosis) = look_into(&request, &mut Lines { quiet }, &*stop_on_signal()?)?;
+    let (facts, diagnosis) =
+        look_into(&request, &mut DiagnoseLines { quiet }, &*stop_on_signal()?)?;
     print_result(args.json, &diagnosis, || {
         experiment::text(&facts, &diagnosis)
     })?;

@@ -47,7 +47,7 @@ pub enum DrivesAction {
     /// Write a drive file from the facts of a data sheet, by the rules of docs/catalogue.md.
     ///
     /// Every value says whether the sheet gives it, it follows from the sheet, or it is assumed.
-    New(New),
+    New(NewDriveArgs),
     /// Check and measure a drive file, and add it to the catalogue of a checkout.
     Adopt(Adopt),
     /// Measure modelled drives against the rates that their own data sheets give.

@@ -22,7 +22,7 @@ use std::sync::atomic::AtomicBool;
 ///
 /// # Errors
 /// When a drive is unknown or cannot be modelled.
-pub fn endurance(args: &Endurance) -> Result<CommandExit, CliFailure> {
+pub fn endurance(args: &EnduranceArgs) -> Result<CommandExit, CliFailure> {
     if args.mirror {
         return mirror::mirror(args);
     }
@@ -63,7 +63,7 @@ pub fn endurance(args: &Endurance) -> Result<CommandExit, CliFailure> {
     Ok(CommandExit::Good)
 }
 
-fn asked(args: &Endurance) -> Result<EnduranceOptions, LabError> {
+fn asked(args: &EnduranceArgs) -> Result<EnduranceOptions, LabError> {
     let capacity = match args.capacity.as_str() {
         "whole" => None,
         size => Some(parse_size(size)?),
@@ -84,7 +84,7 @@ fn asked(args: &Endurance) -> Result<EnduranceOptions, LabError> {
 }
 
 /// The drives as they are, and with other over-provisioning.
-fn drives(args: &Endurance) -> Result<Vec<CatalogueDrive>, LabError> {
+fn drives(args: &EnduranceArgs) -> Result<Vec<CatalogueDrive>, LabError> {
     let settings = args.set.iter().map(|text| DriveSetting::parse(text));
     let settings = settings.collect::<Result<Vec<_>, _>>()?;
     let mut drives = Vec::new();
@@ -99,7 +99,7 @@ fn drives(args: &Endurance) -> Result<Vec<CatalogueDrive>, LabError> {
     Ok(drives)
 }
 
-fn works(args: &Endurance) -> Result<Vec<WearWorkload>, LabError> {
+fn works(args: &EnduranceArgs) -> Result<Vec<WearWorkload>, LabError> {
     let bytes = parse_size(&args.block)?;
     let block = u32::try_from(bytes).map_err(|_| {
         LabError::refused(

@@ -5,7 +5,7 @@ mod args;
 pub use args::FingerprintArgs;
 
 use crate::failure::{CliFailure, CommandExit};
-use crate::output::{Reserved, print_result, run_dir, say, write_file, write_json};
+use crate::output::{ReservedDir, print_result, run_dir, say, write_file, write_json};
 use crate::progress::{RateBar, stop_on_signal};
 use crate::target::kept;
 use ssdlab_base::clock::Utc;
@@ -20,7 +20,7 @@ struct FingerprintLines {
     bar: Option<RateBar>,
 }
 
-impl FingerprintProgress for Lines {
+impl FingerprintProgress for FingerprintLines {
     fn filling(&mut self, done: u64, total: u64) {
         let bar = self
             .bar
@@ -42,7 +42,7 @@ impl FingerprintProgress for Lines {
 ///
 /// # Errors
 /// When the target cannot be used or may not be written, or results cannot be written.
-pub fn fingerprint(args: &Fingerprint) -> Result<CommandExit, CliFailure> {
+pub fn fingerprint(args: &FingerprintArgs) -> Result<CommandExit, CliFailure> {
     let request = FingerprintRequest {
         target: TargetName::parse(&args.target)?,
         open: args.on.options()?,
@@ -55,7 +55,7 @@ pub fn fingerprint(args: &Fingerprint) -> Result<CommandExit, CliFailure> {
     let _reserved = ReservedDir::new(&dir, existing)?;
     let quiet = args.output.quiet;
     let stop = stop_on_signal()?;
-    let fingerprint = take(&request, &mut Lines { quiet, bar: None }, &stop)?;
+    let fingerprint = take(&request, &mut FingerprintLines { quiet, bar: None }, &stop)?;
     write_json(&dir.join("fingerprint.json"), &fingerprint)?;
     write_file(
         &dir.join("report.html"),

@@ -27,7 +27,7 @@ pub struct Host {
 #[derive(Subcommand, Debug)]
 pub enum HostModel {
     /// Load a target as the intent log of ZFS does, and show the access pattern.
-    Zil(Box<zil::Zil>),
+    Zil(Box<zil::ZilArgs>),
     /// A write-back cache tier of drives in front of slow disks, as in Storage Spaces Direct.
     Tier(Box<tier::TierArgs>),
     /// Age a drive under a file system with TRIM at once, in batches, or never.

@@ -5,7 +5,7 @@ mod args;
 pub use args::Qualify;
 
 use crate::failure::{CliFailure, CommandExit};
-use crate::output::{Reserved, arguments, print, print_json, run_dir, say, terminal_width};
+use crate::output::{ReservedDir, arguments, print, print_json, run_dir, say, terminal_width};
 use crate::progress::{QualifyBars, stop_on_signal};
 use crate::target::kept;
 use ssdlab_base::LabError;
@@ -52,7 +52,7 @@ pub fn qualify(args: &Qualify) -> Result<CommandExit, CliFailure> {
         &format!("qualify-{}", plan.role.name),
         started,
     );
-    let _reserved = Reserved::new(&path, existing)?;
+    let _reserved = ReservedDir::new(&path, existing)?;
     let mut steps = QualifyBars::new(quiet);
     let place = (path.clone(), existing);
     let mut recorder =

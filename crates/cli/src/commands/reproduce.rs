@@ -2,7 +2,7 @@
 
 use crate::args::OutputArgs;
 use crate::failure::{CliFailure, CommandExit};
-use crate::output::{Reserved, print, print_json, run_dir, say, write_file};
+use crate::output::{ReservedDir, print, print_json, run_dir, say, write_file};
 use crate::progress::{experiments_bar, stop_on_signal};
 use clap::Args;
 use ssdlab_articles::run::{Reproduction, ReproductionSettings};

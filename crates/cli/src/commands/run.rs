@@ -3,7 +3,7 @@
 use crate::args::run::{RunArgs, RunFormat};
 use crate::commands::run_plan::{label, read_plan, title};
 use crate::failure::{CliFailure, CommandExit};
-use crate::output::{Reserved, arguments, print, print_json, run_dir, say};
+use crate::output::{ReservedDir, arguments, print, print_json, run_dir, say};
 use crate::progress::{RunBars, stop_on_signal};
 use crate::target::kept;
 use ssdlab_base::clock::Utc;
@@ -34,7 +34,7 @@ pub fn run(args: &RunArgs) -> Result<CommandExit, CliFailure> {
         existing,
     };
     let stop = stop_on_signal()?;
-    let _reserved = Reserved::new(&request.directory, existing)?;
+    let _reserved = ReservedDir::new(&request.directory, existing)?;
     let mut watch = RunBars::new(args.output.quiet);
     let finished = run::run(&request, &mut watch, &stop)?;
     drop(watch);

@@ -9,7 +9,7 @@ mod plan;
 pub use args::Simulate;
 
 use crate::failure::{CliFailure, CommandExit};
-use crate::output::{Reserved, print, print_json, run_dir, say, self_checked};
+use crate::output::{ReservedDir, print, print_json, run_dir, say, self_checked};
 use crate::progress::stop_on_signal;
 use bars::LifeBar;
 use files::{keep, over, write};

@@ -51,7 +51,7 @@ pub fn snia(args: &Snia) -> Result<CommandExit, CliFailure> {
     let request = request(args, started)?;
     let (directory, existing) = run_dir(&args.output, "snia", started);
     let stop = stop_on_signal()?;
-    let _reserved = Reserved::new(&directory, existing)?;
+    let _reserved = ReservedDir::new(&directory, existing)?;
     let mut watch = RunBars::new(args.output.quiet);
     let mut failed = None;
     let mut keep = |suite: &Suite| match write(&directory, suite) {

@@ -2,7 +2,7 @@
 
 use crate::args::OutputArgs;
 use crate::failure::{CliFailure, CommandExit};
-use crate::output::{Reserved, print, print_json, run_dir, say};
+use crate::output::{ReservedDir, print, print_json, run_dir, say};
 use crate::progress::stop_on_signal;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};

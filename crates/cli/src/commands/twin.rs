@@ -5,7 +5,7 @@ mod args;
 pub use args::{TwinAction, TwinArgs};
 
 use crate::failure::{CliFailure, CommandExit};
-use crate::output::{Reserved, print_result, run_dir, say, write_file, write_json};
+use crate::output::{ReservedDir, print_result, run_dir, say, write_file, write_json};
 use crate::progress::stop_on_signal;
 use args::{Predict, TwinFitArgs};
 use ssdlab_base::clock::Utc;
@@ -32,7 +32,7 @@ pub fn twin(args: &TwinArgs) -> Result<CommandExit, CliFailure> {
     }
 }
 
-fn fit(args: &Fit) -> Result<CommandExit, CliFailure> {
+fn fit(args: &TwinFitArgs) -> Result<CommandExit, CliFailure> {
     if args.from.is_none() && args.capacity.is_none() {
         let hint = "--capacity 1920GB, or --from a drive file with its capacity";
         return Err(LabError::refused("the drive's capacity is not given", hint).into());

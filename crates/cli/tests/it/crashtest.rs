@@ -1,6 +1,6 @@
 //! Do campaigns of scripts work end to end: recorded, cut, blamed, resumed, replayed, exported?
 //!
-//! With the scripts of docs/crashtest.md on a FUSE file; skipped with a word where there is none.
+//! With the scripts of docs/test-your-program.md on a FUSE file; skipped where there is none.
 
 use assert_cmd::Command;
 use std::path::{Path, PathBuf};

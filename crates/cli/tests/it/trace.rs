@@ -121,7 +121,7 @@ fn the_recorded_traces_are_described_as_python_describes_them() {
 
 #[test]
 fn the_recorded_traces_are_as_random_as_their_source_says() {
-    // zil-model.md, section 4: 65 % and 94 %.
+    // docs/hosts.md: 65 % and 94 %.
     for (name, percent) in [("1-dataset", 65.0), ("5-datasets", 94.0)] {
         let trace = &show(&examples().join(format!("zfs-2.1.11-log-{name}.csv.gz")))["trace"];
         let random = trace["random"].as_f64().unwrap_or(0.0);

@@ -38,9 +38,10 @@ impl LabelledDisk {
 
     /// What the host is to know.
     pub fn describe(&self) -> String {
-        let cache = match self.is_writethrough() {
-            true => "writethrough",
-            false => "writeback",
+        let cache = if self.is_writethrough() {
+            "writethrough"
+        } else {
+            "writeback"
         };
         let LabelledDisk { name, device, kind } = self;
         let fua = self.of_queue("fua");

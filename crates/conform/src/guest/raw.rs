@@ -182,13 +182,14 @@ pub fn scsi(device: &File, command: &[u8], page: Option<&DmaPage>) -> io::Result
     checked(unsafe { libc::ioctl(device.as_raw_fd(), SG_IO, &raw mut header) })?;
     let is_good = header.status == 0 && header.host_status == 0;
     // ATA commands report what they did as sense data even when they succeed (driver status 8).
-    match is_good {
-        true => Ok(()),
-        false => Err(io::Error::other(format!(
+    if is_good {
+        Ok(())
+    } else {
+        Err(io::Error::other(format!(
             "SCSI status {:#x}, host {:#x}, sense {:02x?}",
             header.status,
             header.host_status,
             &sense[..usize::from(header.sense_written)]
-        ))),
+        )))
     }
 }

@@ -115,9 +115,10 @@ impl RouteAttempt<'_> {
                 let file = self.device(direct)?;
                 let from = [IoSlice::new(&page.0)];
                 let count = pwritev2(&file, &from, at, ReadWriteFlags::DSYNC).map_err(text)?;
-                match count == page.0.len() {
-                    true => Ok(()),
-                    false => Err(format!("{count} bytes were written")),
+                if count == page.0.len() {
+                    Ok(())
+                } else {
+                    Err(format!("{count} bytes were written"))
                 }
             }
             "buffered write, fsync" => write(OFlags::empty())?.sync_all().map_err(text),
@@ -219,9 +220,10 @@ impl RouteAttempt<'_> {
         let switch = self.disk.cache_switch().unwrap_or_default();
         let turned = std::fs::write(&switch, "write through");
         turned.map_err(|error| format!("{switch}: {error}"))?;
-        match self.disk.is_writethrough() {
-            true => Ok(()),
-            false => Err("the disk keeps its write cache".to_owned()),
+        if self.disk.is_writethrough() {
+            Ok(())
+        } else {
+            Err("the disk keeps its write cache".to_owned())
         }
     }
 }

@@ -128,9 +128,10 @@ impl GuestDrive {
 
 impl ObservedCommands {
     fn wrote(&mut self, offset: u64, bytes: &[u8], fua: bool) {
-        match fua {
-            true => self.counts.fua_writes += 1,
-            false => self.counts.writes += 1,
+        if fua {
+            self.counts.fua_writes += 1
+        } else {
+            self.counts.writes += 1
         }
         for (at, piece) in (offset..).step_by(SECTOR).zip(bytes.chunks(SECTOR)) {
             if let Some(token) = token(piece) {

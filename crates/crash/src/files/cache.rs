@@ -74,9 +74,10 @@ impl CrashFiles {
 
     pub(super) fn sync(&mut self, inode: u64) -> Result<(), CrashError> {
         self.write_back(inode)?;
-        let names: Vec<usize> = match self.rules.fsync_commits_names {
-            true => (0..self.changes.len()).collect(),
-            false => Vec::new(),
+        let names: Vec<usize> = if self.rules.fsync_commits_names {
+            (0..self.changes.len()).collect()
+        } else {
+            Vec::new()
         };
         if names.is_empty() && !self.has_changed(inode) {
             return self.disk.flush();

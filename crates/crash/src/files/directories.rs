@@ -162,9 +162,10 @@ impl CrashFiles {
         if old == new {
             return Ok(());
         }
-        let replaced = match self.meta.names.contains_key(&new) {
-            true => Some(self.empty(to)?),
-            false => None,
+        let replaced = if self.meta.names.contains_key(&new) {
+            Some(self.empty(to)?)
+        } else {
+            None
         };
         self.change(NameChange::Move {
             from: old,

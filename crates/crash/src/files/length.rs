@@ -26,9 +26,10 @@ impl CrashFiles {
     pub fn set_len(&mut self, file: FileId, bytes: u64) -> Result<(), CrashError> {
         self.call()?;
         let inode = self.known(file)?;
-        match bytes < self.size(file)? {
-            true => self.shrink(inode, bytes),
-            false => self.grow(inode, bytes)?,
+        if bytes < self.size(file)? {
+            self.shrink(inode, bytes)
+        } else {
+            self.grow(inode, bytes)?
         }
         Ok(())
     }

@@ -229,9 +229,10 @@ impl Meta {
             let number = from.number()?;
             let length = from.number()? as usize;
             let name = String::from_utf8(from.take(length)?.to_vec()).ok()?;
-            let named = match is_directory {
-                true => InodeRef::Directory(number),
-                false => InodeRef::File(number),
+            let named = if is_directory {
+                InodeRef::Directory(number)
+            } else {
+                InodeRef::File(number)
             };
             meta.names.insert((directory, name), named);
         }

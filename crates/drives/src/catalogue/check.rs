@@ -85,9 +85,10 @@ fn is_in_a_sheet(figure: &str, itself: &CatalogueDrive) -> bool {
         return false;
     };
     let key = format!("documented.{key}");
-    let found = match drive == itself.file.name {
-        true => Ok(itself.parameters()),
-        false => read::drive(drive).map(|drive| drive.parameters()),
+    let found = if drive == itself.file.name {
+        Ok(itself.parameters())
+    } else {
+        read::drive(drive).map(|drive| drive.parameters())
     };
     found.is_ok_and(|all| all.iter().any(|p| p.key == key))
 }

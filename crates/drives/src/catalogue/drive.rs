@@ -46,9 +46,10 @@ impl CatalogueDrive {
         let mut given = resolve::wear(&self.file, &self.file.name)?;
         let cycles = documented.program_erase_cycles.as_ref().map(|c| c.value);
         given.cycles = given.cycles.or(cycles);
-        let class = match documented.power_loss_protection.value {
-            true => ApplicationClass::Enterprise,
-            false => ApplicationClass::Client,
+        let class = if documented.power_loss_protection.value {
+            ApplicationClass::Enterprise
+        } else {
+            ApplicationClass::Client
         };
         let mut media = Media::given(self.config.shape.bits_per_cell, class, &given)?;
         media

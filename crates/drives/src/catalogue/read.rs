@@ -105,9 +105,10 @@ pub fn drive(name: &str) -> Result<CatalogueDrive, LabError> {
 /// The drive called `name`, or the one that is most likely meant by it.
 pub fn meant(name: &str) -> Option<String> {
     let names = names().ok()?;
-    match names.iter().any(|known| known == name) {
-        true => Some(name.to_owned()),
-        false => nearest(name, &names).into_iter().next(),
+    if names.iter().any(|known| known == name) {
+        Some(name.to_owned())
+    } else {
+        nearest(name, &names).into_iter().next()
     }
 }
 

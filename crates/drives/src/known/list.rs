@@ -18,13 +18,14 @@ pub fn matching(name: Option<&str>) -> Result<Vec<&'static ModelFamily>, LabErro
     let lower = name.to_lowercase();
     let fits = |f: &&ModelFamily| f.has(name) || f.name.to_lowercase().contains(&lower);
     let found: Vec<_> = families().iter().filter(fits).collect();
-    match found.is_empty() {
-        false => Ok(found),
-        true => Err(LabError::refused(
+    if !found.is_empty() {
+        Ok(found)
+    } else {
+        Err(LabError::refused(
             format!("no published source read says anything of `{name}`"),
             "that is not the same as unprotected: `ssdlab drives known` lists what is known; give \
-             a part of a family's name, or the model as the drive reports it",
-        )),
+         a part of a family's name, or the model as the drive reports it",
+        ))
     }
 }
 
@@ -64,9 +65,10 @@ fn line(family: &ModelFamily) -> String {
     };
     let span = |(least, most): (f64, f64), shown: fn(f64) -> String, between: &str| {
         let (least, most) = (shown(least), shown(most));
-        match least == most {
-            true => least,
-            false => format!("{least}{between}{most}"),
+        if least == most {
+            least
+        } else {
+            format!("{least}{between}{most}")
         }
     };
     let dwpd = family

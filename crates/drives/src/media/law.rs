@@ -262,9 +262,10 @@ impl Media {
     /// When it is not between 0 and 1.
     pub fn uber_of_rber(&self, rber: f64) -> Result<f64, LabError> {
         let limit = self.code.rber_max(self.class.limits().uber_max)?;
-        let tries = match self.retry_gain > 1.0 {
-            true => (rber / limit).ln() / self.retry_gain.ln(),
-            false => 0.0,
+        let tries = if self.retry_gain > 1.0 {
+            (rber / limit).ln() / self.retry_gain.ln()
+        } else {
+            0.0
         };
         let tries = tries.ceil().clamp(0.0, f64::from(self.retries));
         self.code.uber(rber / self.retry_gain.powf(tries))

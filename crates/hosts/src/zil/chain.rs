@@ -152,9 +152,10 @@ impl LogChain {
 
     /// Size of the next block. To be asked once per block: the rule remembers its choices.
     pub fn next_size(&mut self) -> u64 {
-        match self.blocks.is_empty() {
-            true => BLOCK_MIN,
-            false => self.sizer.next(&self.used),
+        if self.blocks.is_empty() {
+            BLOCK_MIN
+        } else {
+            self.sizer.next(&self.used)
         }
     }
 

@@ -116,9 +116,10 @@ impl ZilTraceFit {
             })
         });
         let mut fit = ZilTraceFit {
-            preset: match found.buckets() {
-                true => ZfsPreset::V2_1,
-                false => ZfsPreset::V2010,
+            preset: if found.buckets() {
+                ZfsPreset::V2_1
+            } else {
+                ZfsPreset::V2010
             },
             think_jitter_pct: 100,
             disorder: 0.0,
@@ -152,9 +153,10 @@ impl ZilTraceFit {
     pub fn host(&self, capacity: u64, seed: u64) -> Result<HostSpec, LabError> {
         let writers = self.writers();
         let mut spec = self.preset.host(writers, writers, capacity, seed)?;
-        spec.commit.format = match self.structure.whole() {
-            true => LogBlockFormat::Whole,
-            false => LogBlockFormat::Slim,
+        spec.commit.format = if self.structure.whole() {
+            LogBlockFormat::Whole
+        } else {
+            LogBlockFormat::Slim
         };
         debug_assert!(self.preset != ZfsPreset::V2_1 || spec.commit.size_rule == SizeRule::Buckets);
         let shares = self.structure.logs.iter().enumerate();
@@ -188,9 +190,10 @@ impl ZilTraceFit {
         for _ in 0..HALVINGS {
             self.think_jitter_pct = u32::midpoint(low, high);
             self.disorder = self.simulated(capacity, seed)?;
-            match self.disorder < aim {
-                true => low = self.think_jitter_pct,
-                false => high = self.think_jitter_pct,
+            if self.disorder < aim {
+                low = self.think_jitter_pct
+            } else {
+                high = self.think_jitter_pct
             }
             let off = (self.disorder - aim).abs();
             if off < best.0 {

@@ -21,7 +21,7 @@
 //! by side, merging of neighbouring writes in the device queue, gang blocks.
 //!
 //! Source: the behaviour of OpenSolaris b121 to b134 and of OpenZFS 2.1.11, described in
-//! `docs/zil-model.md`.
+//! `docs/hosts.md`.
 
 mod autotrim;
 pub mod block_size;

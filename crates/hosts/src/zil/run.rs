@@ -196,9 +196,12 @@ impl<T: Target + ?Sized> Runner<'_, T> {
 
     /// Every command completed once, the pattern has all their bytes, and the target's own check.
     fn checks(&mut self) -> Vec<SelfCheck> {
-        let equal = |what: &str, given: u64, found: u64| match given == found {
-            true => Ok(()),
-            false => Err(format!("{given} {what} given, {found} found")),
+        let equal = |what: &str, given: u64, found: u64| {
+            if given == found {
+                Ok(())
+            } else {
+                Err(format!("{given} {what} given, {found} found"))
+            }
         };
         let total = self.pattern.total();
         let bytes = total.bytes_read + total.bytes_written;

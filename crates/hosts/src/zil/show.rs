@@ -95,13 +95,15 @@ fn fit_text(out: &mut String, fit: &ZilTraceFit, found: &LogDevicePattern) {
     let (of, beside) = (&fit.structure, fit.beside(found));
     let logs: Vec<String> = of.logs.iter().map(usize::to_string).collect();
     let (whole, sizes) = (
-        match of.whole() {
-            true => "written whole (pool version below 23)",
-            false => "written as far as used",
+        if of.whole() {
+            "written whole (pool version below 23)"
+        } else {
+            "written as far as used"
         },
-        match of.buckets() {
-            true => "4, 12, 36, 68 or 128 KiB (ZFS 2.1)",
-            false => "any multiple of 4 KiB (2010)",
+        if of.buckets() {
+            "4, 12, 36, 68 or 128 KiB (ZFS 2.1)"
+        } else {
+            "any multiple of 4 KiB (2010)"
         },
     );
     let _ = writeln!(

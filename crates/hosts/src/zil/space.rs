@@ -260,11 +260,11 @@ impl Metaslab {
     fn df(&mut self, len: u64, free_pct_low: u64, search_max: Option<u64>) -> Option<u64> {
         let class = power(len & len.wrapping_neg()) as usize;
         let scarce = self.free.bytes() * 100 / self.size < free_pct_low;
-        let at = match scarce || self.free.largest() < (128 << 10) {
-            true => None,
-            false => self
-                .first_fit(self.cursors[class], len, search_max)
-                .or_else(|| search_max.is_none().then(|| self.first_fit(0, len, None))?),
+        let at = if scarce || self.free.largest() < (128 << 10) {
+            None
+        } else {
+            self.first_fit(self.cursors[class], len, search_max)
+                .or_else(|| search_max.is_none().then(|| self.first_fit(0, len, None))?)
         };
         let at = at.or_else(|| Some(self.free.best_fit(len)?.start))?;
         self.free.take(at, len);

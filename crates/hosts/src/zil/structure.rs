@@ -205,9 +205,10 @@ impl StructureTally {
             .iter()
             .map(|(w, at, of)| w * (at - x) * (of - y))
             .sum();
-        let slope = match square > 0.0 {
-            true => (both / square).clamp(0.0, y / x.max(1.0)),
-            false => 0.0,
+        let slope = if square > 0.0 {
+            (both / square).clamp(0.0, y / x.max(1.0))
+        } else {
+            0.0
         };
         (Nanos((y - slope * x) as u64), Nanos(slope as u64))
     }
@@ -222,9 +223,10 @@ impl StructureTally {
         let (count, sum, squares) = self.turns;
         let mean = sum / count.max(1.0);
         let variance = (squares / count.max(1.0) - mean * mean).max(0.0);
-        let disorder = match mean > 0.0 {
-            true => variance.sqrt() / mean,
-            false => 0.0,
+        let disorder = if mean > 0.0 {
+            variance.sqrt() / mean
+        } else {
+            0.0
         };
         let share = |part: u64| part as f64 / self.neighbours.max(1) as f64;
         let (gaps, in_buckets) = (share(self.gaps), share(self.in_buckets));

@@ -207,9 +207,10 @@ impl ReliefLevels {
     /// 66,000 commands a second, or PCIe with 2.5 GB/s and 250,000; slow parts of published data
     /// sheets of cells.
     pub fn healthy(config: &DriveConfig) -> ReliefLevels {
-        let (link, overhead) = match config.host.full_duplex {
-            true => (2_500_000_000, Nanos::from_micros(4)),
-            false => (500_000_000, Nanos::from_micros(15)),
+        let (link, overhead) = if config.host.full_duplex {
+            (2_500_000_000, Nanos::from_micros(4))
+        } else {
+            (500_000_000, Nanos::from_micros(15))
         };
         let (read, program) = match config.shape.bits_per_cell {
             1 => (50, 400),

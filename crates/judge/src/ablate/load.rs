@@ -124,9 +124,10 @@ impl AblationLoad {
             AblationLoad::Trace => unreachable!("a trace has its own commands"),
             AblationLoad::RandomRead | AblationLoad::ReadLatency => Command::read(at, RANDOM),
             AblationLoad::Mixed | AblationLoad::ReadTail | AblationLoad::ReadSlowest => {
-                match rng.below(100) < READ_PCT {
-                    true => Command::read(at, RANDOM),
-                    false => Command::write(at, RANDOM),
+                if rng.below(100) < READ_PCT {
+                    Command::read(at, RANDOM)
+                } else {
+                    Command::write(at, RANDOM)
                 }
             }
             AblationLoad::SequentialWrite => Command::write(in_order, SEQUENTIAL),
@@ -196,9 +197,10 @@ pub fn measure(
 ) -> AblationMeasurement {
     let mut drive = drive.clone();
     reliefs.iter().for_each(|relief| drive.relieve(*relief));
-    let work_most = match AblationLoad::SLOWEST.contains(&load) {
-        true => WORK_SLOWEST_MAX,
-        false => WORK_MAX,
+    let work_most = if AblationLoad::SLOWEST.contains(&load) {
+        WORK_SLOWEST_MAX
+    } else {
+        WORK_MAX
     };
     let mut commands = AblationCommands {
         load,

@@ -103,9 +103,10 @@ pub fn healthy(seed: u64) -> DriveConfig {
 }
 
 fn host(pcie: bool, between: &mut impl FnMut(u64, u64) -> u64) -> HostConfig {
-    let (megabytes, overhead) = match pcie {
-        true => (between(2_500, 3_400), between(1_500, 3_500)),
-        false => (between(500, 560), between(9_000, 14_000)),
+    let (megabytes, overhead) = if pcie {
+        (between(2_500, 3_400), between(1_500, 3_500))
+    } else {
+        (between(500, 560), between(9_000, 14_000))
     };
     HostConfig {
         queue_depth: if pcie { 1024 } else { 32 },
@@ -275,9 +276,10 @@ pub fn planted(seed: u64, faults: &[usize]) -> Result<Option<Drive>, LabError> {
         }
         plant(&mut config, fault, strength);
     }
-    match faults.is_empty() || config.validate().is_err() {
-        true => Ok(faults.is_empty().then_some(sound)),
-        false => Ok(Some(steady(&config, seed)?)),
+    if faults.is_empty() || config.validate().is_err() {
+        Ok(faults.is_empty().then_some(sound))
+    } else {
+        Ok(Some(steady(&config, seed)?))
     }
 }
 

@@ -16,9 +16,10 @@ pub fn text(found: &Diagnosis) -> String {
         [first, ..] => paragraph(&found.drive, &format!("slow because {}.", first.sentence)),
     };
     for (number, fault) in found.faults.iter().enumerate() {
-        let instead = match fault.cause.is_of_host() {
-            true => "without them",
-            false => "with that of a healthy drive",
+        let instead = if fault.cause.is_of_host() {
+            "without them"
+        } else {
+            "with that of a healthy drive"
         };
         let said = format!(
             "{}: {} would be {:.1} times as fast {instead}.",
@@ -64,9 +65,10 @@ fn table(all: &[Decomposition]) -> String {
             format!("{} {percent:.0} %", names.join(" with "))
         });
         let parts: Vec<String> = parts.collect();
-        let parts = match parts.is_empty() {
-            true => units::NOTHING.to_owned(),
-            false => parts.join(", "),
+        let parts = if parts.is_empty() {
+            units::NOTHING.to_owned()
+        } else {
+            parts.join(", ")
         };
         table.add_row([
             of.load.name().to_owned(),

@@ -64,13 +64,14 @@ impl HostStream {
         }
         HostStream::new(&events).ok_or_else(|| {
             LabError::refused(
-                match events.is_empty() {
-                    true => format!("{} has no commands", path.display()),
-                    false => format!(
+                if events.is_empty() {
+                    format!("{} has no commands", path.display())
+                } else {
+                    format!(
                         "{} does not say when its commands completed, so what the host waited for \
-                         is not known",
+                     is not known",
                         path.display()
-                    ),
+                    )
                 },
                 "give a trace with issue and completion: csv, blkparse, blktrace, msr or biosnoop",
             )
@@ -233,9 +234,10 @@ impl<'a> StreamReplay<'a> {
                 0 => self.began,
                 some => self.reached[some - 1],
             };
-            let pause = match self.host.without_pauses {
-                true => Nanos::ZERO,
-                false => step.pause,
+            let pause = if self.host.without_pauses {
+                Nanos::ZERO
+            } else {
+                step.pause
             };
             let due = ready.saturating_add(pause);
             while self.devices.now() < due {
@@ -259,12 +261,11 @@ impl<'a> StreamReplay<'a> {
         let step = self.stream.steps[index];
         let taken_away = step.doubled && self.host.without_doubled_flushes;
         let flush = flushes(&step.event) && !taken_away;
-        match flush {
-            true => {
-                self.stages[index] = Some(ReplayStage::Preflush);
-                self.devices.submit(0, &Command::flush(), index as u64);
-            }
-            false => self.body(index),
+        if flush {
+            self.stages[index] = Some(ReplayStage::Preflush);
+            self.devices.submit(0, &Command::flush(), index as u64);
+        } else {
+            self.body(index)
         }
     }
 

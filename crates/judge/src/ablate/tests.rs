@@ -151,7 +151,7 @@ fn a_flush_is_doubled_when_an_earlier_one_covers_everything() {
     assert_eq!(events([35, 30, 50]).doubled_flushes(), (1, 2));
 }
 
-/// Five faults of one seed; docs/methods.md has the table of all over many.
+/// Five faults of one seed; docs/qualify.md has the table of all over many.
 #[test]
 fn a_planted_fault_is_named_first_and_a_healthy_drive_is_not_accused() {
     for index in [0, 4, 6, 12, 13] {

@@ -51,10 +51,7 @@ impl InterfaceLimits {
             let name = name.to_lowercase();
             name.contains("nvme") || name.contains("pcie")
         });
-        let (link, command) = match pcie {
-            true => (2.5e9, 4e3),
-            false => (500e6, 15e3),
-        };
+        let (link, command) = if pcie { (2.5e9, 4e3) } else { (500e6, 15e3) };
         InterfaceLimits {
             link,
             command,
@@ -136,9 +133,10 @@ fn time(ns: f64) -> String {
 
 /// Shown when it is worth it, otherwise excluded.
 fn by_factor(factor: f64, why: String) -> HypothesisResult {
-    Ok(match factor >= FAULT {
-        true => HypothesisStatus::Shown { factor, why },
-        false => HypothesisStatus::Excluded { why },
+    Ok(if factor >= FAULT {
+        HypothesisStatus::Shown { factor, why }
+    } else {
+        HypothesisStatus::Excluded { why }
     })
 }
 
@@ -169,14 +167,15 @@ impl HypothesisEvidence<'_> {
     /// Whether reads reach the media at all, and not only a cache of the host's or a hypervisor's.
     fn sees_media(&self) -> Result<(), HypothesisStatus> {
         let media = self.media()?;
-        match media < MEDIA_READ {
-            true => Err(HypothesisStatus::Unseen {
+        if media < MEDIA_READ {
+            Err(HypothesisStatus::Unseen {
                 why: format!(
                     "a read spends {} on the media: a cache serves it",
                     time(media)
                 ),
-            }),
-            false => Ok(()),
+            })
+        } else {
+            Ok(())
         }
     }
 
@@ -216,9 +215,10 @@ impl HypothesisEvidence<'_> {
             time(durable),
             time(plain)
         );
-        match durable - plain < PROGRAM {
-            true => excluded(why),
-            false => by_factor(durable / plain, why),
+        if durable - plain < PROGRAM {
+            excluded(why)
+        } else {
+            by_factor(durable / plain, why)
         }
     }
 
@@ -233,9 +233,10 @@ impl HypothesisEvidence<'_> {
             time(durable),
             time(read)
         );
-        match plain - read < PROGRAM || durable - plain >= PROGRAM {
-            true => excluded(why),
-            false => by_factor(plain / read, why),
+        if plain - read < PROGRAM || durable - plain >= PROGRAM {
+            excluded(why)
+        } else {
+            by_factor(plain / read, why)
         }
     }
 
@@ -249,9 +250,10 @@ impl HypothesisEvidence<'_> {
             time(small * (SLOTS - 1.0)),
             bytes / 1e6
         );
-        match bytes * FAULT > self.limits.link {
-            true => excluded(why),
-            false => by_factor(large / (large - saved), why),
+        if bytes * FAULT > self.limits.link {
+            excluded(why)
+        } else {
+            by_factor(large / (large - saved), why)
         }
     }
 
@@ -382,11 +384,12 @@ impl HypothesisEvidence<'_> {
             time(least)
         );
         if let Ok(HypothesisStatus::Shown { .. }) = self.map() {
-            return match most.max(write / least) < FAULT {
-                true => excluded(why),
-                false => Ok(HypothesisStatus::Excluded {
+            return if most.max(write / least) < FAULT {
+                excluded(why)
+            } else {
+                Ok(HypothesisStatus::Excluded {
                     why: format!("{why}; the map's own writes are part of that"),
-                }),
+                })
             };
         }
         let in_order = self.get(ExperimentFigure::InOrder, write / least)? / SLOTS;
@@ -473,9 +476,10 @@ impl HypothesisEvidence<'_> {
         }
         match too_warm {
             None => Ok(HypothesisStatus::Unclear {
-                or: match throttled {
-                    true => Cause::SlcFull,
-                    false => Cause::Throttling,
+                or: if throttled {
+                    Cause::SlcFull
+                } else {
+                    Cause::Throttling
                 },
                 factor,
                 why: format!("{why}; it does not say whether it was too warm"),

@@ -85,9 +85,10 @@ fn answer(name: &str, found: &Investigation) -> String {
             )
         }
         InvestigationAnswer::NothingShown => {
-            let rest = match found.is_complete() {
-                true => "",
-                false => " Not everything could be tried or seen: see below.",
+            let rest = if found.is_complete() {
+                ""
+            } else {
+                " Not everything could be tried or seen: see below."
             };
             format!(
                 "no fault of {name} is shown: nothing that was tried would be 1.5 times as fast \

@@ -198,7 +198,7 @@ fn look(seed: u64, faults: &[usize], writes_max: u64) -> Investigation {
     .unwrap()
 }
 
-/// Three faults and a healthy drive of one seed; docs/diagnose.md has the table of all over many.
+/// Three faults and a healthy drive of one seed; docs/qualify.md has the table of all over many.
 #[test]
 fn a_planted_fault_is_named_through_the_block_interface_alone() {
     for index in [3, 8, 13] {

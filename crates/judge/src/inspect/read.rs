@@ -69,9 +69,10 @@ fn refuse_failed(doc: &Doc, source: &str) -> Result<(), LabError> {
         return Ok(());
     }
     let said = doc.messages().join("; ");
-    let what = match said.is_empty() {
-        true => format!("{source}: this is no report of smartctl about a drive"),
-        false => format!("{source}: smartctl could not read the drive: {said}"),
+    let what = if said.is_empty() {
+        format!("{source}: this is no report of smartctl about a drive")
+    } else {
+        format!("{source}: smartctl could not read the drive: {said}")
     };
     Err(LabError::refused(
         what,

@@ -86,9 +86,10 @@ fn health(i: &Inspection) -> String {
         Some(false) => "FAILS BY ITS OWN JUDGEMENT",
         None => "unknown",
     };
-    match i.warnings.is_empty() {
-        true => passed.into(),
-        false => format!("{passed}; {}", i.warnings.join("; ")),
+    if i.warnings.is_empty() {
+        passed.into()
+    } else {
+        format!("{passed}; {}", i.warnings.join("; "))
     }
 }
 

@@ -52,9 +52,10 @@ fn drive_under(path: &Path) -> Option<PathBuf> {
     let system = SystemPaths::live();
     let stat = rustix::fs::stat(block_path(&system, path)).ok()?;
     let is_device = FileType::from_raw_mode(stat.st_mode) == FileType::BlockDevice;
-    let device = match is_device {
-        true => system.block_device(DevId::from_raw(stat.st_rdev)),
-        false => system.device_of_file(stat.st_dev),
+    let device = if is_device {
+        system.block_device(DevId::from_raw(stat.st_rdev))
+    } else {
+        system.device_of_file(stat.st_dev)
     }?;
     let mut facts = TargetFacts::unknown(String::new(), TargetKind::BlockDevice);
     device.describe(&system, &mut facts);

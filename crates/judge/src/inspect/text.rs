@@ -58,9 +58,10 @@ fn sentence(forecast: &Forecast, inspection: &Inspection) -> String {
         (Some(earliest), Some(None)) => format!("after {earliest}, perhaps long after"),
         (Some(earliest), Some(Some(likely))) => {
             let latest = forecast.latest.and_then(date).unwrap_or_else(far);
-            match earliest == likely && likely == latest {
-                true => likely,
-                false => format!("{likely} ({earliest} to {latest})"),
+            if earliest == likely && likely == latest {
+                likely
+            } else {
+                format!("{likely} ({earliest} to {latest})")
             }
         }
     };

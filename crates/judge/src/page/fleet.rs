@@ -165,9 +165,10 @@ fn expanded(path: &Path) -> Vec<PathBuf> {
         paths.sort();
         paths.iter().any(|path| is_run(path)).then_some(paths)
     };
-    match is_run(path) {
-        true => vec![path.to_owned()],
-        false => inside().unwrap_or_else(|| vec![path.to_owned()]),
+    if is_run(path) {
+        vec![path.to_owned()]
+    } else {
+        inside().unwrap_or_else(|| vec![path.to_owned()])
     }
 }
 

@@ -6,9 +6,10 @@ use ssdlab_bench::run_dir::FORMAT_VERSION;
 use std::fs;
 
 fn qualification(directory: &Path, name: &str, drive: &str, passes: bool) {
-    let mut evidence = match passes {
-        true => fixtures::protected(),
-        false => fixtures::consumer(),
+    let mut evidence = if passes {
+        fixtures::protected()
+    } else {
+        fixtures::consumer()
     };
     evidence.facts.name = drive.to_owned();
     let q = Qualification {

@@ -187,9 +187,10 @@ impl Book {
 
     fn range(&self, first: u64, count: u32) -> Result<std::ops::Range<usize>, String> {
         let end = first.saturating_add(u64::from(count));
-        match end <= self.sectors.len() as u64 {
-            true => Ok(first as usize..end as usize),
-            false => Err(format!("a write up to sector {end}, beyond the part used")),
+        if end <= self.sectors.len() as u64 {
+            Ok(first as usize..end as usize)
+        } else {
+            Err(format!("a write up to sector {end}, beyond the part used"))
         }
     }
 

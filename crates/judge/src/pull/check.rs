@@ -118,13 +118,14 @@ impl SectorReader<'_> {
             let at = number * self.sector;
             self.file.read(at, len, &mut self.buffer).is_ok()
         });
-        match again {
-            true => Ok(()),
-            false => Err(LabError::refused(
+        if again {
+            Ok(())
+        } else {
+            Err(LabError::refused(
                 format!("{} does not answer: {error}", self.file.facts().name),
                 "see that it has power and is connected, and run this again: it continues. A \
-                 drive that never answers again has failed, which no check can prove",
-            )),
+             drive that never answers again has failed, which no check can prove",
+            ))
         }
     }
 }

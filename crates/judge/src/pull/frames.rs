@@ -120,13 +120,14 @@ pub fn read(bytes: &[u8], name: &str) -> Result<LedgerContents, LabError> {
         let rest = &bytes[at..];
         let Some(len) = whole(rest) else {
             let later = (0..rest.len()).any(|from| follows(&rest[from..], end.index));
-            return match later {
-                true => Err(bad(
+            return if later {
+                Err(bad(
                     at,
                     "a damaged frame with whole ones behind it",
                     damaged,
-                )),
-                false => Ok(LedgerContents { records, end }),
+                ))
+            } else {
+                Ok(LedgerContents { records, end })
             };
         };
         let Some(next) = end.after(&rest[..len]) else {

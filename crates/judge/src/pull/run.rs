@@ -118,9 +118,10 @@ pub fn run(
             if !book.ended || book.struck.is_some() {
                 bring_back(plan, watch)?;
             }
-            let limit = match book.ended && book.struck.is_none() {
-                true => Duration::ZERO,
-                false => plan.back,
+            let limit = if book.ended && book.struck.is_none() {
+                Duration::ZERO
+            } else {
+                plan.back
             };
             let file = reopen(&plan.target, &book.start, &plan.open, (limit, true))?;
             (book, file)
@@ -390,9 +391,10 @@ impl PullRun<'_> {
         file.flush()
             .map_err(|error| LabError::file("flushing", &file.facts().name, error))?;
         let number = self.scribe.book(|book| book.pulls.len() as u32) + 1;
-        let power_cycles = match self.counts_cycles {
-            true => own_account(Path::new(&file.facts().name)).power_cycles,
-            false => None,
+        let power_cycles = if self.counts_cycles {
+            own_account(Path::new(&file.facts().name)).power_cycles
+        } else {
+            None
         };
         let pull = self.scribe.book(|book| book.struck).map(|strike| Pull {
             number,

@@ -109,9 +109,10 @@ impl Stamp {
     pub fn read(bytes: &[u8], run: u64, sector: u64) -> Result<u64, UnexpectedContent> {
         let len = bytes.len();
         if bytes[..8] != MAGIC[..] {
-            return Err(match bytes.iter().all(|&byte| byte == 0) {
-                true => UnexpectedContent::Zeros,
-                false => UnexpectedContent::Foreign,
+            return Err(if bytes.iter().all(|&byte| byte == 0) {
+                UnexpectedContent::Zeros
+            } else {
+                UnexpectedContent::Foreign
             });
         }
         let found = Stamp {
@@ -121,12 +122,13 @@ impl Stamp {
         };
         if word(bytes, len - 8) != XxHash3_64::oneshot(&bytes[..len - 8]) {
             let end = word(bytes, len - TAIL);
-            return Err(match end == found.seq {
-                true => UnexpectedContent::Damaged,
-                false => UnexpectedContent::Torn {
+            return Err(if end == found.seq {
+                UnexpectedContent::Damaged
+            } else {
+                UnexpectedContent::Torn {
                     front: found.seq,
                     end,
-                },
+                }
             });
         }
         match found {

@@ -91,9 +91,10 @@ pub fn is_same(start: &PullTestSetup, file: &DirectFile) -> Result<(), LabError>
         _ => false,
     };
     let fits = start.is_file == file.is_file() && facts.capacity >= start.bytes;
-    match same && fits {
-        true => Ok(()),
-        false => Err(LabError::refused(
+    if same && fits {
+        Ok(())
+    } else {
+        Err(LabError::refused(
             format!(
                 "the ledger is of another target: {} of {}; this is {} of {}",
                 Bytes(start.bytes),
@@ -102,7 +103,7 @@ pub fn is_same(start: &PullTestSetup, file: &DirectFile) -> Result<(), LabError>
                 named(&facts.serial, &facts.name)
             ),
             "give the ledger of this target, or a new one",
-        )),
+        ))
     }
 }
 
@@ -137,10 +138,7 @@ pub fn reopen(
         };
         // A name that nothing has would make a file.
         let there = !matches!(path.try_exists(), Ok(false));
-        let named = match there {
-            true => open(path),
-            false => Err(gone(path)),
-        };
+        let named = if there { open(path) } else { Err(gone(path)) };
         let found = named.or_else(|error| match by_serial(start).filter(|_| !start.is_file) {
             Some(other) if other != path => open(&other),
             _ => Err(error),

@@ -12,13 +12,14 @@ const SHOWN: usize = 5;
 
 /// The strike, in a line.
 pub fn strike(strike: &Strike) -> String {
-    match strike.noticed {
-        true => format!(
+    if strike.noticed {
+        format!(
             "the target stopped to answer: {} commands failed; {} durable writes in the second \
-             before",
+         before",
             strike.failed, strike.promised_recently
-        ),
-        false => "the target went on answering: this pull does not count".to_owned(),
+        )
+    } else {
+        "the target went on answering: this pull does not count".to_owned()
     }
 }
 
@@ -52,9 +53,10 @@ pub fn found(checked: &SectorCheckResult) -> String {
 
 /// A finished pull.
 pub fn pulled(pull: &Pull, checked: &SectorCheckResult) -> String {
-    let counts = match pull.counts() {
-        true => "",
-        false => " (does not count)",
+    let counts = if pull.counts() {
+        ""
+    } else {
+        " (does not count)"
     };
     format!("pull {}{counts}: {}", pull.number, found(checked))
 }

@@ -208,9 +208,10 @@ fn all(address: &str, wish: LedgerRequest) -> Result<(TcpStream, Vec<u8>), LabEr
         let len = hear(&mut stream)?;
         let mut bytes = Vec::new();
         (&mut stream).take(len).read_to_end(&mut bytes)?;
-        match bytes.len() as u64 == len {
-            true => Ok((stream, bytes)),
-            false => Err(io::Error::from(io::ErrorKind::UnexpectedEof).into()),
+        if bytes.len() as u64 == len {
+            Ok((stream, bytes))
+        } else {
+            Err(io::Error::from(io::ErrorKind::UnexpectedEof).into())
         }
     };
     let until = Instant::now() + RESTART;

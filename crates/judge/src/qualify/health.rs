@@ -49,9 +49,10 @@ fn troubles(h: &DriveHealth, rated: Option<u64>) -> Vec<String> {
         found.push(format!("{celsius:.0} C"));
     }
     if h.passed == Some(false) && found.is_empty() {
-        let why = match h.warnings.is_empty() {
-            true => "it does not say why".to_owned(),
-            false => h.warnings.join("; "),
+        let why = if h.warnings.is_empty() {
+            "it does not say why".to_owned()
+        } else {
+            h.warnings.join("; ")
         };
         found.push(format!("it fails by its own judgement ({why})"));
     }
@@ -109,9 +110,10 @@ pub(super) fn health(e: &Evidence) -> MeasureReading {
     MeasureReading::Fact {
         holds: found.is_empty(),
         grade: EvidenceGrade::Declared,
-        why: match found.is_empty() {
-            true => format!("No trouble is reported; {used}."),
-            false => format!("The drive reports: {}.", found.join("; ")),
+        why: if found.is_empty() {
+            format!("No trouble is reported; {used}.")
+        } else {
+            format!("The drive reports: {}.", found.join("; "))
         },
     }
 }

@@ -155,9 +155,10 @@ impl Overwrite {
         .into_iter()
         .filter_map(|(steady, what)| (!steady).then_some(what))
         .collect();
-        let still = match moves.is_empty() {
-            true => String::new(),
-            false => format!("; still moving: {}", moves.join(", ")),
+        let still = if moves.is_empty() {
+            String::new()
+        } else {
+            format!("; still moving: {}", moves.join(", "))
         };
         format!(
             "{} of at least {} overwritten at random{still}",
@@ -367,15 +368,14 @@ pub fn overwrite(
 ) -> Result<Overwrite, LabError> {
     let whole_drive = drive.config();
     let whole = whole_drive.user_bytes;
-    let (devices, said) = match kept {
-        true => (
+    let (devices, said) = if kept {
+        (
             Devices::one(drive.clone()),
             "the drive as it was kept".into(),
-        ),
-        false => {
-            let small = scaled(drive.config(), capacity)?;
-            (Devices::one(new_drive(&small.config)?), small.said)
-        }
+        )
+    } else {
+        let small = scaled(drive.config(), capacity)?;
+        (Devices::one(new_drive(&small.config)?), small.said)
     };
     let mut bench = OverwriteBench::new(devices, Rng::named(seed, "overwrite"), stop);
     let user = bench.devices.drive(0).config().user_bytes;
@@ -451,9 +451,10 @@ fn longest_run(drive: Drive, found: &mut Overwrite, seed: u64, stop: &AtomicBool
 fn faults(mut devices: Devices, seed: u64) -> Result<Option<Vec<Bottleneck>>, LabError> {
     devices.settle();
     let drive = devices.into_drive();
-    match drive.config().memory_bytes() <= FORK_MAX && drive.ended().is_none() {
-        true => diagnose_faults(&drive, &LOADS, seed).map(Some),
-        false => Ok(None),
+    if drive.config().memory_bytes() <= FORK_MAX && drive.ended().is_none() {
+        diagnose_faults(&drive, &LOADS, seed).map(Some)
+    } else {
+        Ok(None)
     }
 }
 

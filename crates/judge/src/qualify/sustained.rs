@@ -56,9 +56,10 @@ fn covered(e: &Evidence) -> OverwriteCoverage {
     let steady = steady.is_some_and(|s| s.attained && s.left_for.is_none());
     let rest = needed.saturating_sub(written) as f64;
     let rate = last.map_or(0.0, |run| run.iops_end * 4096.0);
-    let takes = match rate > 0.0 {
-        true => format!("; the rest takes {}", show::hours(rest / rate)),
-        false => String::new(),
+    let takes = if rate > 0.0 {
+        format!("; the rest takes {}", show::hours(rest / rate))
+    } else {
+        String::new()
     };
     let share = 100.0 * written as f64 / needed.max(1) as f64;
     OverwriteCoverage {
@@ -75,21 +76,23 @@ fn covered(e: &Evidence) -> OverwriteCoverage {
 /// A number of a real drive: it counts when enough was written.
 fn of_real(e: &Evidence, value: f64, why: String) -> MeasureReading {
     let covered = covered(e);
-    match covered.complete {
-        true => number(value, why),
-        false => MeasureReading::Partial {
+    if covered.complete {
+        number(value, why)
+    } else {
+        MeasureReading::Partial {
             value,
             why: format!("{why} {}", covered.said),
-        },
+        }
     }
 }
 
 /// A number of a model: it counts when nothing moves any more.
 fn of_model(o: &Overwrite, value: f64, why: String) -> MeasureReading {
     let why = format!("{why} {}.", o.covered());
-    match o.is_sustained() {
-        true => number(value, why),
-        false => MeasureReading::Partial { value, why },
+    if o.is_sustained() {
+        number(value, why)
+    } else {
+        MeasureReading::Partial { value, why }
     }
 }
 
@@ -179,9 +182,10 @@ pub(super) fn write_iops(e: &Evidence) -> MeasureReading {
 }
 
 fn percent_lost(before: f64, after: f64) -> f64 {
-    match before > 0.0 {
-        true => (100.0 * (before - after) / before).max(0.0),
-        false => 0.0,
+    if before > 0.0 {
+        (100.0 * (before - after) / before).max(0.0)
+    } else {
+        0.0
     }
 }
 

@@ -97,18 +97,20 @@ fn weigh(
                 } else {
                     QualifyOutcome::Fail
                 },
-                value: match met {
-                    true => format!("{} so far", show::with_unit(value, unit)),
-                    false => show::with_unit(value, unit),
+                value: if met {
+                    format!("{} so far", show::with_unit(value, unit))
+                } else {
+                    show::with_unit(value, unit)
                 },
                 grade: EvidenceGrade::Behavioural,
                 why,
             }
         }
         MeasureReading::Falling { value, last, why } => RequirementJudgement {
-            outcome: match meets(value) && meets(last) {
-                true => QualifyOutcome::Unknown,
-                false => QualifyOutcome::Fail,
+            outcome: if meets(value) && meets(last) {
+                QualifyOutcome::Unknown
+            } else {
+                QualifyOutcome::Fail
             },
             value: format!(
                 "{} after 80 min, then {}",
@@ -264,12 +266,13 @@ fn fall(role: &Role, e: &Evidence) -> String {
              {gigabytes:.0} GB of them, and ever fewer after that"
         );
     }
-    match run.after < FELL * run.before {
-        true => format!(
+    if run.after < FELL * run.before {
+        format!(
             "{commits} {before} durable writes a second, and after {:.0} GB of overwrites {after}",
             o.fell_after() as f64 / 1e9
-        ),
-        false => format!("{commits} {after} durable writes a second, however much is written"),
+        )
+    } else {
+        format!("{commits} {after} durable writes a second, however much is written")
     }
 }
 

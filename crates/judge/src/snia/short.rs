@@ -87,9 +87,10 @@ pub fn latency(rig: &mut SniaRig<'_>) -> Result<SniaFindings, LabError> {
     let loads: Vec<SniaLoad> = LATENCY_MIXES.into_iter().flat_map(of_mix).collect();
     let write = SniaLoad::random((1, 1), 0, 4 * KIB);
     let found = until_steady(rig, "round", None, &loads, &[(write, MEAN)])?;
-    let histogram = match rig.stopped() {
-        true => None,
-        false => rig.histogram("histogram", &write.lasting(HISTOGRAM_S))?,
+    let histogram = if rig.stopped() {
+        None
+    } else {
+        rig.histogram("histogram", &write.lasting(HISTOGRAM_S))?
     };
     Ok((found, histogram.into_iter().collect(), Vec::new()))
 }

@@ -77,9 +77,10 @@ pub fn saved_file(path: &Path) -> Option<PathBuf> {
 /// # Errors
 /// When it cannot be read, is neither, or is damaged.
 pub fn verify(path: &Path) -> Result<u64, LabError> {
-    match is_checkpoint(path)? {
-        true => checkpoint::load(path).map(drop)?,
-        false => saved::load(path).map(drop)?,
+    if is_checkpoint(path)? {
+        checkpoint::load(path).map(drop)?
+    } else {
+        saved::load(path).map(drop)?
     }
     let bytes = path.metadata().map(|found| found.len());
     bytes.map_err(|error| LabError::file("reading", path, error))

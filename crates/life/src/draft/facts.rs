@@ -387,9 +387,10 @@ impl DatasheetFacts {
 
     /// Its class: given, or enterprise if its writes are protected.
     pub fn class(&self) -> DraftClass {
-        self.class.unwrap_or(match self.protected {
-            true => DraftClass::Enterprise,
-            false => DraftClass::Client,
+        self.class.unwrap_or(if self.protected {
+            DraftClass::Enterprise
+        } else {
+            DraftClass::Client
         })
     }
 }

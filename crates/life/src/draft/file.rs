@@ -160,12 +160,11 @@ fn capacity(page: &mut DraftWriter<'_>, user: u64) {
     page.table("capacity");
     let value = format!("\"{user} B\"");
     let gb = page.facts.capacity / 1_000_000_000;
-    match rules::user_bytes(page.facts.capacity).1 {
-        true => {
-            let source = format!("{gb} GB by the IDEMA LBA1-03 count");
-            page.line("user", &value, DERIVED, &source);
-        }
-        false => page.sheet("user", "capacity", Some(value)),
+    if rules::user_bytes(page.facts.capacity).1 {
+        let source = format!("{gb} GB by the IDEMA LBA1-03 count");
+        page.line("user", &value, DERIVED, &source);
+    } else {
+        page.sheet("user", "capacity", Some(value))
     }
 }
 
@@ -174,13 +173,14 @@ fn nand(page: &mut DraftWriter<'_>, array: &ArrayShape) {
     page.table("nand");
     let usual = "usual for the class";
     page.line("channels", &array.channels.to_string(), ASSUMED, usual);
-    let (planes, dies) = match array.planes_apart {
-        false => ("usual", "raw capacity in dies of the usual size"),
-        true => (
+    let (planes, dies) = if !array.planes_apart {
+        ("usual", "raw capacity in dies of the usual size")
+    } else {
+        (
             "each plane of four is a die of the model: the sheet's random reads need planes that \
-             read apart",
+         read apart",
             "raw capacity in planes of dies of the usual size",
-        ),
+        )
     };
     let per_channel = (array.dies / array.channels).to_string();
     page.line("dies_per_channel", &per_channel, DERIVED, dies);
@@ -444,16 +444,13 @@ fn moved_slot(page: &mut DraftWriter<'_>, user: u64, array: &ArrayShape) {
     let f = page.facts;
     let (ns, decided) = rules::moved_slot(f, user, array);
     let value = time(Nanos(ns));
-    match decided {
-        true => {
-            let source = "the sheet's random writes, less the write itself, over the slots moved";
-            page.fitted("moved_slot", &value, DERIVED, "random_write_iops", source);
-        }
-        false => {
-            let source = "1.94 times a command, the mean of the fitted families; flash or cache \
-                          limits the sheet's random writes, or it gives none";
-            page.line("moved_slot", &value, ASSUMED, source);
-        }
+    if decided {
+        let source = "the sheet's random writes, less the write itself, over the slots moved";
+        page.fitted("moved_slot", &value, DERIVED, "random_write_iops", source);
+    } else {
+        let source = "1.94 times a command, the mean of the fitted families; flash or cache \
+                      limits the sheet's random writes, or it gives none";
+        page.line("moved_slot", &value, ASSUMED, source);
     }
 }
 
@@ -472,17 +469,17 @@ fn wear(page: &mut DraftWriter<'_>, user: u64, array: &ArrayShape) {
         bytes * rules::uniform_waf(user, array).min(10.0) / array.raw() as f64
     });
     let enterprise = f.class() == DraftClass::Enterprise;
-    match enterprise && needed > usual {
-        true => {
-            let cycles = ((needed / 100.0).ceil() * 100.0).to_string();
-            let source = "rated writes x write amplification of uniform writes / raw capacity";
-            page.line("cycles", &cycles, DERIVED, source);
-        }
-        false => page.line("cycles", &usual.to_string(), ASSUMED, "usual for the cells"),
+    if enterprise && needed > usual {
+        let cycles = ((needed / 100.0).ceil() * 100.0).to_string();
+        let source = "rated writes x write amplification of uniform writes / raw capacity";
+        page.line("cycles", &cycles, DERIVED, source);
+    } else {
+        page.line("cycles", &usual.to_string(), ASSUMED, "usual for the cells")
     }
-    let class = match enterprise {
-        true => "\"enterprise\"",
-        false => "\"client\"",
+    let class = if enterprise {
+        "\"enterprise\""
+    } else {
+        "\"client\""
     };
     page.line(
         "class",

@@ -72,9 +72,10 @@ pub(super) fn usual_raw(user: u64) -> u64 {
     while !leaves(raw, 0.065) {
         raw *= 2;
     }
-    match leaves(raw / 4 * 3, 0.2) {
-        true => raw / 4 * 3,
-        false => raw,
+    if leaves(raw / 4 * 3, 0.2) {
+        raw / 4 * 3
+    } else {
+        raw
     }
 }
 
@@ -186,9 +187,10 @@ pub(super) fn read_ns(facts: &DatasheetFacts, array: &ArrayShape) -> (u64, bool)
     let cell = cell_read_ns(facts);
     let wanted = facts.random_read.map_or(0.0, f64::from);
     let reads = random_reads(facts, array.dies, cell);
-    match wanted > reads {
-        true => ((cell as f64 * reads / wanted).round() as u64, true),
-        false => (cell, false),
+    if wanted > reads {
+        ((cell as f64 * reads / wanted).round() as u64, true)
+    } else {
+        (cell, false)
     }
 }
 
@@ -283,8 +285,9 @@ pub(super) fn moved_slot(facts: &DatasheetFacts, user: u64, array: &ArrayShape) 
     let flash = rate as f64 / 4096.0 / waf;
     let moved = (1e9 / f64::from(writes) - command) / (waf - 1.0);
     let moved = moved.max(0.0).round() as u64;
-    match f64::from(writes) >= 0.95 * flash && moved >= usual.0 {
-        true => usual,
-        false => (moved, true),
+    if f64::from(writes) >= 0.95 * flash && moved >= usual.0 {
+        usual
+    } else {
+        (moved, true)
     }
 }

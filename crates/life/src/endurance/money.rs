@@ -87,25 +87,22 @@ pub fn speeds(config: &DriveConfig, seed: u64) -> Result<WriteSpeeds, LabError> 
     let refused = |error: String| LabError::refused(error, "see `ssdlab drives show`");
     let blocks = config.user_bytes / BLOCK;
     let mut rng = Rng::named(seed, "endurance: speeds");
-    let mut devices = match config.ftl.mapping.kind.is_block_mapped() {
-        true => {
-            let drive = Drive::new(config.clone()).map_err(|e| refused(e.to_string()))?;
-            let mut devices = Devices::one(drive);
-            fill_in_time(&mut devices, config.user_bytes);
-            devices
+    let mut devices = if config.ftl.mapping.kind.is_block_mapped() {
+        let drive = Drive::new(config.clone()).map_err(|e| refused(e.to_string()))?;
+        let mut devices = Devices::one(drive);
+        fill_in_time(&mut devices, config.user_bytes);
+        devices
+    } else {
+        let drive = CountingDrive::new(config.clone());
+        let mut drive = drive.map_err(|e| refused(e.to_string()))?;
+        super::fill(&mut drive, config.user_bytes);
+        let mut batch = Vec::with_capacity(4096);
+        for _ in 0..(2 * blocks).div_ceil(4096) {
+            batch.clear();
+            batch.extend((0..4096).map(|_| write(&mut rng, blocks, false)));
+            drive.apply_all(&batch);
         }
-        false => {
-            let drive = CountingDrive::new(config.clone());
-            let mut drive = drive.map_err(|e| refused(e.to_string()))?;
-            super::fill(&mut drive, config.user_bytes);
-            let mut batch = Vec::with_capacity(4096);
-            for _ in 0..(2 * blocks).div_ceil(4096) {
-                batch.clear();
-                batch.extend((0..4096).map(|_| write(&mut rng, blocks, false)));
-                drive.apply_all(&batch);
-            }
-            Devices::one(drive.into_timed().map_err(|e| refused(e.to_string()))?)
-        }
+        Devices::one(drive.into_timed().map_err(|e| refused(e.to_string()))?)
     };
     let sustained_iops = rate(&mut devices, &mut rng, blocks, false);
     let durable_iops = rate(&mut devices, &mut rng, blocks, true);
@@ -212,9 +209,10 @@ pub fn table(rows: &[PricePerformance]) -> String {
             per(published).unwrap_or_else(|| "-".into()),
         ));
         for (work, terabytes) in &r.terabytes {
-            let per_dollar = match terabytes.is_finite() {
-                true => format!("{:.2} TB written per dollar", terabytes / r.price_usd),
-                false => "writes do not wear it".into(),
+            let per_dollar = if terabytes.is_finite() {
+                format!("{:.2} TB written per dollar", terabytes / r.price_usd)
+            } else {
+                "writes do not wear it".into()
             };
             lines.push(format!("  {work}: {per_dollar}"));
         }

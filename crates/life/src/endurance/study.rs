@@ -48,11 +48,12 @@ impl EnduranceStudy {
         let endurance = all(&jobs, threads, |(drive, work)| {
             worn_by(drive, work, &self.asked, stop)
         })?;
-        let money = match self.money {
-            true => all(&self.drives, threads, |drive| {
+        let money = if self.money {
+            all(&self.drives, threads, |drive| {
                 self.bought(drive, &endurance)
-            })?,
-            false => Vec::new(),
+            })?
+        } else {
+            Vec::new()
         };
         Ok(StudyResults {
             endurance,

@@ -182,9 +182,10 @@ impl ClientStream {
 
     fn offset(&mut self, size: u64) -> u64 {
         let hot = self.blocks * CLIENT_HOT / 100;
-        let (first, wide) = match self.rng.percent(80) {
-            true => (0, hot),
-            false => (hot, self.blocks - hot),
+        let (first, wide) = if self.rng.percent(80) {
+            (0, hot)
+        } else {
+            (hot, self.blocks - hot)
         };
         let place = self.rng.below((wide - size) / 8) * 8;
         (first.next_multiple_of(8) + place).min(self.blocks - size) / 8 * 4096

@@ -182,9 +182,10 @@ impl ValidationBench<'_> {
         let mut rng = self.rng.clone();
         self.rate(host, self.depth, READS, |_| {
             let offset = rng.below(slots) * u64::from(RANDOM);
-            match rng.percent(70) {
-                true => Command::read(offset, RANDOM),
-                false => Command::write(offset, RANDOM),
+            if rng.percent(70) {
+                Command::read(offset, RANDOM)
+            } else {
+                Command::write(offset, RANDOM)
             }
         })
     }
@@ -195,10 +196,7 @@ impl ValidationBench<'_> {
         host.settle();
         let slots = self.user / u64::from(RANDOM);
         let mut rng = self.rng.clone();
-        let command = match reads {
-            true => Command::read,
-            false => Command::write,
-        };
+        let command = if reads { Command::read } else { Command::write };
         let mut times: Vec<u64> = (0..ALONE)
             .map(|n| {
                 let slot = if random { rng.below(slots) } else { n % slots };
@@ -242,10 +240,7 @@ impl ValidationBench<'_> {
 
     /// Bytes per second of a pass over the drive.
     fn pass(&self, host: &mut Devices, reads: bool) -> f64 {
-        let command = match reads {
-            true => Command::read,
-            false => Command::write,
-        };
+        let command = if reads { Command::read } else { Command::write };
         let length = u64::from(SEQUENTIAL);
         let make = |n| command(n * length, SEQUENTIAL);
         let rate = self.rate(host, DEPTH, self.user / length, make);

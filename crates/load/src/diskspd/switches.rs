@@ -195,9 +195,10 @@ fn parts(word: &CommandLineWord, text: &str, block: u32) -> Result<Distribution,
     for part in text.split(':') {
         let (accesses, size) = part.split_once('/').ok_or_else(bad)?;
         let accesses: u8 = accesses.parse().map_err(|_| bad())?;
-        let size = match percent {
-            true => size.parse().map_err(|_| bad())?,
-            false => word.size(size, Some(block))?,
+        let size = if percent {
+            size.parse().map_err(|_| bad())?
+        } else {
+            word.size(size, Some(block))?
         };
         zones.push((accesses, size));
     }

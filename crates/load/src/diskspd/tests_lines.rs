@@ -485,9 +485,12 @@ fn vmfleet_templates_mean_what_their_lines_mean() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("template.xml");
     for (elements, line) in TEMPLATES {
-        let own = |name: &str, text: &str| match elements.contains(&format!("<{name}>")) {
-            true => String::new(),
-            false => format!("<{name}>{text}</{name}>"),
+        let own = |name: &str, text: &str| {
+            if elements.contains(&format!("<{name}>")) {
+                String::new()
+            } else {
+                format!("<{name}>{text}</{name}>")
+            }
         };
         let common = [("BlockSize", "4096"), ("RequestCount", "32")]
             .map(|(name, text)| own(name, text))

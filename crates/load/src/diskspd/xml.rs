@@ -168,9 +168,10 @@ fn phase(
     )?);
     common.time.ramp = time("Warmup", ramp, of_line.ramp, default.ramp)?;
     common.time.cool_down = time("Cooldown", cool, of_line.cool_down, default.cool_down)?;
-    common.seed = match line.seed_given {
-        true => line.seed,
-        false => source.number(span, "RandSeed")?.unwrap_or(0),
+    common.seed = if line.seed_given {
+        line.seed
+    } else {
+        source.number(span, "RandSeed")?.unwrap_or(0)
     };
     common.threads_total = source.count(span, "ThreadCount")?;
     common.depth_total = source.count(span, "RequestCount")?;

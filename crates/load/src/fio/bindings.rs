@@ -90,9 +90,10 @@ pub(super) fn zonemode(draft: &mut FioJobDraft, s: &JobOption) -> BindingResult 
 /// A size of whole blocks.
 fn blocks(draft: &FioJobDraft, s: &JobOption) -> Result<u64, Error> {
     let bytes = s.size(draft.kb_base)?;
-    match bytes.is_multiple_of(512) {
-        true => Ok(bytes),
-        false => Err(s.bad("it is a multiple of 512 bytes", "")),
+    if bytes.is_multiple_of(512) {
+        Ok(bytes)
+    } else {
+        Err(s.bad("it is a multiple of 512 bytes", ""))
     }
 }
 

@@ -495,9 +495,10 @@ impl FioJobDraft {
         let colon = self.after_colon;
         AddressSteps {
             skip: if self.random { 0 } else { colon },
-            followers: match self.random {
-                true => u32::try_from(colon.max(1) - 1).unwrap_or(u32::MAX),
-                false => 0,
+            followers: if self.random {
+                u32::try_from(colon.max(1) - 1).unwrap_or(u32::MAX)
+            } else {
+                0
             },
             align: self.own_align(),
             copy: self.offset_step,
@@ -551,12 +552,13 @@ impl FioJobDraft {
     fn block_sizes(&self) -> [Vec<BlockSize>; 3] {
         let ends = |(low, high)| {
             let half = |bytes| BlockSize { bytes, percent: 50 };
-            match low == high {
-                true => vec![BlockSize {
+            if low == high {
+                vec![BlockSize {
                     bytes: low,
                     percent: 100,
-                }],
-                false => vec![half(low), half(high)],
+                }]
+            } else {
+                vec![half(low), half(high)]
             }
         };
         match (&self.split, self.range) {

@@ -149,12 +149,13 @@ pub(super) fn place(jobs: &mut [FileAssignment], errors: &mut Vec<Error>) {
         if unsized_files && !placed.job.steps.several_files {
             continue;
         }
-        let found = match unsized_files {
-            true => Err(placed.refuse(
+        let found = if unsized_files {
+            Err(placed.refuse(
                 "several files whose sizes are not known",
                 "give size= or filesize= in bytes to every job, or one filename=",
-            )),
-            false => lay(placed, &starts),
+            ))
+        } else {
+            lay(placed, &starts)
         };
         errors.extend(found.err());
     }

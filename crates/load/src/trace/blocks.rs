@@ -291,9 +291,10 @@ mod tests {
                 let len = 1 + rng.below(most);
                 let write = rng.below(2) == 0;
                 commands.push((write, offset, len));
-                match write {
-                    true => blocks.write(offset, len),
-                    false => blocks.read(offset, len),
+                if write {
+                    blocks.write(offset, len)
+                } else {
+                    blocks.read(offset, len)
                 }
             }
             assert_eq!(blocks.reuse(), one_by_one(&commands), "round {round}");

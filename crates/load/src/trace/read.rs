@@ -141,9 +141,10 @@ impl TraceReader {
     /// When it cannot be read, is empty, or is of no known format.
     pub fn open(path: &Path, options: &ReadOptions) -> Result<TraceReader, LabError> {
         let fail = |error| LabError::file("reading", path, error);
-        let parts = match path.exists() {
-            true => Vec::new(),
-            false => CpuFileMerge::files(path),
+        let parts = if path.exists() {
+            Vec::new()
+        } else {
+            CpuFileMerge::files(path)
         };
         let input: Box<dyn BufRead + Send> = if parts.is_empty() {
             let file = File::open(path).map_err(fail)?;
@@ -302,9 +303,10 @@ impl TraceReader {
         self.judge()?;
         if self.turn == 0 {
             let format = self.reading.format.name();
-            let hint = match self.sink.devices.is_empty() {
-                true => "name the format with --trace-format if it is another".to_owned(),
-                false => format!("it has commands of {}", self.sink.devices.join(", ")),
+            let hint = if self.sink.devices.is_empty() {
+                "name the format with --trace-format if it is another".to_owned()
+            } else {
+                format!("it has commands of {}", self.sink.devices.join(", "))
             };
             return Err(LabError::refused(
                 format!(
@@ -433,9 +435,12 @@ impl TraceReadStats {
             TraceFormat::Blktrace => "record",
             _ => "line",
         };
-        let line = |bad: &BadLine| match bad.text.is_empty() {
-            true => format!("\n  {what} {}: {}", bad.number, bad.why),
-            false => format!("\n  {what} {}: {}: `{}`", bad.number, bad.why, bad.text),
+        let line = |bad: &BadLine| {
+            if bad.text.is_empty() {
+                format!("\n  {what} {}: {}", bad.number, bad.why)
+            } else {
+                format!("\n  {what} {}: {}: `{}`", bad.number, bad.why, bad.text)
+            }
         };
         self.shown.iter().map(line).collect()
     }

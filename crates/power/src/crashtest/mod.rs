@@ -7,8 +7,8 @@
 //!                             History: what each sector may read as -------+--- the check
 //! ```
 //! A failed check is the application's fault when the drive kept its promises, and the drive's
-//! when it did not; both are looked at after every cut. See `docs/crashtest.md`; the example
-//! `wal` tests a write-ahead log in some sixty lines.
+//! when it did not; both are checked after every cut. See `docs/test-your-program.md`; the
+//! example `wal` tests a write-ahead log in some sixty lines.
 //!
 //! ```
 //! use ssdlab_power::crashtest::{BlockDevice, Campaign, Cuts, Disk};

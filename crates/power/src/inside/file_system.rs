@@ -123,12 +123,13 @@ impl FileSystemTools {
         let (maker, _) = self.maker;
         let mut command = tools::command(maker);
         let output = tools::output(command.args(self.maker_options).arg(device))?;
-        match output.status.success() {
-            true => Ok(()),
-            false => Err(LabError::refused(
+        if output.status.success() {
+            Ok(())
+        } else {
+            Err(LabError::refused(
                 format!("{maker} fails: {}", tools::said(&output)),
                 "--size SIZE makes a larger drive",
-            )),
+            ))
         }
     }
 

@@ -126,9 +126,10 @@ pub fn run(kind: DriveFileSystem, task: &InsideTask) -> Result<i32, LabError> {
         mark(&variable("SSDLAB_MARK")?, END_OF_RECORDING)?;
     }
     file_system::unmount(&at)?;
-    let damage = match task.is_work() || code != 0 {
-        true => None,
-        false => tools.check(device.path())?,
+    let damage = if task.is_work() || code != 0 {
+        None
+    } else {
+        tools.check(device.path())?
     };
     device.detach()?;
     if let Some(damage) = damage {

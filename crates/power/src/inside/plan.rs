@@ -52,9 +52,10 @@ impl Scripts {
         // Its first word may be a script where the user is.
         let (first, rest) = command.split_once(' ').unwrap_or((command, ""));
         let found = located(first, here);
-        let command = match found == first {
-            true => command.to_owned(),
-            false => format!("{} {rest}", quoted(&found)),
+        let command = if found == first {
+            command.to_owned()
+        } else {
+            format!("{} {rest}", quoted(&found))
         };
         let cwd = quoted(&here.to_string_lossy());
         let export = |script: String| format!("export SSDLAB_CWD={cwd}; {script}");

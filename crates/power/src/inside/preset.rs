@@ -159,12 +159,11 @@ impl DatabasePreset {
         let path = folder.join(name);
         tools::write_script(&path, text)?;
         let path = path.display().to_string();
-        Ok(match self.is_of_shell() {
-            true => vec!["sh".into(), path],
-            false => {
-                let words = ["python3", "-B", &path, task, &self.key, &row.setting];
-                words.map(str::to_owned).to_vec()
-            }
+        Ok(if self.is_of_shell() {
+            vec!["sh".into(), path]
+        } else {
+            let words = ["python3", "-B", &path, task, &self.key, &row.setting];
+            words.map(str::to_owned).to_vec()
         })
     }
 }

@@ -92,9 +92,10 @@ impl WorkloadProgram {
         let output = output.map_err(|error| LabError::file("running", "sh", error))?;
         let text = String::from_utf8_lossy(&output.stdout);
         let failed = !output.status.success();
-        let how = match failed {
-            true => format!("; `{line}` ends with {}", output.status),
-            false => String::new(),
+        let how = if failed {
+            format!("; `{line}` ends with {}", output.status)
+        } else {
+            String::new()
         };
         match missing(due, &text) {
             Some(words) => println!("{words}{how}"),

@@ -9,9 +9,10 @@ pub const EXPORT: &str = "drive";
 
 /// Adds the lines for one address. `reads`: its clients can only read.
 pub fn attach_nbd(address: &Address, reads: bool, tls: Option<&TlsPlan>, lines: &mut Vec<String>) {
-    let (only, flag, on) = match reads {
-        true => (", read-only", "-readonly ", ",readonly=on"),
-        false => ("", "", ""),
+    let (only, flag, on) = if reads {
+        (", read-only", "-readonly ", ",readonly=on")
+    } else {
+        ("", "", "")
     };
     let tls = tls.filter(|tls| tls.required);
     let with_tls = |joint: char| match tls {

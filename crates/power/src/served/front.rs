@@ -43,9 +43,10 @@ impl DriveServer {
         places.warnings().iter().for_each(|text| log(text));
         let drive = Arc::new(drive);
         let reading = Arc::new(SharedDrive::new(drive.clone()).read_only());
-        let shared = match places.read_only {
-            true => reading.clone(),
-            false => Arc::new(SharedDrive::new(drive.clone())),
+        let shared = if places.read_only {
+            reading.clone()
+        } else {
+            Arc::new(SharedDrive::new(drive.clone()))
         };
         let lint = Arc::new(Lint::default());
         let mut serving = DriveServer {

@@ -207,9 +207,10 @@ impl ServedDrive {
         drop(state);
         done?;
         tempo.wait(arrived, asked.commands());
-        match self.is_powered() {
-            true => Ok(()),
-            false => Err(StoreError::Off),
+        if self.is_powered() {
+            Ok(())
+        } else {
+            Err(StoreError::Off)
         }
     }
 

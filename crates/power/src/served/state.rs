@@ -68,9 +68,10 @@ impl ServedState {
         if self.full.is_some() || self.broken.is_some() {
             self.settle()?;
         }
-        match self.status.powered {
-            true => Ok(()),
-            false => Err(StoreError::Off),
+        if self.status.powered {
+            Ok(())
+        } else {
+            Err(StoreError::Off)
         }
     }
 
@@ -182,9 +183,10 @@ impl ServedState {
     ) -> Result<Nanos, StoreError> {
         self.begin(sectors(offset, len));
         let data = self.medium.data();
-        let done = match flags.no_hole {
-            true => data.write(offset, &vec![0; len as usize], flags.fua),
-            false => data.write_zeroes(offset, len, flags.fua),
+        let done = if flags.no_hole {
+            data.write(offset, &vec![0; len as usize], flags.fua)
+        } else {
+            data.write_zeroes(offset, len, flags.fua)
         };
         let took = self.changed(done, offset, len, flags.fua)?;
         self.written(offset, len, took)

@@ -11,17 +11,19 @@ pub(super) enum RequestHead<'a> {
 impl<'a> RequestHead<'a> {
     /// Its length in bytes.
     pub fn bytes(is_extended: bool) -> usize {
-        match is_extended {
-            true => EXTENDED_REQUEST_BYTES,
-            false => REQUEST_BYTES,
+        if is_extended {
+            EXTENDED_REQUEST_BYTES
+        } else {
+            REQUEST_BYTES
         }
     }
 
     /// The head at the front of `ready`, if all of it is there.
     pub fn next(is_extended: bool, ready: &'a [u8]) -> Option<RequestHead<'a>> {
-        match is_extended {
-            true => ready.first_chunk().map(RequestHead::Extended),
-            false => ready.first_chunk().map(RequestHead::Compact),
+        if is_extended {
+            ready.first_chunk().map(RequestHead::Extended)
+        } else {
+            ready.first_chunk().map(RequestHead::Compact)
         }
     }
 

@@ -118,9 +118,10 @@ fn receive<'scope, 'a: 'scope>(
             return Ok(());
         }
         input.take(head_bytes);
-        let share = match PayloadBudget::is_asked_for(&request) {
-            true => budget.share(&request).map(Some),
-            false => Ok(None),
+        let share = if PayloadBudget::is_asked_for(&request) {
+            budget.share(&request).map(Some)
+        } else {
+            Ok(None)
         };
         let (mut payload, bytes) = (Vec::new(), request.payload() as usize);
         match &share {

@@ -39,9 +39,10 @@ impl Reply {
     /// Appends the head of a chunk. Slices, because an array is appended byte by byte.
     fn chunk(self, out: &mut Vec<u8>, flags: u16, kind: u16, length: u32) {
         let is_extended = self.form == ReplyForm::Extended;
-        let magic = match is_extended {
-            true => EXTENDED_REPLY_MAGIC,
-            false => STRUCTURED_REPLY_MAGIC,
+        let magic = if is_extended {
+            EXTENDED_REPLY_MAGIC
+        } else {
+            STRUCTURED_REPLY_MAGIC
         };
         let mut head = [0; 16];
         head[..4].copy_from_slice(&magic.to_be_bytes());

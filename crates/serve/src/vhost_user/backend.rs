@@ -196,13 +196,12 @@ fn run(disk: &VirtioBlkDisk<'_>, chain: GuestChain) -> UnansweredRequest {
     let (written, status, has_answer) = match parts {
         Ok((mut reader, mut writer)) if writer.available_bytes() > 0 => {
             let (from, into) = (reader.available_bytes(), writer.available_bytes() - 1);
-            match from < 16 {
-                true => (0, VirtioStatus::Error, true),
-                false => {
-                    let (written, status) =
-                        disk.run(&mut reader, from as u64, &mut writer, into as u64);
-                    (written, status, true)
-                }
+            if from < 16 {
+                (0, VirtioStatus::Error, true)
+            } else {
+                let (written, status) =
+                    disk.run(&mut reader, from as u64, &mut writer, into as u64);
+                (written, status, true)
             }
         }
         _ => (0, VirtioStatus::Error, false),

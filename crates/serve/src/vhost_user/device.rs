@@ -38,9 +38,10 @@ const F_VERSION_1: u64 = 1 << 32;
 pub fn features(drive: &SharedDrive) -> u64 {
     let transport = F_INDIRECT | F_EVENT_IDX | F_PROTOCOL | F_VERSION_1;
     let disk = F_SEG_MAX | F_BLK_SIZE | F_FLUSH | F_TOPOLOGY | F_CONFIG_WCE | F_MQ;
-    let writes = match drive.is_read_only() {
-        true => F_RO,
-        false => F_DISCARD | F_WRITE_ZEROES,
+    let writes = if drive.is_read_only() {
+        F_RO
+    } else {
+        F_DISCARD | F_WRITE_ZEROES
     };
     transport | disk | writes
 }

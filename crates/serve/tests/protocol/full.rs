@@ -50,9 +50,10 @@ impl Store for Full {
     }
 
     fn settle(&self) -> Result<(), StoreError> {
-        match self.is_full.load(Ordering::SeqCst) {
-            true => Err(StoreError::NoSpace("writing the log: no room".to_owned())),
-            false => Ok(()),
+        if self.is_full.load(Ordering::SeqCst) {
+            Err(StoreError::NoSpace("writing the log: no room".to_owned()))
+        } else {
+            Ok(())
         }
     }
 

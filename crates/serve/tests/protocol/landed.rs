@@ -39,9 +39,10 @@ impl StoreLanding for Room {
         let mut bytes = vec![0; count.min(self.most.saturating_sub(self.bytes.len()))];
         from.read_exact(&mut bytes)?;
         self.bytes.extend(&bytes);
-        match bytes.len() == count {
-            true => Ok(()),
-            false => Err(io::ErrorKind::StorageFull.into()),
+        if bytes.len() == count {
+            Ok(())
+        } else {
+            Err(io::ErrorKind::StorageFull.into())
         }
     }
 }

@@ -20,9 +20,10 @@ fn make_certificates(folder: &Path, name: &str) -> io::Result<()> {
         .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/make_certificates.sh"))
         .args([folder.as_os_str(), name.as_ref()])
         .output()?;
-    match made.status.success() {
-        true => Ok(()),
-        false => Err(io::Error::other(String::from_utf8_lossy(&made.stderr))),
+    if made.status.success() {
+        Ok(())
+    } else {
+        Err(io::Error::other(String::from_utf8_lossy(&made.stderr)))
     }
 }
 

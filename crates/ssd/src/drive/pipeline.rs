@@ -107,9 +107,10 @@ impl Pipeline {
 
     #[cold]
     fn next_time_waiting(&self) -> u64 {
-        let commit = match self.joined.is_empty() {
-            true => u64::MAX,
-            false => self.commit_end,
+        let commit = if self.joined.is_empty() {
+            u64::MAX
+        } else {
+            self.commit_end
         };
         let change = match self.waiting.front() {
             Some(first) if !self.blocked => first.ready,

@@ -3,7 +3,7 @@
 
     crates/ssd/tests/planted/run.py [NAME ...]     all errors, or those whose names contain NAME
     crates/ssd/tests/planted/run.py --list
-    crates/ssd/tests/planted/run.py --page         docs/planted-errors.md, from the results
+    crates/ssd/tests/planted/run.py --page         planted/README.md, from the results
     crates/ssd/tests/planted/run.py --check        can each be planted, is that page up to date?
 
 Works in a copy of the crate (in PLANTED_DIR, or a temporary directory), one build directory for all
@@ -30,7 +30,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 CRATE = HERE.parent.parent
 ROOT = CRATE.parent.parent
 FOUND = HERE / "found.json"
-PAGE = ROOT / "docs" / "planted-errors.md"
+PAGE = HERE / "README.md"
 TARGETS = ["--test=cuts", "--test=recovery", "--lib", "--test=durability", "--test=timing",
            "--test=wear", "--test=mapping", "--test=model", "--test=golden", "--test=gears",
            "--test=swarm", "--test=merges"]

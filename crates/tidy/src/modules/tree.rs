@@ -163,9 +163,10 @@ impl Tree {
             return self.file(&path, Some(parent), &folder, texts);
         }
         let file = format!("{below}.rs");
-        let path = match texts.contains_key(&file) {
-            true => file,
-            false => format!("{below}/mod.rs"),
+        let path = if texts.contains_key(&file) {
+            file
+        } else {
+            format!("{below}/mod.rs")
         };
         self.file(&path, Some(parent), &below, texts)
     }

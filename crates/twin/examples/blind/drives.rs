@@ -82,9 +82,10 @@ fn nand(rng: &mut Rng, bits: u32) -> NandConfig {
 fn host(rng: &mut Rng) -> HostConfig {
     let pcie = rng.below(2) == 1;
     let mut between = |low: u64, high: u64| low + rng.below(high - low + 1);
-    let (megabytes, overhead) = match pcie {
-        true => (between(2_500, 3_400), between(1_500, 3_500)),
-        false => (between(500, 560), between(9_000, 14_000)),
+    let (megabytes, overhead) = if pcie {
+        (between(2_500, 3_400), between(1_500, 3_500))
+    } else {
+        (between(500, 560), between(9_000, 14_000))
     };
     HostConfig {
         queue_depth: if pcie { 1024 } else { 32 },

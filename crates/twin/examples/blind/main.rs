@@ -30,12 +30,13 @@ fn main() -> Result<(), LabError> {
                 continue;
             };
             stated += 1;
-            match is_right(value, found, truth, &outcome.truth) {
-                true => right += 1,
-                false => off.push(format!(
+            if is_right(value, found, truth, &outcome.truth) {
+                right += 1
+            } else {
+                off.push(format!(
                     "{}: {found:.4e} for {truth:.4e}",
                     outcome.truth.seed
-                )),
+                ))
             }
         }
         if truth(&one.truth, key).is_some() {

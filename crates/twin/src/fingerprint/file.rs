@@ -88,9 +88,10 @@ fn said(value: &FingerprintValue) -> String {
 pub fn drive_file(found: &Fingerprint) -> Result<String, LabError> {
     let from = catalogue::open(archetype(found))?;
     let user = found.bytes;
-    let config = match user < from.config.user_bytes {
-        true => scaled(&from.config, user)?.config,
-        false => sized(&from.config, user)?.config,
+    let config = if user < from.config.user_bytes {
+        scaled(&from.config, user)?.config
+    } else {
+        sized(&from.config, user)?.config
     };
     let mut draft = DriveFileDraft::assumed(&from)?;
     let text = |text: &str| Toml::String(text.into());

@@ -175,9 +175,10 @@ fn checked(mut one: MeasuredLatency, source: &str) -> Result<MeasuredLatency, La
 /// When it cannot be read, holds no percentiles, or those of several jobs.
 pub fn run(path: &Path, load: &str, line: usize) -> Result<MeasuredLatency, LabError> {
     let source = path.display().to_string();
-    let file = match path.is_dir() {
-        true => path.join("fio.json"),
-        false => path.to_owned(),
+    let file = if path.is_dir() {
+        path.join("fio.json")
+    } else {
+        path.to_owned()
     };
     let text = std::fs::read_to_string(&file);
     let text = text.map_err(|error| LabError::file("reading", &file, error))?;

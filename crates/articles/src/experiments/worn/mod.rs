@@ -6,7 +6,7 @@
 //!                -> secure erase, wear kept ---------> the same benchmark
 //! ```
 //! What is known of the article's benchmark is followed: sizes, queue depths, profiles, traces'
-//! volumes. What is not is assumed and said in `docs/worn.md`. The model has no firmware that
+//! volumes. What is not is assumed and said in `docs/articles.md`. The model has no firmware that
 //! changes between the two, as the article's drive had: what differs here is wear alone.
 
 mod bench;

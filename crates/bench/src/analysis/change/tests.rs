@@ -160,9 +160,12 @@ const FALLS_IN_COMPANY: [(&str, Shape, f64, f64); 5] = [
     ),
     (
         "dip before",
-        |t| match (50.0..65.0).contains(&t) || t >= 400.0 {
-            true => 0.2,
-            false => 1.0,
+        |t| {
+            if (50.0..65.0).contains(&t) || t >= 400.0 {
+                0.2
+            } else {
+                1.0
+            }
         },
         400.0,
         1.0,

@@ -47,9 +47,10 @@ pub fn open(path: &Path, needs: &Needs, options: &OpenOptions) -> Result<NvmeTar
     let mut facts = namespace.facts(&system, path, &format);
     refuse_unaligned(path, needs, &facts)?;
     facts.notes.extend(namespace.limits(path, needs)?);
-    let claim = match needs.changes {
-        true => Some(namespace.claim(&system, path, options)?),
-        false => None,
+    let claim = if needs.changes {
+        Some(namespace.claim(&system, path, options)?)
+    } else {
+        None
     };
     namespace.refuse_changed(&system, path, &file, nsid, claim.as_ref())?;
     let way = Passthrough::new(nsid, format.block_shift, claim, needs.depth);
@@ -194,10 +195,10 @@ impl Namespace {
         let claim = open_file(&self.block_path, Some(&permission), options).map_err(through)?;
         let stat = rustix::fs::fstat(&claim)
             .map_err(|error| failed("looking at", &self.block_path, error))?;
-        match still_permitted(&permission, &stat) && DevId::from_raw(stat.st_rdev) == self.block.id
-        {
-            true => Ok(claim),
-            false => Err(self.changed(path)),
+        if still_permitted(&permission, &stat) && DevId::from_raw(stat.st_rdev) == self.block.id {
+            Ok(claim)
+        } else {
+            Err(self.changed(path))
         }
     }
 
@@ -221,9 +222,10 @@ impl Namespace {
             Some(claim) => number_of(claim, &self.block_path)? == nsid,
             None => true,
         };
-        match same_device && same_namespace && now == Some(self.block.id) {
-            true => Ok(()),
-            false => Err(self.changed(path)),
+        if same_device && same_namespace && now == Some(self.block.id) {
+            Ok(())
+        } else {
+            Err(self.changed(path))
         }
     }
 

@@ -11,7 +11,7 @@ use ssdlab_life::age::{AgeingPlan, LifeEnd};
 use std::path::Path;
 
 /// Where checkpoints are left, and how often.
-pub fn keep(args: &Age, dir: &Path) -> Result<CheckpointSchedule, LabError> {
+pub fn keep(args: &AgeArgs, dir: &Path) -> Result<CheckpointSchedule, LabError> {
     let named = args.checkpoint.clone().or_else(|| args.resume.clone());
     let usual = named.as_ref().map(|_| "10TB".to_owned());
     let every = match args.every.clone().or(usual) {
@@ -26,7 +26,7 @@ pub fn keep(args: &Age, dir: &Path) -> Result<CheckpointSchedule, LabError> {
 }
 
 /// The life of a new drive.
-pub fn fresh(args: &Age, until: LifeEnd) -> Result<AgeingPlan, LabError> {
+pub fn fresh(args: &AgeArgs, until: LifeEnd) -> Result<AgeingPlan, LabError> {
     let name = args.drive.as_deref().unwrap_or_default();
     let name = name.strip_prefix("drive:").unwrap_or(name);
     let settings = args.set.iter().map(|text| DriveSetting::parse(text));

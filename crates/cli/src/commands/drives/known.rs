@@ -22,7 +22,7 @@ pub struct KnownArgs {
 ///
 /// # Errors
 /// When no drive has that name, or standard output cannot be written.
-pub fn known(args: &Known) -> Result<(), CliFailure> {
+pub fn known(args: &KnownArgs) -> Result<(), CliFailure> {
     let models = list::matching(args.name.as_deref())?;
     print_result(args.json, &models, || list::text(&models, args.verbose))
 }

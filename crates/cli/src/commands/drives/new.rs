@@ -56,7 +56,7 @@ pub struct NewDriveArgs {
 ///
 /// # Errors
 /// When a fact is missing or wrong, facts contradict each other, or the file exists.
-pub fn new(args: &New) -> Result<CommandExit, CliFailure> {
+pub fn new(args: &NewDriveArgs) -> Result<CommandExit, CliFailure> {
     let mut facts = DatasheetFacts::default();
     let mut keys = Vec::new();
     for given in &args.facts {

@@ -44,7 +44,7 @@ pub fn measure(name: &str, stop: &AtomicBool) -> Result<Evidence, LabError> {
 ///
 /// # Errors
 /// When a drive is unknown, the file cannot be written, or the user stops it.
-pub fn references(args: &References) -> Result<CommandExit, CliFailure> {
+pub fn references(args: &ReferencesArgs) -> Result<CommandExit, CliFailure> {
     let names = match args.drives.as_slice() {
         [] => names_kept()?,
         names => names.to_vec(),

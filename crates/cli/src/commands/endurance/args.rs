@@ -11,7 +11,7 @@ Examples:
   ssdlab endurance tlc-client-nvme-1tb --op 7%,28% --workload uniform
   ssdlab endurance intel-710-100gb --workload log.csv.gz --money --price 649
   ssdlab endurance --mirror intel-710-100gb intel-710-200gb --seeds 20")]
-pub struct Endurance {
+pub struct EnduranceArgs {
     /// Drives of the catalogue, or drive files ending in .toml.
     #[arg(required = true)]
     pub drives: Vec<String>,
@@ -65,7 +65,7 @@ pub struct Endurance {
     pub quiet: bool,
 }
 
-impl Endurance {
+impl EnduranceArgs {
     /// Seed of the stream.
     pub fn stream_seed(&self) -> u64 {
         self.seed.unwrap_or(0)

@@ -1,6 +1,6 @@
 //! `ssdlab endurance --mirror`: do two mirrored drives wear out together?
 
-use super::args::Endurance;
+use super::args::EnduranceArgs;
 use crate::failure::{CliFailure, CommandExit};
 use crate::output::{print, print_json, say, self_checked};
 use crate::progress::stop_on_signal;
@@ -18,7 +18,7 @@ const SEED_USUAL: u64 = 1;
 ///
 /// # Errors
 /// When there are not two drives, one is unknown, or one cannot wear.
-pub fn mirror(args: &Endurance) -> Result<CommandExit, CliFailure> {
+pub fn mirror(args: &EnduranceArgs) -> Result<CommandExit, CliFailure> {
     let [first, second] = args.drives.as_slice() else {
         return Err(LabError::refused(
             format!(

@@ -29,7 +29,7 @@ const DEPTH: u32 = 64;
 ///
 /// # Errors
 /// When the request is wrong or the target fails.
-pub fn zil(args: &Zil) -> Result<CommandExit, CliFailure> {
+pub fn zil(args: &ZilArgs) -> Result<CommandExit, CliFailure> {
     let preset = ZfsPreset::named(&args.preset)?;
     if args.parameters {
         print_result(args.json, &preset.parameters_json(), || {

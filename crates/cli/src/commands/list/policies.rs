@@ -46,8 +46,8 @@ impl From<&PolicyInfo> for PolicyEntry {
 /// # Errors
 /// When standard output cannot be written.
 pub fn policies(json: bool) -> Result<(), CliFailure> {
-    let victims: Vec<Policy> = VICTIM_POLICIES.iter().map(|e| (&e.info).into()).collect();
-    let separations: Vec<Policy> = SEPARATIONS.iter().map(|(_, info)| info.into()).collect();
+    let victims: Vec<PolicyEntry> = VICTIM_POLICIES.iter().map(|e| (&e.info).into()).collect();
+    let separations: Vec<PolicyEntry> = SEPARATIONS.iter().map(|(_, info)| info.into()).collect();
     if json {
         return print_json(&serde_json::json!({ "victim": victims, "separation": separations }));
     }
@@ -65,7 +65,7 @@ pub fn policies(json: bool) -> Result<(), CliFailure> {
         &separations,
     );
     text += "\nTry one: ssdlab simulate --drive NAME --set ftl.victim=d-choices:4\n\
-             Write one: docs/adding-a-policy.md";
+             Write one: docs/simulate.md";
     print(&text)
 }
 

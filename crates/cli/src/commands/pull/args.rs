@@ -17,7 +17,7 @@ By hand, the ledger on another disk:
 Then, as evidence of a verdict:
   ssdlab qualify /dev/sdb --serial S3Z8NB0K --pull-record drive.ledger
 
-It destroys what is on the target. Guide: docs/pull.md.")]
+It destroys what is on the target. Guide: docs/qualify.md.")]
 pub struct PullArgs {
     /// What to do.
     #[command(subcommand)]

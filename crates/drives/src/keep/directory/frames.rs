@@ -413,9 +413,10 @@ fn next<R: Read>(
     if left < HEAD as u64 {
         let mut begun = vec![0; left as usize];
         input.read_exact(&mut begun)?;
-        return match FrameHead::may_begin(found.count, found.chain, &begun) {
-            true => Ok(NextFrame::Ended(FrameFileEnd::Torn)),
-            false => damaged("its head is wrong and cut short"),
+        return if FrameHead::may_begin(found.count, found.chain, &begun) {
+            Ok(NextFrame::Ended(FrameFileEnd::Torn))
+        } else {
+            damaged("its head is wrong and cut short")
         };
     }
     let head = read_head(input)?;

@@ -41,9 +41,10 @@ pub fn encode_frames(payloads: &[Vec<u8>]) -> Vec<u8> {
 /// # Errors
 /// When a frame with correct sums does not hold a record.
 pub fn decode_frames(bytes: &[u8], name: &Path) -> Result<(u64, Vec<Vec<u8>>), LabError> {
-    let kind = match bytes.starts_with(b"ssdlabKC") {
-        true => FrameFileKind::Checkpoint,
-        false => FrameFileKind::Log,
+    let kind = if bytes.starts_with(b"ssdlabKC") {
+        FrameFileKind::Checkpoint
+    } else {
+        FrameFileKind::Log
     };
     let wanted = ExpectedFrameFile::any(kind);
     let places = Arc::new(DataPlaces::of(Path::new("none"), false));

@@ -514,13 +514,14 @@ impl DirectorySurvey {
             if let Some(base) = &self.base {
                 places.are_of(&base.stored.config)?;
             }
-            let found = match is_old(&file)? {
-                true => old::read(&file, &places, drop)?,
-                false => frames::read(
+            let found = if is_old(&file)? {
+                old::read(&file, &places, drop)?
+            } else {
+                frames::read(
                     &file,
                     (ExpectedFrameFile::any(FrameFileKind::Log), &places),
                     drop,
-                )?,
+                )?
             };
             self.lost.frames += found.count;
             self.lost.bytes += file_bytes(&file);

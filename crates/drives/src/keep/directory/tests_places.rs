@@ -108,9 +108,10 @@ fn written_over(
 /// These pages were written.
 fn note(may: &mut [Vec<u8>], value: u8, durable: bool) {
     for values in may {
-        match durable {
-            true => *values = vec![value],
-            false => values.push(value),
+        if durable {
+            *values = vec![value]
+        } else {
+            values.push(value)
         }
     }
 }

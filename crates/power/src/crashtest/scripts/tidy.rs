@@ -83,9 +83,10 @@ mod tests {
         let output = Command::new(program).args(arguments).output();
         let output = output.map_err(|error| format!("{program}: {error}"))?;
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
-        match output.status.success() {
-            true => Ok(text(&output.stdout)),
-            false => Err(format!("{program}: {}", text(&output.stderr))),
+        if output.status.success() {
+            Ok(text(&output.stdout))
+        } else {
+            Err(format!("{program}: {}", text(&output.stderr)))
         }
     }
 

@@ -19,7 +19,7 @@ Examples:
   ssdlab host zil --fit log.csv  a host as the one that wrote a trace
   ssdlab host zil --writers 5 --target drive:consumer-sata-1tb --duration 1m
   ssdlab host zil --parameters  every value of the preset, with its reason")]
-pub struct Zil {
+pub struct ZilArgs {
     /// Age of the code, with the writers it was measured with: 2010 or 2.1.
     #[arg(long, default_value = "2010", value_name = "AGE")]
     pub preset: String,
