@@ -23,8 +23,8 @@ small_tools() {
 ssdlab=$target/debug/ssdlab
 documentation_tests() { cargo test --workspace --quiet --doc; }
 rust_tests() {
-  python3 -B tests/run_tests.py "${outer_tests[@]/#/--skip=}" -- \
-    --workspace --lib --bins --tests
+  SSDLAB_THEORY=short python3 -B tests/run_tests.py "${qemu_tests[@]/#/--skip=}" \
+    "${long_tests[@]/#/--skip=}" -- --workspace --tests
 }
 
 # Nothing compiles without a linker, so its package comes first.
@@ -35,11 +35,14 @@ step "lint" cargo clippy --workspace --all-targets --quiet -- -D warnings
 finish "tools"
 step "planted errors can be planted" python3 -B crates/ssd/tests/planted/run.py --check
 step "the choice of outer groups" bash tests/choice.sh
+step "tests in Rust, built" cargo test --workspace --tests --quiet --no-run
+step "programs, built" program
+step "graph of crates and modules" "$target/debug/ssdlab-tidy" graph
 start "instruction counts of hot paths" bash benches/instructions.sh
 step "unit, model, law, theory, golden and end-to-end tests" rust_tests
 start "the commands of README and guides" bash tests/docs.sh "$ssdlab"
 step "examples in the documentation of the crates" documentation_tests
-step "fuzz targets, bounded" bash tests/fuzz.sh --seconds 1
+SSDLAB_FUZZ=$target/debug/ssdlab-fuzz step "fuzz targets, bounded" bash tests/fuzz.sh
 step "clients of libnbd, and fio, use what we serve" \
   bash tests/serve.sh "$target/debug/examples/serve_memory" "$ssdlab" inner
 SSDLAB_ONLY="ext4 wal full flush" \

@@ -5,9 +5,19 @@
 # quiet cores when the program of the dev profile is built. TURN (0 to 7) is when its turn comes.
 # The function `run_NAME` installs what the group needs and runs it.
 
-# Tests in Rust that need what a group installs: the inner ring leaves them out by name.
-outer_tests=(a_log_of_qemu_is_played
+# Tests in Rust that the inner ring leaves out, by name. Those of `clients` need qemu. Those of `long`
+# play an article's half hours through the command line; tests of `articles` and golden files hold the
+# same model in the inner ring.
+qemu_tests=(a_log_of_qemu_is_played
   an_exported_log_replays_to_the_drives_content_at_each_mark)
+long_tests=(buffered_is_flat_drops_by_ten_thousand_at_two_minutes_and_is_flat_again
+  write_through_is_a_fast_hard_disk_with_the_cliff_still_there
+  with_a_protected_buffer_write_through_equals_buffered)
+# Runs tests of the command line by name. One that is called otherwise by now is missed.
+named() {
+  cargo test --quiet --workspace --test it -- "$@" | tee "$work/named"
+  grep -q " $# passed" "$work/named"
+}
 
 names=()
 declare -A turns=() known_seconds=() questions=() own_paths=() tested_paths=()
@@ -29,10 +39,13 @@ run_packages() {
   bash tests/packages.sh "$target/release/ssdlab"
 }
 
-group long 0 120 "swarm, cuts, recoveries, kills and theory in their longer forms"
+group long 0 120 "swarm, cuts, recoveries, kills, theory in longer forms; an article's half hours"
 own tests/long.sh
-tests crates/ssd/ crates/drives/ crates/life/
-run_long() { bash tests/long.sh; }
+tests crates/ssd/ crates/drives/ crates/life/ crates/bench/
+run_long() {
+  named "${long_tests[@]}"
+  bash tests/long.sh
+}
 
 group cross-musl 1 110 "the program on musl gives the same bytes"
 own tests/cross.sh
@@ -122,10 +135,9 @@ tests crates/serve/ crates/power/ crates/cli/tests/it/
 run_clients() {
   tools qemu-io:qemu-utils nbdcopy:libnbd-bin nbdsh:python3-libnbd fio:fio openssl:openssl \
     mkfs.ext4:e2fsprogs
-  bash tests/serve.sh
-  # By name, so that a test that is called otherwise by now is missed.
-  cargo test --quiet -p ssdlab --test it -- "${outer_tests[@]}" | tee "$work/qemu-tests"
-  grep -q " ${#outer_tests[@]} passed" "$work/qemu-tests"
+  program
+  bash tests/serve.sh "$target/debug/examples/serve_memory" "$target/debug/ssdlab"
+  named "${qemu_tests[@]}"
 }
 
 group known 5 110 "databases fare in campaigns as their authors say"
@@ -173,21 +185,25 @@ own tests/fio_examples.sh tests/fio_real.py tests/fio_side_by_side.py tests/fio_
 tests crates/load/ crates/fio/ crates/bench/
 run_fio-examples() {
   tools fio:fio
-  program
+  program --example fio_files --example fio_commands
   bash tests/fio_examples.sh "$target/debug/ssdlab"
 }
 
 group fuzz 6 90 "every fuzz target for twelve seconds, with another seed each landing"
 own tests/fuzz.sh crates/fuzz/
 tests crates/serve/ crates/load/ crates/drives/ crates/judge/ crates/power/
-run_fuzz() { bash tests/fuzz.sh --seconds 12 --seed "$(wc -l <"$landings")"; }
+run_fuzz() {
+  program
+  SSDLAB_FUZZ=$target/debug/ssdlab-fuzz \
+    bash tests/fuzz.sh --seconds 12 --seed "$(wc -l <"$landings")"
+}
 
 group python 7 160 "the Python package, its notebook and a sweep on Dask; on three versions of Python"
 own tests/python.sh crates/python/ examples/python/ docs/python.md
 tests crates/crash/ crates/life/ crates/judge/ crates/drives/
 run_python() {
   python3 -c 'import venv, ensurepip' 2>/dev/null || install python3-venv || true
-  cargo build --quiet -p ssdlab -p ssdlab-python
+  program
   bash tests/python.sh "$target/debug/ssdlab"
 }
 

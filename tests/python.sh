@@ -55,7 +55,7 @@ export SSDLAB=$ssdlab PYTHONDONTWRITEBYTECODE=1
 others() {
   local folder path version own
   own=$("$venv/bin/python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
-  for path in /usr/bin/python3.? /usr/bin/python3.?? "$HOME"/.pyenv/versions/3.*/bin/python3; do
+  for path in /usr/bin/python3.? /usr/bin/python3.?? "$HOME"/.*env/versions/3.*/bin/python3; do
     version=$("$path" -c 'import sys, venv; print("%d.%d" % sys.version_info[:2])' 2>/dev/null) ||
       continue
     case $version in "$own" | 3.[0-8]) ;; *) echo "$version $path" ;; esac

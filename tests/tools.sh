@@ -33,9 +33,10 @@ modules() {
   "$target/venv/bin/pip" install -q --disable-pip-version-check "$@" ||
     echo "could not install $*: tests without them say so"
 }
-# The program that scripts run, as `cargo test` builds it: nothing is compiled twice.
+# The programs that scripts run. The whole workspace and an example are named so that dependencies
+# have the features that `cargo test --workspace` gives them: nothing is compiled twice.
 program() {
-  cargo build --quiet -p ssdlab
+  cargo build --quiet --workspace --bins --example serve_memory "$@"
 }
 # Nothing is built twice in continuous integration, and no debugger runs: neither intermediate
 # results nor line tables.
