@@ -376,7 +376,7 @@ fn work<M: Machine>(machine: &M, at_load: &Part) -> Vec<Work> {
     vec![
         of(Purpose::Host, slots(|c| c.slots_host)),
         of(Purpose::Relocation, slots(|c| c.slots_relocated)),
-        of(Purpose::Map, slots(|c| c.slots_map + c.slots_merged)),
+        of(Purpose::Map, slots(|c| c.slots_map)),
         of(Purpose::Fold, slots(|c| c.slots_folded)),
         of(Purpose::Refresh, slots(|c| c.slots_refreshed)),
         of(Purpose::Parity, slots(|c| c.slots_parity)),

@@ -119,7 +119,7 @@ impl<F: Translation> Engine<F> {
             }
             Kind::Trim { commit } => {
                 for lpn in change.next..change.last {
-                    self.pipeline.occupied -= self.ftl.trim(at, lpn);
+                    self.pipeline.occupied -= self.ftl.trim(lpn);
                 }
                 if commit {
                     self.commit(change.tag, at.max(self.pipeline.commit_end));

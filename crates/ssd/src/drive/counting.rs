@@ -8,9 +8,7 @@ use crate::command::{Command, Op};
 use crate::config::{ConfigError, DriveConfig};
 use crate::counters::DriveCounters;
 use crate::ftl::policies::VictimPolicy;
-use crate::ftl::{
-    AHEAD, BlockFtl, Found, Full, Hint, HybridFtl, Lean, PageFtl, SuperblockView, Translation,
-};
+use crate::ftl::{AHEAD, BlockFtl, Found, Full, Hint, Lean, PageFtl, SuperblockView, Translation};
 use crate::image::{IMAGE_VERSION, Image, ImageError, Reader, Writer};
 use crate::nand::{Counting, EndOfLife, NandWork, Reliability};
 use std::io;
@@ -37,7 +35,6 @@ enum Kind {
     Lean(Tally<PageFtl<Counting, Lean>>),
     Full(Tally<PageFtl<Counting, Full>>),
     Block(Tally<BlockFtl<Counting>>),
-    Hybrid(Tally<HybridFtl<Counting>>),
 }
 
 /// A software SSD without time. Cloning it forks its whole state.
@@ -75,7 +72,7 @@ impl<F: Translation> Tally<F> {
             }
             Op::Trim | Op::WriteZeroes => {
                 for lpn in slots_within(command, self.slot_shift) {
-                    self.ftl.trim(0, lpn);
+                    self.ftl.trim(lpn);
                 }
                 self.ftl.counters().host_trims += 1;
                 let durable = command.op == Op::WriteZeroes && command.fua && !self.protected;
@@ -237,7 +234,7 @@ impl CountingDrive {
         match &*self.kind {
             Kind::Lean(tally) => tally.ftl.save(&mut out)?,
             Kind::Full(tally) => tally.ftl.save(&mut out)?,
-            Kind::Block(_) | Kind::Hybrid(_) => return Err(block_mapped()),
+            Kind::Block(_) => return Err(block_mapped()),
         }
         out.flush()
     }
@@ -264,7 +261,7 @@ impl CountingDrive {
         let kind = match KindOf::of(&config) {
             KindOf::Lean => Kind::Lean(Tally::around(&config, Image::load(from)?)),
             KindOf::Full => Kind::Full(Tally::around(&config, Image::load(from)?)),
-            KindOf::Block | KindOf::Hybrid => return Err(block_mapped()),
+            KindOf::Block => return Err(block_mapped()),
         };
         Ok(CountingDrive {
             config,
@@ -290,7 +287,7 @@ impl CountingDrive {
                 let ftl = tally.ftl.regear(&config);
                 super::Kind::Full(Engine::around(config, ftl))
             }
-            Kind::Block(_) | Kind::Hybrid(_) => return Err(block_mapped()),
+            Kind::Block(_) => return Err(block_mapped()),
         };
         Ok(Drive {
             kind: Box::new(kind),

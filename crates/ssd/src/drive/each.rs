@@ -6,7 +6,6 @@ macro_rules! each {
             Kind::Lean($engine) => $do,
             Kind::Full($engine) => $do,
             Kind::Block($engine) => $do,
-            Kind::Hybrid($engine) => $do,
         }
     };
 }
@@ -17,7 +16,6 @@ macro_rules! each_mut {
             Kind::Lean($engine) => $do,
             Kind::Full($engine) => $do,
             Kind::Block($engine) => $do,
-            Kind::Hybrid($engine) => $do,
         }
     };
 }
@@ -29,7 +27,6 @@ macro_rules! kind_of {
             KindOf::Lean => Kind::Lean($make),
             KindOf::Full => Kind::Full($make),
             KindOf::Block => Kind::Block($make),
-            KindOf::Hybrid => Kind::Hybrid($make),
         }
     };
 }

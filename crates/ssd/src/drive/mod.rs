@@ -43,7 +43,7 @@ use crate::command::Command;
 use crate::config::{ConfigError, DriveConfig, MappingKind};
 use crate::counters::DriveCounters;
 use crate::ftl::policies::VictimPolicy;
-use crate::ftl::{BlockFtl, Found, Full, HybridFtl, Lean, PageFtl, SuperblockView, Translation};
+use crate::ftl::{BlockFtl, Found, Full, Lean, PageFtl, SuperblockView, Translation};
 use crate::image::{IMAGE_MAGIC, IMAGE_VERSION, Image, ImageError, Reader, Writer};
 use crate::nand::{Clock, EndOfLife, NandWork, Purpose, Reliability, UsedArray};
 use crate::units::Nanos;
@@ -55,18 +55,14 @@ enum KindOf {
     Lean,
     Full,
     Block,
-    Hybrid,
 }
 
 impl KindOf {
     fn of(config: &DriveConfig) -> KindOf {
         match config.ftl.mapping.kind {
             MappingKind::Flat if config.pack() == 1 => KindOf::Lean,
-            MappingKind::Flat | MappingKind::Cached | MappingKind::Tree | MappingKind::Extents => {
-                KindOf::Full
-            }
+            MappingKind::Flat | MappingKind::Cached | MappingKind::Tree => KindOf::Full,
             MappingKind::Block => KindOf::Block,
-            MappingKind::Hybrid => KindOf::Hybrid,
         }
     }
 }
@@ -88,7 +84,6 @@ enum Kind {
     Lean(Engine<PageFtl<Clock, Lean>>),
     Full(Engine<PageFtl<Clock, Full>>),
     Block(Engine<BlockFtl<Clock>>),
-    Hybrid(Engine<HybridFtl<Clock>>),
 }
 
 /// A software SSD in virtual time. Cloning it forks its whole state.
@@ -141,7 +136,7 @@ impl Drive {
         let array = match &*used.kind {
             Kind::Lean(engine) => engine.ftl.array(),
             Kind::Full(engine) => engine.ftl.array(),
-            Kind::Block(_) | Kind::Hybrid(_) => {
+            Kind::Block(_) => {
                 return Err(other("mapping", "only page-mapped drives are taken over"));
             }
         };
@@ -149,7 +144,7 @@ impl Drive {
         match &mut *drive.kind {
             Kind::Lean(engine) => engine.ftl.begin_on(array)?,
             Kind::Full(engine) => engine.ftl.begin_on(array)?,
-            Kind::Block(_) | Kind::Hybrid(_) => {
+            Kind::Block(_) => {
                 return Err(other("mapping", "only page-mapped drives take over"));
             }
         }

@@ -148,21 +148,6 @@ impl Gather {
         ))
     }
 
-    /// Takes the oldest live entry.
-    #[inline(always)]
-    pub fn pop(&mut self) -> Option<Entry> {
-        while self.head != self.tail {
-            let entry = self.entries[self.index(self.head)];
-            self.head = self.head.wrapping_add(1);
-            if entry.lpn != DEAD {
-                self.live -= 1;
-                self.weight -= entry.weight;
-                return Some(entry);
-            }
-        }
-        None
-    }
-
     /// Drops all entries.
     pub fn clear(&mut self) {
         self.head = self.tail;

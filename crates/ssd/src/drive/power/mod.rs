@@ -33,7 +33,7 @@ use crate::command::{Command, Op};
 use crate::config::{ConfigError, DriveConfig, RecoverBy};
 use crate::counters::DriveCounters;
 use crate::ftl::recover::Recoverable;
-use crate::ftl::{BlockFtl, Full, HybridFtl, Lean, PageFtl, SuperblockView, Translation};
+use crate::ftl::{BlockFtl, Full, Lean, PageFtl, SuperblockView, Translation};
 use crate::nand::Recorder;
 use crate::nand::media::{
     Content, CutDamage, Event, Media, Payload, SECTOR_BYTES, SlotContent, Staged, forget,
@@ -96,7 +96,6 @@ enum Kind {
     Lean(Engine<PageFtl<Recorder, Lean>>),
     Full(Engine<PageFtl<Recorder, Full>>),
     Block(Engine<BlockFtl<Recorder>>),
-    Hybrid(Engine<HybridFtl<Recorder>>),
 }
 
 mod data;

@@ -9,7 +9,6 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         let on_media = self.check_map()?;
         self.check_valid(on_media)?;
         self.check_superblocks()?;
-        self.extents.check(&self.map)?;
         self.counters.check_conservation(self.unit_slots())?;
         self.check_wear()
     }

@@ -88,8 +88,7 @@ impl<G: Gear, L: Layout> Translation for PageFtl<G, L> {
         self.program_commit_map(from)
     }
 
-    fn trim(&mut self, from: u64, lpn: u32) -> u32 {
-        self.make_map_room(from, 1);
+    fn trim(&mut self, lpn: u32) -> u32 {
         self.forget(lpn)
     }
 
@@ -168,8 +167,6 @@ impl<G: Gear, L: Layout> Translation for PageFtl<G, L> {
                 let done = self.reclaim_step(from);
                 self.credits = self.credits.min(credits);
                 done
-            } else if self.extents.wants_idle_merge() {
-                self.merge_next(from)
             } else {
                 None
             };
@@ -188,7 +185,6 @@ impl<G: Gear, L: Layout> Translation for PageFtl<G, L> {
             || self.wear_work_is_due()
             || self.nand.has_faded()
             || self.wants_idle_reclaim()
-            || self.extents.wants_idle_merge()
             || self.patrol_is_due()
     }
 
@@ -254,7 +250,6 @@ impl<G: Gear, L: Layout> Translation for PageFtl<G, L> {
         self.credits = 0;
         self.journal.pending = 0;
         self.upkeep.clear();
-        self.extents.clear();
         self.launched.clear();
         self.wear.clear();
         let covers = self.nand.media().map_or(0, Media::last_seq);
@@ -298,7 +293,6 @@ impl<G: Gear, L: Layout> Translation for PageFtl<G, L> {
 
     fn hold_whole_map(&mut self) {
         self.upkeep.hold_all();
-        self.extents.hold_all();
     }
 
     #[inline(always)]

@@ -43,8 +43,6 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
             log: self.log,
             lifespans: self.lifespans,
             upkeep: self.upkeep,
-            extents: self.extents,
-            merging: self.merging,
             wear: self.wear,
             victim: self.victim,
             rng: self.rng,

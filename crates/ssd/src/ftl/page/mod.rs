@@ -16,12 +16,10 @@ mod bulk;
 mod by_journal;
 mod change_log;
 mod check;
-mod extents;
 mod interface;
 mod journalled;
 mod levelling;
 mod looked;
-mod merge;
 mod mover;
 mod place;
 mod plain;
@@ -40,13 +38,12 @@ use super::policies::{Victim, VictimPolicy};
 use super::translation::{Found, Hint, Launched};
 use crate::caches::prefetch;
 use crate::config::policy::Separation;
-use crate::config::{DriveConfig, JournalConfig, MappingKind, Pace, SlcConfig, SpareArea};
+use crate::config::{DriveConfig, JournalConfig, Pace, SlcConfig, SpareArea};
 use crate::counters::DriveCounters;
 use crate::image::{image_of, image_of_choice};
 use crate::nand::{Gear, Mode, Nand};
 use crate::rng::Rng;
 use change_log::ChangeLog;
-use extents::Extents;
 use looked::Looked;
 use mover::Mover;
 use std::collections::VecDeque;
@@ -225,9 +222,6 @@ pub struct PageFtl<G, L> {
     log: Option<Box<ChangeLog>>,
     lifespans: Lifespans,
     upkeep: Upkeep,
-    extents: Extents,
-    /// Logical slots that the present merge rewrites.
-    merging: Vec<u32>,
     wear: Wear,
     victim: Victim,
     rng: Rng,
@@ -271,7 +265,6 @@ image_of!(PageFtl<G: Gear, L: Layout> {
     journal,
     lifespans,
     upkeep,
-    extents,
     wear,
     victim,
     rng,
@@ -280,7 +273,6 @@ image_of!(PageFtl<G: Gear, L: Layout> {
     epoch
 } afresh {
     batch,
-    merging,
     log,
     looked,
     layout
@@ -364,7 +356,6 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         let gather = Gather::new(rules.gather_slots + 1);
         let lifespan = rules.separation == Separation::Lifespan;
         let journal = Journal::new(config);
-        let of_map = config.ftl.mapping.kind == MappingKind::Extents || rules.map_apart;
         PageFtl {
             counters: DriveCounters::default(),
             map: Table::new(config.mapped_slots() as usize),
@@ -389,7 +380,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
             free_slc: (0..slc).map(|s| s as u32).collect(),
             slc_full: VecDeque::new(),
             map_full: VecDeque::new(),
-            frontiers: vec![Frontier::default(); 1 + 2 * streams + usize::from(of_map)],
+            frontiers: vec![Frontier::default(); 1 + 2 * streams + usize::from(rules.map_apart)],
             gather_shift: gather.size().trailing_zeros(),
             gathers: vec![gather; streams],
             movers: Default::default(),
@@ -402,8 +393,6 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
                 mean: 0,
             },
             upkeep: Upkeep::new(config),
-            extents: Extents::new(config),
-            merging: Vec::new(),
             wear: Wear::new(config),
             victim: Victim::new(&config.ftl.reclaim.victim, own),
             rng: Rng::named(config.ftl.seed, "victim"),
@@ -423,7 +412,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         self.rules.map_apart && self.upkeep.counts_extents() && frontier == self.map_frontier()
     }
 
-    /// The frontier of merges, or of the map's pages where they lie apart.
+    /// The frontier of the map's pages where they lie apart.
     fn map_frontier(&self) -> usize {
         1 + 2 * self.rules.streams as usize
     }
@@ -452,10 +441,6 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
             self.upkeep.before_change(&self.map, lpn);
             self.map[lpn as usize] = value;
             self.upkeep.after_change(&self.map, lpn);
-        } else if L::FULL && self.extents.is_on() && lpn < self.user_slots {
-            self.extents.before_change(&self.map, lpn);
-            self.map[lpn as usize] = value;
-            self.extents.after_change(&self.map, lpn);
         } else {
             self.map[lpn as usize] = value;
         }
@@ -499,7 +484,6 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
             self.counters.slots_coalesced += 1;
             return false;
         }
-        self.make_map_room(from, 1);
         let gather = &self.gathers[stream];
         let many = L::FULL && gather.live() >= self.rules.gather_units;
         if many || gather.weight() + weight > self.rules.gather_slots {

@@ -254,7 +254,6 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         while next < lpns.end {
             self.program_due_journal(from);
             self.do_wear_work(from);
-            self.make_map_room(from, per_unit);
             let stream = self.stream_for(next, hint);
             let (frontier, at) = self.take_host_unit(from, stream);
             let mut batch = std::mem::take(&mut self.batch);

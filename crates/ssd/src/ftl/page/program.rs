@@ -130,12 +130,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
             Some(victim) if !L::FULL => ppn = self.map_moved(first, batch, victim),
             _ => {
                 for entry in batch {
-                    if purpose == Purpose::Map {
-                        // A merge: a mover may hold the older copy.
-                        self.invalidate(entry.old);
-                    } else {
-                        self.leave(entry.old - 1);
-                    }
+                    self.leave(entry.old - 1);
                     let value = self.map[entry.lpn as usize];
                     if value == entry.old {
                         self.set_map(entry.lpn, ppn + 1);

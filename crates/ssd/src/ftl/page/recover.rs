@@ -63,16 +63,16 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         };
         // Pages of the map have no content.
         if moved {
-            // A blank slot, which only a merge programs, has no older copy.
-            let old = batch.iter().filter_map(|entry| entry.old.checked_sub(1));
+            let old = batch.iter().map(|entry| entry.old - 1);
             let contents = media.contents_at(old.clone()).flatten();
             contents.for_each(SlotContent::prefetch);
             let contents = media.contents_at(old);
             let mut contents = contents.map(|content| content.map(SlotContent::to_move));
-            slots.extend(batch.iter().map(|entry| match entry.old {
-                UNMAPPED => spare(entry, Some(media.nothing())),
-                _ => spare(entry, contents.next().flatten()),
-            }));
+            slots.extend(
+                batch
+                    .iter()
+                    .map(|entry| spare(entry, contents.next().flatten())),
+            );
         } else {
             slots.extend(
                 batch
@@ -113,7 +113,6 @@ impl<L: Layout> Recoverable for PageFtl<Recorder, L> {
         self.take_copies(copies);
         self.take_superblocks(&seen);
         self.take_map_pages();
-        self.extents.accept_recovered();
         if by == RecoverBy::Scan {
             let hidden = self.user_slots + self.journal.slots;
             let map = self.map[hidden as usize..].iter();
@@ -189,7 +188,6 @@ impl<L: Layout> PageFtl<Recorder, L> {
         self.journal.checkpoint_debt = 0;
         self.lifespans.written_at.fill(0);
         self.upkeep.clear();
-        self.extents.clear();
         self.launched.clear();
         self.epoch += 1;
         // The draw among equal victims must not depend on the number of power failures.

@@ -1,9 +1,9 @@
 //! Programming the map log of a block-mapped layer.
 
-use super::{Core, Role};
+use super::{BlockFtl, Role};
 use crate::nand::{Gear, Mode, Purpose};
 
-impl<G: Gear> Core<G> {
+impl<G: Gear> BlockFtl<G> {
     /// Programs the full pages of the map journal.
     #[inline(always)]
     pub(super) fn program_due_map(&mut self, from: u64) {

@@ -1,6 +1,6 @@
 //! Programming units in their place, and moving segments.
 
-use super::{BUFFERED, Core, Launched, NONE, Rewrite, Role, Target, UNMAPPED};
+use super::{BUFFERED, BlockFtl, Launched, NONE, Rewrite, Role, Target, UNMAPPED};
 use crate::nand::{Gear, Mode, Purpose, Ticket, UnitPlace};
 use std::ops::Range;
 
@@ -15,17 +15,11 @@ pub(super) struct Content {
     pub moved: u32,
 }
 
-impl<G: Gear> Core<G> {
+impl<G: Gear> BlockFtl<G> {
     /// Whether the unit can still be programmed in its segment's home.
     #[inline(always)]
     pub(super) fn is_open(&self, at: Target) -> bool {
         self.row_of(at) >= self.next_row(at)
-    }
-
-    /// Whether it is the next unit of its block.
-    #[inline(always)]
-    pub(super) fn is_next(&self, at: Target) -> bool {
-        self.row_of(at) == self.next_row(at)
     }
 
     #[inline(always)]
