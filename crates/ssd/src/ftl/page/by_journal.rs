@@ -124,7 +124,7 @@ impl Back<'_> {
 impl<L: Layout> PageFtl<Recorder, L> {
     /// The newest copy of every address, from the journal; the log continues from there.
     pub(super) fn copies_by_journal(&mut self, steps: &mut Steps) -> BTreeMap<u32, Copy> {
-        let Some(mut log) = self.log.take() else {
+        let Some(mut log) = self.journal.take_log() else {
             return BTreeMap::new();
         };
         log.clear(0);
@@ -143,7 +143,7 @@ impl<L: Layout> PageFtl<Recorder, L> {
             self.take_parts(&mut log, &tail, parts, &changes, (name, steps));
         }
         let copies = self.take_pending(&mut log, tail.changes);
-        self.log = Some(log);
+        self.journal.put_log(log);
         copies
     }
 
@@ -187,7 +187,7 @@ impl<L: Layout> PageFtl<Recorder, L> {
         let places = slots.map(|slot| geometry.place(slot));
         let units: Vec<UnitPlace> = places
             .filter(|place| seen.insert((place.superblock, place.row, place.die)))
-            .map(|place| UnitPlace::of(place, self.mode[place.superblock as usize]))
+            .map(|place| UnitPlace::of(place, self.space.mode(place.superblock)))
             .collect();
         steps.read(&mut self.nand, name, &units);
     }
