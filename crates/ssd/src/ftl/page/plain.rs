@@ -58,8 +58,9 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
     #[inline(always)]
     fn take_some(&mut self, lpns: &[u32]) -> usize {
         let PageFtl { map, buffer, .. } = self;
-        let room = self.rules.gather_slots - buffer.gather(0).weight();
-        let (count, appended) = map.buffer_some(lpns, buffer, room);
+        let gather = buffer.gather_mut(0);
+        let room = self.rules.gather_slots - gather.weight();
+        let (count, appended) = map.buffer_some(lpns, gather, room);
         self.counters.slots_coalesced += count as u64 - u64::from(appended);
         self.placement.count_host_slots(count as u64);
         count
@@ -209,8 +210,9 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         let unit = geometry.slots_per_unit;
         let begin = victim * geometry.slots_per_superblock;
         let victim_slots = begin..begin + geometry.slots_per_superblock;
+        let gather = buffer.gather_mut(0);
         let (scan, mover) = reclaim.scan_and_mover();
-        map.map_scanned(&mut mover.moving, scan, victim_slots, target, unit, buffer);
+        map.map_scanned(&mut mover.moving, scan, victim_slots, target, unit, gather);
         self.space.move_out(victim, unit);
         self.programmed_plainly(place, target, programmed.erased);
         self.counters.slots_relocated += u64::from(unit);

@@ -11,6 +11,7 @@ use super::write_buffer::WriteBuffer;
 use super::{BUFFERED, Entry, Found, Layout, UNMAPPED};
 use crate::caches::prefetch;
 use crate::config::DriveConfig;
+use crate::ftl::gather::Gather;
 use crate::ftl::recover::Copy;
 use crate::geometry::Geometry;
 use crate::image::image_of;
@@ -66,15 +67,15 @@ fn stale_twice(ppn: u32) -> ! {
     panic!("slot {ppn} made stale twice");
 }
 
-/// Changes the map value of a relocated slot from `old` to `new`; newer data may wait in the
-/// buffer.
+/// Changes the map value of a relocated slot from `old` to `new`. Newer data may wait in the buffer:
+/// `buffered` then takes the value.
 #[inline(always)]
-fn relocate(values: &mut [u32], buffer: &mut WriteBuffer, lpn: u32, old: u32, new: u32) {
+fn relocate(values: &mut [u32], lpn: u32, old: u32, new: u32, buffered: impl FnOnce(u32)) {
     let value = &mut values[lpn as usize];
     if *value == old {
         *value = new;
     } else {
-        buffer.set_old(*value, old, new);
+        buffered(*value);
     }
 }
 
@@ -414,14 +415,16 @@ impl<L: Layout> SlotMap<L> {
             ppn += 1;
             clear(valid, entry.old - 1);
             *owner = entry.lpn;
-            relocate(values, buffer, entry.lpn, entry.old, ppn);
+            relocate(values, entry.lpn, entry.old, ppn, |newer| {
+                buffer.set_old(newer, entry.old, ppn);
+            });
         }
         self.live -= batch.len() as u64;
         ppn
     }
 
     /// Maps `moving` and then slots found in the victim's units to the unit of `unit` slots from
-    /// `target` on. The slots that did not fit stay in `scan`.
+    /// `target` on; `gather` is the only one. The slots that did not fit stay in `scan`.
     #[inline(always)]
     pub fn map_scanned(
         &mut self,
@@ -430,7 +433,7 @@ impl<L: Layout> SlotMap<L> {
         victim: Range<u32>,
         target: u32,
         unit: u32,
-        buffer: &mut WriteBuffer,
+        gather: &mut Gather,
     ) {
         let begin = victim.start;
         let values = &mut self.values[..];
@@ -440,7 +443,9 @@ impl<L: Layout> SlotMap<L> {
             clear(&mut self.valid, entry.old - 1);
             *owner = entry.lpn;
             value += 1;
-            relocate(values, buffer, entry.lpn, entry.old, value);
+            relocate(values, entry.lpn, entry.old, value, |newer| {
+                gather.set_old(newer - BUFFERED, entry.old, value);
+            });
         }
         moving.clear();
         let mut rest = None;
@@ -455,7 +460,10 @@ impl<L: Layout> SlotMap<L> {
                 let lpn = source[slot as usize];
                 *owner = lpn;
                 value += 1;
-                relocate(values, buffer, lpn, first + slot + 1, value);
+                let old = first + slot + 1;
+                relocate(values, lpn, old, value, |newer| {
+                    gather.set_old(newer - BUFFERED, old, value);
+                });
             }
             self.valid[first as usize / 64] ^= (scanned.bits ^ bits) << (first % 64);
             if count < scanned.slots {
@@ -504,16 +512,11 @@ impl<L: Layout> SlotMap<L> {
         self.set_valid(ppn, ppn + length);
     }
 
-    /// Moves as many of `lpns` as fit into the buffer of the only stream, in one piece; returns how
+    /// Moves as many of `lpns` as fit into the only `gather`, in one piece; returns how
     /// many were looked at, and how many of them were not buffered before.
     #[inline(always)]
-    pub fn buffer_some(
-        &mut self,
-        lpns: &[u32],
-        buffer: &mut WriteBuffer,
-        room: u32,
-    ) -> (usize, u32) {
-        let (first, free) = buffer.gather_mut(0).appending();
+    pub fn buffer_some(&mut self, lpns: &[u32], gather: &mut Gather, room: u32) -> (usize, u32) {
+        let (first, free) = gather.appending();
         let count = lpns.len().min(free.len()).min(room as usize);
         let lpns = &lpns[..count];
         let values = &mut self.values[..];
@@ -534,7 +537,7 @@ impl<L: Layout> SlotMap<L> {
             position += 1;
         }
         let appended = position - BUFFERED - first;
-        buffer.gather_mut(0).appended(appended);
+        gather.appended(appended);
         if self.written_end < self.user_slots {
             let last = lpns.iter().max().map_or(0, |&lpn| lpn + 1);
             self.note_written(last);
