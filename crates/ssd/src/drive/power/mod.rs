@@ -28,7 +28,7 @@ pub use oracle::{BrokenPromise, Lie, LostPart, Oracle, Promise, Report, SectorCl
 pub use stored::Smart;
 
 use super::engine::Engine;
-use super::{Completion, KindOf};
+use super::{ByLayer, Completion, LayerKind};
 use crate::command::{Command, Op};
 use crate::config::{ConfigError, DriveConfig, RecoverBy};
 use crate::counters::DriveCounters;
@@ -91,12 +91,11 @@ pub struct PowerCounters {
     pub unsafe_shutdowns: u64,
 }
 
-#[derive(Clone, Debug)]
-enum Kind {
-    Lean(Engine<PageFtl<Recorder, Lean>>),
-    Full(Engine<PageFtl<Recorder, Full>>),
-    Block(Engine<BlockFtl<Recorder>>),
-}
+type PowerEngine = ByLayer<
+    Engine<PageFtl<Recorder, Lean>>,
+    Engine<PageFtl<Recorder, Full>>,
+    Engine<BlockFtl<Recorder>>,
+>;
 
 mod data;
 mod stored;
@@ -107,7 +106,7 @@ type Saved = Vec<(u32, Content)>;
 /// See the module's documentation. Cloning it forks its whole state.
 #[derive(Clone, Debug)]
 pub struct PowerDrive {
-    kind: Box<Kind>,
+    kind: Box<PowerEngine>,
     power: Power,
     faults: Faults,
     on: bool,

@@ -1,7 +1,7 @@
 //! Self-check of the block-mapped layer: every slot lies where the rules allow, and all counts
 //! agree.
 
-use super::{BUFFERED, BlockFtl, Gear, NONE, Role, UNMAPPED};
+use super::{BUFFERED, BlockFtl, Gear, NONE, SuperblockRole, UNMAPPED};
 
 impl<G: Gear> BlockFtl<G> {
     /// Checks everything and reports the first contradiction. Takes a pass over the table.
@@ -74,9 +74,9 @@ impl<G: Gear> BlockFtl<G> {
     fn check_roles(&self) -> Result<(), String> {
         let homes = self.home.iter().copied().filter(|&home| home != NONE);
         let old = self.rewrite.map(|rewrite| rewrite.old);
-        let uses = (self.free.iter().map(|&s| (s, Role::Free)))
-            .chain(homes.chain(old).map(|s| (s, Role::Data)))
-            .chain(self.map_log.superblock.map(|s| (s, Role::Map)));
+        let uses = (self.free.iter().map(|&s| (s, SuperblockRole::Free)))
+            .chain(homes.chain(old).map(|s| (s, SuperblockRole::Data)))
+            .chain(self.map_log.superblock.map(|s| (s, SuperblockRole::Map)));
         let mut seen = vec![0; self.role.len()];
         for (superblock, role) in uses {
             seen[superblock as usize] += 1;
@@ -90,7 +90,9 @@ impl<G: Gear> BlockFtl<G> {
         if let Some(s) = seen.iter().position(|&times| times != 1) {
             return Err(format!("superblock {s} is used {} times", seen[s]));
         }
-        let idle = |s: u32, role: Role| role == Role::Data && self.valid[s as usize] == 0;
+        let idle = |s: u32, role: SuperblockRole| {
+            role == SuperblockRole::Data && self.valid[s as usize] == 0
+        };
         for (s, &role) in (0..).zip(&self.role) {
             let moving = self
                 .rewrite

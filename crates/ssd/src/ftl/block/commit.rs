@@ -1,6 +1,6 @@
 //! Programming the map log of a block-mapped layer.
 
-use super::{BlockFtl, Role};
+use super::{BlockFtl, SuperblockRole};
 use crate::nand::{Gear, Mode, Purpose};
 
 impl<G: Gear> BlockFtl<G> {
@@ -30,7 +30,7 @@ impl<G: Gear> BlockFtl<G> {
     fn program_map(&mut self, from: u64, firm: bool) -> u64 {
         let mut frontier = std::mem::take(&mut self.map_log.frontier);
         if frontier.open().is_none() {
-            let fresh = self.take_free(Role::Map);
+            let fresh = self.take_free(SuperblockRole::Map);
             if let Some(old) = self.map_log.superblock.replace(fresh) {
                 self.release(old);
             }

@@ -5,7 +5,7 @@
 //! else rewrites the whole segment: a page updated at random in a full segment of n pages programs
 //! n pages. (J. He, "The Myth of SSD Performance Degradation": up to 256x.)
 
-use super::{BlockFtl, Gear, NONE, Range, Target, Ticket};
+use super::{BlockFtl, Gear, NONE, Range, SegmentUnit, Ticket};
 
 impl<G: Gear> BlockFtl<G> {
     /// Programs the oldest buffered data, with other data that fits its unit; does nothing when the
@@ -24,7 +24,7 @@ impl<G: Gear> BlockFtl<G> {
         self.place(from, self.target(fresh.start), &fresh, true)
     }
 
-    fn place(&mut self, from: u64, at: Target, fresh: &Range<u32>, firm: bool) -> Ticket {
+    fn place(&mut self, from: u64, at: SegmentUnit, fresh: &Range<u32>, firm: bool) -> Ticket {
         let is_moving = self.rewrite.is_some_and(|r| r.segment == at.segment);
         if self.home[at.segment as usize] == NONE {
             self.give_home(at.segment);

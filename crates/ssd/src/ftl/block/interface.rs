@@ -1,7 +1,7 @@
 //! The block-mapped layers as the drive sees them.
 
-use super::rewrite::Run;
-use super::{BUFFERED, BlockFtl, Gear, Launched, Role, UNMAPPED};
+use super::rewrite::SlotRun;
+use super::{BUFFERED, BlockFtl, Gear, Launched, SuperblockRole, UNMAPPED};
 use crate::caches::prefetch;
 use crate::config::DriveConfig;
 use crate::counters::DriveCounters;
@@ -83,7 +83,7 @@ impl<G: Gear> Translation for BlockFtl<G> {
     #[inline]
     fn read(&mut self, from: u64, lpns: Range<u32>) -> u64 {
         let mut end = from;
-        let mut run = Run::default();
+        let mut run = SlotRun::default();
         let unit = self.nand.geometry.slots_per_unit;
         for lpn in lpns {
             if let Found::Media(ppn) = self.find(lpn)
@@ -102,7 +102,7 @@ impl<G: Gear> Translation for BlockFtl<G> {
         match self.find(lpn) {
             // Not counted as a host read, because the host did not request it.
             Found::Media(first) => {
-                let run = Run { first, slots: 1 };
+                let run = SlotRun { first, slots: 1 };
                 self.read_media(from, run, Purpose::Map)
             }
             _ => from,
@@ -184,7 +184,7 @@ impl<G: Gear> Translation for BlockFtl<G> {
             valid: self.valid[s],
             slots: self.nand.geometry.slots_per_superblock,
             erases: self.nand.erase_count[s],
-            free: self.role[s] == Role::Free,
+            free: self.role[s] == SuperblockRole::Free,
         }
     }
 

@@ -27,7 +27,7 @@ mod map_log;
 mod recover;
 mod rewrite;
 
-use super::gather::{Entry, Gather};
+use super::gather::{Gather, GatherEntry};
 use super::map_value::{BUFFERED, UNMAPPED};
 use super::translation::Launched;
 use crate::config::DriveConfig;
@@ -46,7 +46,7 @@ const MAP_TAG: u32 = u32::MAX;
 /// Role of a superblock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-enum Role {
+enum SuperblockRole {
     Free = 0,
     /// Home of a segment, or its old one while a rewrite is open.
     Data = 1,
@@ -54,7 +54,7 @@ enum Role {
     Map = 3,
 }
 
-image_of_choice!(Role { Free, Data, Map });
+image_of_choice!(SuperblockRole { Free, Data, Map });
 
 /// A segment being rewritten to another superblock.
 #[derive(Clone, Copy, Debug)]
@@ -70,7 +70,7 @@ image_of!(Rewrite { segment, old, next });
 
 /// Place of a unit of logical slots.
 #[derive(Clone, Copy, Debug)]
-struct Target {
+struct SegmentUnit {
     segment: u32,
     /// Unit within the segment.
     unit: u32,
@@ -87,7 +87,7 @@ pub struct BlockFtl<G> {
     written_end: u32,
     /// Valid slots of each superblock.
     valid: Vec<u32>,
-    role: Vec<Role>,
+    role: Vec<SuperblockRole>,
     /// The superblock of each segment, or [`NONE`]: the block map.
     home: Vec<u32>,
     rewrite: Option<Rewrite>,
@@ -129,7 +129,7 @@ impl<G: Gear> BlockFtl<G> {
             table: vec![UNMAPPED; config.user_slots() as usize],
             written_end: 0,
             valid: vec![0; count],
-            role: vec![Role::Free; count],
+            role: vec![SuperblockRole::Free; count],
             home: vec![NONE; config.segments() as usize],
             rewrite: None,
             free: (0..count as u32).collect(),
@@ -152,10 +152,10 @@ impl<G: Gear> BlockFtl<G> {
 
     /// Segment and unit of a slot.
     #[inline(always)]
-    fn target(&self, lpn: u32) -> Target {
+    fn target(&self, lpn: u32) -> SegmentUnit {
         // Segments are divided like superblocks.
         let place = self.nand.geometry.place(lpn);
-        Target {
+        SegmentUnit {
             segment: place.superblock,
             unit: place.unit,
         }
@@ -163,7 +163,7 @@ impl<G: Gear> BlockFtl<G> {
 
     /// The logical slots of a unit, excluding those beyond the drive's end.
     #[inline(always)]
-    fn slots_of(&self, at: Target) -> Range<u32> {
+    fn slots_of(&self, at: SegmentUnit) -> Range<u32> {
         let geometry = &self.nand.geometry;
         let first = at.segment * geometry.slots_per_superblock + at.unit * geometry.slots_per_unit;
         let end = self.user_slots();
@@ -180,7 +180,7 @@ impl<G: Gear> BlockFtl<G> {
         }
         let old = self.table[lpn as usize];
         self.written_end = self.written_end.max(lpn + 1);
-        let entry = Entry {
+        let entry = GatherEntry {
             lpn,
             old,
             weight: 1,
@@ -218,7 +218,7 @@ impl<G: Gear> BlockFtl<G> {
         }
     }
 
-    fn take_free(&mut self, role: Role) -> u32 {
+    fn take_free(&mut self, role: SuperblockRole) -> u32 {
         let superblock = self.free.pop_front();
         let superblock = superblock.expect("the configuration keeps superblocks free");
         self.role[superblock as usize] = role;
@@ -231,7 +231,7 @@ impl<G: Gear> BlockFtl<G> {
     fn release(&mut self, superblock: u32) {
         let s = superblock as usize;
         assert_eq!(self.valid[s], 0, "superblock {superblock} goes free");
-        self.role[s] = Role::Free;
+        self.role[s] = SuperblockRole::Free;
         self.nand.make_stale(superblock, false);
         self.free.push_back(superblock);
     }

@@ -4,11 +4,12 @@
 //! two superblocks was being rewritten: a new home that holds only copies is dropped, any other is
 //! finished by a merge.
 
-use super::{BUFFERED, BlockFtl, Gear, MAP_TAG, NONE, Role, UNMAPPED};
+use super::{BUFFERED, BlockFtl, Gear, MAP_TAG, NONE, SuperblockRole, UNMAPPED};
 use crate::config::{DriveConfig, RecoverBy};
 use crate::ftl::frontier::Frontier;
 use crate::ftl::recover::{
-    Recoverable, RecoveredState, RecoveryStep, Seen, Steps, newest_copies, read_media, survey,
+    Recoverable, RecoveredState, RecoveryStep, Steps, SurveyedSuperblock, newest_copies,
+    read_media, survey,
 };
 use crate::nand::media::{Content, Spare};
 use crate::nand::{Mode, Recorder};
@@ -20,7 +21,7 @@ impl<G: Gear> BlockFtl<G> {
         self.table.fill(UNMAPPED);
         self.written_end = 0;
         self.valid.fill(0);
-        self.role.fill(Role::Free);
+        self.role.fill(SuperblockRole::Free);
         self.home.fill(NONE);
         self.rewrite = None;
         self.free.clear();
@@ -143,14 +144,14 @@ impl BlockFtl<Recorder> {
     }
 
     /// Continues the newest superblock of the map.
-    fn take_map_superblock(&mut self, seen: &[Seen]) {
+    fn take_map_superblock(&mut self, seen: &[SurveyedSuperblock]) {
         let of_map = (0..)
             .zip(seen)
             .filter(|(_, at)| at.units > 0 && at.tag == MAP_TAG);
         let Some((superblock, at)) = of_map.max_by_key(|(_, at)| at.last) else {
             return;
         };
-        self.role[superblock as usize] = Role::Map;
+        self.role[superblock as usize] = SuperblockRole::Map;
         let mut frontier = Frontier::default();
         if at.units < self.units() {
             frontier.resume(superblock, Mode::Native, &self.nand);
@@ -159,11 +160,11 @@ impl BlockFtl<Recorder> {
     }
 
     /// Superblocks with valid slots of each segment, oldest first.
-    fn take_homes(&mut self, seen: &[Seen]) -> BTreeMap<u32, Vec<u32>> {
+    fn take_homes(&mut self, seen: &[SurveyedSuperblock]) -> BTreeMap<u32, Vec<u32>> {
         let mut homes: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
         for (superblock, at) in (0..).zip(seen) {
             if self.valid[superblock as usize] > 0 && at.tag != MAP_TAG {
-                self.role[superblock as usize] = Role::Data;
+                self.role[superblock as usize] = SuperblockRole::Data;
                 homes.entry(at.tag).or_default().push(superblock);
             }
         }
@@ -174,9 +175,9 @@ impl BlockFtl<Recorder> {
         homes
     }
 
-    fn take_free_ones(&mut self, seen: &[Seen]) {
+    fn take_free_ones(&mut self, seen: &[SurveyedSuperblock]) {
         let mut free: Vec<u32> = (0..seen.len() as u32)
-            .filter(|&s| self.role[s as usize] == Role::Free)
+            .filter(|&s| self.role[s as usize] == SuperblockRole::Free)
             .collect();
         free.sort_by_key(|&s| (seen[s as usize].last, s));
         for superblock in free {

@@ -1,7 +1,7 @@
 //! Host slots on their way into the write buffer and out of it.
 
 use super::write_buffer::BufferPlace;
-use super::{BUFFERED, Entry, Gear, Hint, Layout, PageFtl, UNMAPPED};
+use super::{BUFFERED, GatherEntry, Gear, Hint, Layout, PageFtl, UNMAPPED};
 
 impl<G: Gear, L: Layout> PageFtl<G, L> {
     /// Slots of media that a mapping unit takes.
@@ -41,7 +41,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         if old != UNMAPPED {
             self.map.prefetch_valid(old);
         }
-        let value = self.buffer.push(stream, Entry { lpn, old, weight });
+        let value = self.buffer.push(stream, GatherEntry { lpn, old, weight });
         self.map.set(lpn, value);
         true
     }

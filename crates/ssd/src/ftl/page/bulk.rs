@@ -12,7 +12,7 @@
 //! ```
 
 use super::mover::MoverKind;
-use super::{Entry, Gear, Hint, Layout, PageFtl};
+use super::{GatherEntry, Gear, Hint, Layout, PageFtl};
 use crate::config::Pace;
 use crate::nand::Mode;
 use std::ops::Range;
@@ -80,7 +80,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         // The next unit to be placed returns to the buffer.
         for lpn in lpn..lpn + unit {
             let old = self.map.value(lpn);
-            let entry = Entry {
+            let entry = GatherEntry {
                 lpn,
                 old,
                 weight: 1,

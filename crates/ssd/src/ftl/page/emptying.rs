@@ -6,7 +6,7 @@
 
 use super::mover::MoverKind;
 use super::space::State;
-use super::{Entry, Gear, Layout, PageFtl};
+use super::{GatherEntry, Gear, Layout, PageFtl};
 use crate::config::Pace;
 use crate::nand::{Erased, Mode, Purpose, UnitPlace};
 
@@ -189,7 +189,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         let moving = &mut reclaim.mover_mut(kind).moving;
         let before = moving.len();
         map.each_valid(first, last, |ppn| {
-            moving.push(Entry {
+            moving.push(GatherEntry {
                 lpn: map.owner(ppn),
                 old: ppn + 1,
                 weight: map.weight_at(ppn),
@@ -266,7 +266,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
     }
 
     /// Number of entries that fit into a unit, and the remaining room.
-    fn unit_of(&self, moving: &[Entry]) -> (usize, u32) {
+    fn unit_of(&self, moving: &[GatherEntry]) -> (usize, u32) {
         let unit = self.unit_slots();
         if !L::FULL {
             let count = moving.len().min(unit as usize);
@@ -281,7 +281,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         (count, room)
     }
 
-    fn relocation_frontier(&self, batch: &[Entry]) -> usize {
+    fn relocation_frontier(&self, batch: &[GatherEntry]) -> usize {
         let first = batch[0];
         let is_of_map = L::FULL && first.lpn >= self.map.user_slots();
         let superblock = self.nand.geometry.superblock_of(first.old - 1);

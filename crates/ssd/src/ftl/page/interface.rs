@@ -12,7 +12,7 @@ use std::ops::Range;
 
 /// Slots of one programming unit that a command reads together.
 #[derive(Clone, Copy)]
-struct Run {
+struct ReadRun {
     first: u32,
     slots: u32,
     ready: u64,
@@ -21,7 +21,7 @@ struct Run {
 }
 
 impl<G: Gear, L: Layout> PageFtl<G, L> {
-    fn read_run(&mut self, run: Run) -> u64 {
+    fn read_run(&mut self, run: ReadRun) -> u64 {
         if run.blank {
             self.read_blank(run.ready, run.first, run.slots)
         } else {
@@ -94,7 +94,7 @@ impl<G: Gear, L: Layout> Translation for PageFtl<G, L> {
     #[inline]
     fn read(&mut self, from: u64, lpns: Range<u32>) -> u64 {
         let mut end = from;
-        let mut run: Option<Run> = None;
+        let mut run: Option<ReadRun> = None;
         let unit = self.nand.geometry.slots_per_unit;
         for lpn in lpns {
             let ready = if L::FULL {
@@ -122,7 +122,7 @@ impl<G: Gear, L: Layout> Translation for PageFtl<G, L> {
                     if let Some(run) = run {
                         end = end.max(self.read_run(run));
                     }
-                    run = Some(Run {
+                    run = Some(ReadRun {
                         first: ppn,
                         slots,
                         ready,

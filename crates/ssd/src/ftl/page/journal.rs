@@ -5,8 +5,8 @@
 //! all journal pages and parts before it; a part begins after the last journal page. With each, the
 //! lower pages of half-programmed word lines are saved, as before an erase.
 
-use super::Entry;
-use super::change_log::{Change, ChangeLog, JournalPage, Mapped};
+use super::GatherEntry;
+use super::change_log::{ChangeLog, JournalPage, MapChange, MappedAddress};
 use crate::config::DriveConfig;
 use crate::image::image_of;
 use crate::nand::{Gear, Nand, Ticket};
@@ -176,7 +176,7 @@ impl MapJournal {
         &mut self,
         nand: &Nand<G>,
         first: u32,
-        batch: &[Entry],
+        batch: &[GatherEntry],
         ticket: Ticket,
     ) {
         if G::KEEPS && self.log.is_some() && !batch.is_empty() {
@@ -190,7 +190,7 @@ impl MapJournal {
         &mut self,
         nand: &Nand<G>,
         first: u32,
-        batch: &[Entry],
+        batch: &[GatherEntry],
         ticket: Ticket,
     ) {
         if G::KEEPS && self.log.is_some() {
@@ -199,7 +199,7 @@ impl MapJournal {
         }
     }
 
-    fn assert_after_meta(&self, batch: &[Entry], ticket: Ticket) {
+    fn assert_after_meta(&self, batch: &[GatherEntry], ticket: Ticket) {
         let original = self.log.as_ref().map_or(0, |log| log.end);
         let hidden = batch.iter().find(|entry| entry.lpn >= self.first);
         assert!(
@@ -209,7 +209,13 @@ impl MapJournal {
         );
     }
 
-    fn log_batch<G: Gear>(&mut self, nand: &Nand<G>, first: u32, batch: &[Entry], ticket: Ticket) {
+    fn log_batch<G: Gear>(
+        &mut self,
+        nand: &Nand<G>,
+        first: u32,
+        batch: &[GatherEntry],
+        ticket: Ticket,
+    ) {
         let (Some(log), Some(media)) = (&mut self.log, nand.media()) else {
             return;
         };
@@ -218,14 +224,14 @@ impl MapJournal {
         let mapped = batch.iter().map(|entry| {
             let value = next;
             next += entry.weight;
-            Mapped {
+            MappedAddress {
                 address: entry.lpn,
                 seq,
                 value,
                 weight: entry.weight,
             }
         });
-        log.push(Change {
+        log.push(MapChange {
             seq,
             ticket: Some(ticket),
             mapped: mapped.collect(),
@@ -235,7 +241,7 @@ impl MapJournal {
     /// Earliest start of moving `batch`: a copy of a journal page or part must not be on media
     /// before the original, which waits for the programs that it leads to.
     #[inline(always)]
-    pub fn after_meta<G: Gear>(&self, from: u64, batch: &[Entry]) -> u64 {
+    pub fn after_meta<G: Gear>(&self, from: u64, batch: &[GatherEntry]) -> u64 {
         match &self.log {
             Some(log) if G::KEEPS && batch.iter().any(|entry| entry.lpn >= self.first) => {
                 from.max(log.end)
@@ -248,12 +254,12 @@ impl MapJournal {
     pub fn log_trim<G: Gear>(&mut self, nand: &Nand<G>, address: u32) {
         if let (Some(log), Some(media)) = (&mut self.log, nand.media()) {
             let seq = media.last_seq();
-            let trimmed = Mapped {
+            let trimmed = MappedAddress {
                 address,
                 seq,
-                ..Mapped::default()
+                ..MappedAddress::default()
             };
-            log.push(Change {
+            log.push(MapChange {
                 seq,
                 ticket: None,
                 mapped: vec![trimmed],
@@ -307,7 +313,12 @@ impl MapJournal {
     }
 
     /// Puts the contents of parts into the buffer; returns the earliest start of their program.
-    pub fn write_parts<G: Gear>(&mut self, nand: &mut Nand<G>, from: u64, batch: &[Entry]) -> u64 {
+    pub fn write_parts<G: Gear>(
+        &mut self,
+        nand: &mut Nand<G>,
+        from: u64,
+        batch: &[GatherEntry],
+    ) -> u64 {
         let (Some(log), Some(media)) = (&mut self.log, nand.media_mut()) else {
             return from;
         };

@@ -6,7 +6,7 @@
 //! wait for idle time.
 
 use super::space::{Space, State};
-use super::{Entry, Gear, Layout, PageFtl};
+use super::{GatherEntry, Gear, Layout, PageFtl};
 use crate::config::{ConfigError, DriveConfig, LevellingConfig};
 use crate::image::image_of;
 use crate::nand::{EndOfLife, Erased, Mode, Purpose, UnitPlace, UsedArray};
@@ -350,7 +350,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
     }
 
     /// Counts slots as levelled instead of refreshed if levelling moved them.
-    pub(super) fn count_levelled(&mut self, batch: &[Entry]) {
+    pub(super) fn count_levelled(&mut self, batch: &[GatherEntry]) {
         if self.levelling.levels_now {
             let slots: u64 = batch.iter().map(|entry| u64::from(entry.weight)).sum();
             self.counters.slots_refreshed -= slots;

@@ -1,11 +1,11 @@
 //! Reading: pages of the map that are not in DRAM, and slots.
 
-use super::{Entry, Gear, Layout, PageFtl, UNMAPPED};
+use super::{GatherEntry, Gear, Layout, PageFtl, UNMAPPED};
 use crate::nand::{Purpose, UnitPlace};
 
 impl<G: Gear, L: Layout> PageFtl<G, L> {
     /// Loads the map pages of `batch` into DRAM for a change; returns the end.
-    pub(super) fn keep_up(&mut self, from: u64, batch: &[Entry]) -> u64 {
+    pub(super) fn keep_up(&mut self, from: u64, batch: &[GatherEntry]) -> u64 {
         let mut ready = from;
         for entry in batch {
             if entry.lpn < self.map.user_slots() {
@@ -17,7 +17,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
 
     /// Loads the map pages of moved slots for a change, beside other work: the spare areas tell
     /// what the slots are, so nothing waits for it.
-    pub(super) fn keep_up_beside(&mut self, from: u64, batch: &[Entry]) {
+    pub(super) fn keep_up_beside(&mut self, from: u64, batch: &[GatherEntry]) {
         for entry in batch {
             if entry.lpn >= self.map.user_slots() {
                 continue;

@@ -52,7 +52,7 @@ mod table;
 mod upkeep;
 mod write_buffer;
 
-use super::gather::Entry;
+use super::gather::GatherEntry;
 use super::map_value::{BUFFERED, UNMAPPED};
 use super::policies::VictimPolicy;
 use super::translation::{Found, Hint};

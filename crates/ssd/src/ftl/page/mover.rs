@@ -1,6 +1,6 @@
 //! Movers: the state of emptying a superblock.
 
-use crate::ftl::gather::Entry;
+use crate::ftl::gather::GatherEntry;
 use crate::image::image_of;
 use crate::nand::Purpose;
 
@@ -11,7 +11,7 @@ pub(super) struct Mover {
     /// Next unit of the victim to scan.
     pub unit: u32,
     /// Valid slots read but not yet programmed, with their present map values.
-    pub moving: Vec<Entry>,
+    pub moving: Vec<GatherEntry>,
     /// Epoch in which all of `moving` was known to be valid.
     pub epoch: u64,
     /// Time at which the slots in `moving` are in the controller.

@@ -1,7 +1,7 @@
 //! Placing: whole units at a frontier, and the pages of the map journal.
 
 use super::space::FullOf;
-use super::{Entry, Gear, Layout, PageFtl, SLC_FRONTIER};
+use super::{GatherEntry, Gear, Layout, PageFtl, SLC_FRONTIER};
 use crate::config::SlcFull;
 use crate::ftl::translation::{Hint, Launched};
 use crate::nand::media::Media;
@@ -210,7 +210,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
                 self.remember_write(lpn, hint.tag);
                 let (old, buffered) = self.take_from_buffer(lpn);
                 released += u32::from(buffered);
-                batch.push(Entry { lpn, old, weight });
+                batch.push(GatherEntry { lpn, old, weight });
             }
             let slots = batch.len() as u32;
             self.placement.count_host_slots(slots.into());
@@ -292,8 +292,8 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
     }
 
     /// The new copy of a page of the map.
-    fn page_entry(&self, lpn: u32) -> Entry {
-        Entry {
+    fn page_entry(&self, lpn: u32) -> GatherEntry {
+        GatherEntry {
             lpn,
             old: self.map.value(lpn),
             weight: self.rules.pack,

@@ -10,7 +10,7 @@
 
 use super::emptying::AHEAD as VICTIM_AHEAD;
 use super::scan::ScannedUnit;
-use super::{BUFFERED, Entry, Gear, Layout, PageFtl};
+use super::{BUFFERED, GatherEntry, Gear, Layout, PageFtl};
 use crate::ftl::translation::Hint;
 use crate::nand::{Mode, Purpose, UnitPlace};
 
@@ -228,7 +228,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
             while bits != 0 {
                 let ppn = scanned.first + bits.trailing_zeros();
                 bits &= bits - 1;
-                mover.moving.push(Entry {
+                mover.moving.push(GatherEntry {
                     lpn: map.owner(ppn),
                     old: ppn + 1,
                     weight: 1,

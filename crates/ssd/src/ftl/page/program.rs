@@ -1,6 +1,6 @@
 //! Programming a unit: old copies become stale, and the map points to the new ones.
 
-use super::{Entry, Gear, Layout, PageFtl};
+use super::{GatherEntry, Gear, Layout, PageFtl};
 use crate::nand::{Mode, Purpose, Ticket, UnitPlace};
 
 impl<G: Gear, L: Layout> PageFtl<G, L> {
@@ -10,7 +10,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         &mut self,
         from: u64,
         place: UnitPlace,
-        batch: &[Entry],
+        batch: &[GatherEntry],
         purpose: Purpose,
         firm: bool,
     ) -> Ticket {
@@ -51,7 +51,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         &mut self,
         from: u64,
         place: UnitPlace,
-        batch: &[Entry],
+        batch: &[GatherEntry],
         purpose: Purpose,
     ) -> Ticket {
         let from = if L::FULL && self.placement.map_is_apart() {
@@ -103,8 +103,9 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
 
     /// The superblock that the whole batch comes from, if it is one, as is usual.
     #[inline(always)]
-    fn only_victim_of(&self, batch: &[Entry]) -> Option<u32> {
-        let victim_of = |entry: &Entry| self.nand.geometry.superblock_of(entry.old.wrapping_sub(1));
+    fn only_victim_of(&self, batch: &[GatherEntry]) -> Option<u32> {
+        let victim_of =
+            |entry: &GatherEntry| self.nand.geometry.superblock_of(entry.old.wrapping_sub(1));
         let (first, last) = (batch.first().map(victim_of), batch.last().map(victim_of));
         first.filter(|_| first == last)
     }

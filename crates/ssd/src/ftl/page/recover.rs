@@ -5,11 +5,12 @@
 //! of free space against the reserve of reclaim.
 
 use super::space::{FullOf, State};
-use super::{BUFFERED, Entry, Found, Gear, Layout, PageFtl, UNMAPPED};
+use super::{BUFFERED, Found, GatherEntry, Gear, Layout, PageFtl, UNMAPPED};
 use crate::config::{DriveConfig, RecoverBy};
 use crate::ftl::frontier::Frontier;
 use crate::ftl::recover::{
-    Copy, Recoverable, RecoveredState, RecoveryStep, Seen, Steps, newest_copies, read_media, survey,
+    NewestCopy, Recoverable, RecoveredState, RecoveryStep, Steps, SurveyedSuperblock,
+    newest_copies, read_media, survey,
 };
 use crate::nand::media::{Content, Media, SlotContent, Spare};
 use crate::nand::{Mode, Recorder, UnitPlace, UsedArray};
@@ -34,20 +35,20 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
 
     /// Records the content of a booked unit. `moved`: the slots are copies of data on media.
     #[inline(always)]
-    pub(super) fn remember_program(&mut self, at: UnitPlace, batch: &[Entry], moved: bool) {
+    pub(super) fn remember_program(&mut self, at: UnitPlace, batch: &[GatherEntry], moved: bool) {
         if G::KEEPS {
             self.remember_slots(at, batch, moved);
         }
     }
 
-    fn remember_slots(&mut self, at: UnitPlace, batch: &[Entry], moved: bool) {
+    fn remember_slots(&mut self, at: UnitPlace, batch: &[GatherEntry], moved: bool) {
         let tag = self.placement.frontier_of(at.superblock);
         let Some(media) = self.nand.media_mut() else {
             return;
         };
         let mut slots = media.room(at.die);
         let mut next = 0;
-        let mut spare = |entry: &Entry, content: Content| {
+        let mut spare = |entry: &GatherEntry, content: Content| {
             let weight = if L::FULL { entry.weight } else { 1 };
             let offset = next;
             next += weight;
@@ -160,7 +161,7 @@ impl<L: Layout> PageFtl<Recorder, L> {
         self.levelling.clear();
     }
 
-    fn take_modes(&mut self, found: &[Seen]) {
+    fn take_modes(&mut self, found: &[SurveyedSuperblock]) {
         for (superblock, found) in (0..).zip(found) {
             let static_slc = superblock < self.space.static_slc();
             let cached = static_slc || (found.units > 0 && found.slc);
@@ -169,7 +170,7 @@ impl<L: Layout> PageFtl<Recorder, L> {
         }
     }
 
-    fn take_copies(&mut self, copies: BTreeMap<u32, Copy>) {
+    fn take_copies(&mut self, copies: BTreeMap<u32, NewestCopy>) {
         for (lpn, copy) in copies {
             if lpn as usize >= self.map.values().len() {
                 continue;
@@ -181,7 +182,7 @@ impl<L: Layout> PageFtl<Recorder, L> {
     }
 
     /// Classifies every superblock as open, full or free, oldest first.
-    fn take_superblocks(&mut self, found: &[Seen]) {
+    fn take_superblocks(&mut self, found: &[SurveyedSuperblock]) {
         let mut order: Vec<u32> = (0..found.len() as u32).collect();
         order.sort_by_key(|&s| (found[s as usize].last, s));
         let mut open = vec![None; self.placement.frontiers().len()];
@@ -231,7 +232,7 @@ impl<L: Layout> PageFtl<Recorder, L> {
         frontier.resume(superblock, mode, &self.nand);
     }
 
-    fn take_empty(&mut self, superblock: u32, found: Seen) {
+    fn take_empty(&mut self, superblock: u32, found: SurveyedSuperblock) {
         if found.blocks > 0 {
             self.nand.make_rest_stale(superblock);
         }
@@ -241,7 +242,7 @@ impl<L: Layout> PageFtl<Recorder, L> {
         self.space.release(superblock);
     }
 
-    fn take_full(&mut self, superblock: u32, found: Seen) {
+    fn take_full(&mut self, superblock: u32, found: SurveyedSuperblock) {
         let frontier = found.tag as usize;
         let stream = self.placement.stream_of(frontier);
         self.space.set_stream(superblock, stream);

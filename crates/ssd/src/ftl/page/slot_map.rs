@@ -8,11 +8,11 @@ use super::space::Space;
 use super::table::Table;
 use super::upkeep::Upkeep;
 use super::write_buffer::WriteBuffer;
-use super::{BUFFERED, Entry, Found, Layout, UNMAPPED};
+use super::{BUFFERED, Found, GatherEntry, Layout, UNMAPPED};
 use crate::caches::prefetch;
 use crate::config::DriveConfig;
 use crate::ftl::gather::Gather;
-use crate::ftl::recover::Copy;
+use crate::ftl::recover::NewestCopy;
 use crate::geometry::Geometry;
 use crate::image::image_of;
 use std::marker::PhantomData;
@@ -313,7 +313,7 @@ impl<L: Layout> SlotMap<L> {
 
     /// Makes the entry the owner of the slot at `ppn`; returns the slot after it.
     #[inline(always)]
-    pub fn own(&mut self, ppn: u32, entry: &Entry) -> u32 {
+    pub fn own(&mut self, ppn: u32, entry: &GatherEntry) -> u32 {
         self.owners[ppn as usize] = entry.lpn;
         if !L::FULL {
             return ppn + 1;
@@ -326,7 +326,7 @@ impl<L: Layout> SlotMap<L> {
     }
 
     /// Takes a copy that recovery has found.
-    pub fn restore(&mut self, lpn: u32, copy: &Copy) {
+    pub fn restore(&mut self, lpn: u32, copy: &NewestCopy) {
         if lpn < self.user_slots {
             self.note_written(lpn + 1);
         }
@@ -381,7 +381,7 @@ impl<L: Layout> SlotMap<L> {
     pub fn map_new(
         &mut self,
         first: u32,
-        batch: &[Entry],
+        batch: &[GatherEntry],
         space: &mut Space,
         geometry: &Geometry,
     ) -> u32 {
@@ -407,7 +407,12 @@ impl<L: Layout> SlotMap<L> {
 
     /// Maps data of one victim to the slots from `first` on; returns the slot after the last.
     #[inline(always)]
-    pub fn map_moved(&mut self, first: u32, batch: &[Entry], buffer: &mut WriteBuffer) -> u32 {
+    pub fn map_moved(
+        &mut self,
+        first: u32,
+        batch: &[GatherEntry],
+        buffer: &mut WriteBuffer,
+    ) -> u32 {
         let (values, valid) = (&mut self.values[..], &mut self.valid[..]);
         let owners = &mut self.owners[first as usize..][..batch.len()];
         let mut ppn = first;
@@ -428,7 +433,7 @@ impl<L: Layout> SlotMap<L> {
     #[inline(always)]
     pub fn map_scanned(
         &mut self,
-        moving: &mut Vec<Entry>,
+        moving: &mut Vec<GatherEntry>,
         scan: &mut Scan,
         victim: Range<u32>,
         target: u32,
@@ -528,7 +533,7 @@ impl<L: Layout> SlotMap<L> {
             if old >= BUFFERED {
                 continue;
             }
-            *slots.next().expect("as many as there are addresses") = Entry {
+            *slots.next().expect("as many as there are addresses") = GatherEntry {
                 lpn,
                 old,
                 weight: 1,

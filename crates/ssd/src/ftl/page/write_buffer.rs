@@ -3,7 +3,7 @@
 //! The map value of a buffered slot is [`BUFFERED`] plus its place here: the stream in the upper
 //! bits, the index in its queue in the lower ones.
 
-use super::{BUFFERED, Entry};
+use super::{BUFFERED, GatherEntry};
 use crate::ftl::gather::Gather;
 use crate::ftl::translation::Launched;
 use crate::image::image_of;
@@ -17,7 +17,7 @@ pub(super) struct WriteBuffer {
     /// Units of host data booked since the drive last asked.
     launched: Vec<Launched>,
     /// Room for the batch being programmed.
-    batch: Vec<Entry>,
+    batch: Vec<GatherEntry>,
 }
 
 image_of!(WriteBuffer { gathers, shift, launched } afresh { batch });
@@ -79,7 +79,7 @@ impl WriteBuffer {
 
     /// Appends to a stream's queue; returns the map value.
     #[inline(always)]
-    pub fn push(&mut self, stream: usize, entry: Entry) -> u32 {
+    pub fn push(&mut self, stream: usize, entry: GatherEntry) -> u32 {
         let index = self.gathers[stream].push(entry);
         self.value_of(BufferPlace { stream, index })
     }
@@ -118,12 +118,12 @@ impl WriteBuffer {
 
     /// An empty batch, to be given back: its memory is used again.
     #[inline(always)]
-    pub fn take_batch(&mut self) -> Vec<Entry> {
+    pub fn take_batch(&mut self) -> Vec<GatherEntry> {
         std::mem::take(&mut self.batch)
     }
 
     #[inline(always)]
-    pub fn give_back(&mut self, mut batch: Vec<Entry>) {
+    pub fn give_back(&mut self, mut batch: Vec<GatherEntry>) {
         batch.clear();
         self.batch = batch;
     }
