@@ -220,7 +220,6 @@ fn shrink_rest(config: &DriveConfig, small: &mut DriveConfig) {
         let least = small.reserve_superblocks() as u32 + 2;
         small.ftl.slc.dynamic_above_free = dynamic.max(least);
     }
-    small.ftl.mapping.log_superblocks = some(config.ftl.mapping.log_superblocks);
     let ratio = |bytes: u64| {
         let bytes = share(share(bytes, blocks, all_blocks), pages, all_pages);
         share(bytes, dies(small).into(), dies(config).into())

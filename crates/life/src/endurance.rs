@@ -227,7 +227,7 @@ pub struct SteadyWaf {
 }
 
 /// NAND writes of a round, as a multiple of what it is to write, from which it is not played on.
-/// A map of extents that does not fit into DRAM programs pages of its own for every slot that is
+/// A tree map that does not fit into DRAM programs pages of its own for every slot that is
 /// relocated; with little spare area that feeds on itself, and a round takes hours.
 pub const RUNAWAY: u64 = 50;
 

@@ -130,7 +130,6 @@ table! {
         map_leaf_programs: u32,
         map_serial_misses: bool,
         map_apart: bool,
-        log_superblocks: u32,
         victim: String,
         pace: String,
         idle_free_superblocks: u32,

@@ -380,7 +380,7 @@ fn work<M: LifeDrive>(machine: &M, at_load: &LoadBaseline) -> Vec<PurposeWork> {
     vec![
         of(Purpose::Host, slots(|c| c.slots_host)),
         of(Purpose::Relocation, slots(|c| c.slots_relocated)),
-        of(Purpose::Map, slots(|c| c.slots_map + c.slots_merged)),
+        of(Purpose::Map, slots(|c| c.slots_map)),
         of(Purpose::Fold, slots(|c| c.slots_folded)),
         of(Purpose::Refresh, slots(|c| c.slots_refreshed)),
         of(Purpose::Parity, slots(|c| c.slots_parity)),

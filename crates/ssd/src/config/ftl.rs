@@ -98,21 +98,13 @@ pub enum MappingKind {
     Tree = 2,
     /// One entry per superblock; a change inside it rewrites the rest of it.
     Block = 3,
-    /// One entry per superblock, and a few page-mapped log superblocks that are merged into the
-    /// others.
-    Hybrid = 4,
-    /// A tree of extents that lies in DRAM under a hard budget. When it is full, the drive merges:
-    /// it rewrites a scattered range of addresses in order.
-    Extents = 5,
 }
 
 image_of_choice!(MappingKind {
     Flat,
     Cached,
     Tree,
-    Block,
-    Hybrid,
-    Extents
+    Block
 });
 
 /// Mapping of logical addresses to media.
@@ -136,26 +128,27 @@ pub struct MappingConfig {
     /// found through as many pages as `leaf_programs` writes, read one after another, and moving
     /// data does not wait for its leaves.
     pub apart: bool,
-    /// `Hybrid`: log superblocks.
-    pub log_superblocks: u32,
 }
 
 /// Set in `leaf_programs` as saved where the map lies apart: directories of drives made before that
 /// was possible are read as they are.
 const APART: u32 = 1 << 31;
 
+/// Saved where the number of log superblocks was (decision 065), for the same reason.
+const GONE: u32 = 0;
+
 impl Image for MappingConfig {
     fn save(&self, out: &mut Writer<'_>) -> Result<(), ImageError> {
         let apart = if self.apart { APART } else { 0 };
         (self.kind, self.dram_bytes).save(out)?;
         (self.entry_bytes, self.leaf_programs | apart).save(out)?;
-        (self.serial_misses, self.log_superblocks).save(out)
+        (self.serial_misses, GONE).save(out)
     }
 
     fn load(from: &mut Reader<'_>) -> Result<MappingConfig, ImageError> {
         let (kind, dram_bytes) = Image::load(from)?;
         let (entry_bytes, programs): (u32, u32) = Image::load(from)?;
-        let (serial_misses, log_superblocks) = Image::load(from)?;
+        let (serial_misses, _gone): (bool, u32) = Image::load(from)?;
         Ok(MappingConfig {
             kind,
             dram_bytes,
@@ -163,7 +156,6 @@ impl Image for MappingConfig {
             leaf_programs: programs & !APART,
             serial_misses,
             apart: programs & APART != 0,
-            log_superblocks,
         })
     }
 }
@@ -176,7 +168,7 @@ impl MappingKind {
 
     /// Whether regions the size of a superblock are mapped instead of single slots.
     pub fn is_block_mapped(self) -> bool {
-        matches!(self, MappingKind::Block | MappingKind::Hybrid)
+        self == MappingKind::Block
     }
 }
 
@@ -189,7 +181,6 @@ impl Default for MappingConfig {
             leaf_programs: 0,
             serial_misses: false,
             apart: false,
-            log_superblocks: 0,
         }
     }
 }

@@ -270,33 +270,7 @@ impl DriveConfig {
     pub(crate) fn leaf_slots(&self) -> u64 {
         let mapping = &self.ftl.mapping;
         let bytes = self.user_slots() * u64::from(mapping.entry_bytes);
-        let bytes = if mapping.kind == MappingKind::Extents {
-            bytes.min(mapping.dram_bytes)
-        } else {
-            bytes
-        };
         bytes.div_ceil(u64::from(self.shape.slot_bytes))
-    }
-
-    /// Logical slots of a merge range, what a map of extents rewrites at once: a power of two, at
-    /// most 256 and at most a superblock.
-    pub(crate) fn merge_range_slots(&self) -> u32 {
-        let superblock = self.geometry().slots_per_superblock.max(1);
-        1 << superblock.ilog2().min(8)
-    }
-
-    /// Merge ranges of the user capacity.
-    pub(crate) fn merge_ranges(&self) -> u64 {
-        self.user_slots()
-            .div_ceil(u64::from(self.merge_range_slots()))
-    }
-
-    /// Extents beyond which the drive merges before it takes a write in. The rest of the budget is
-    /// for extents that moving divides, one for each superblock that is emptied or filled.
-    pub(crate) fn extents_before_merge(&self) -> u64 {
-        let mapping = &self.ftl.mapping;
-        let budget = mapping.dram_bytes / u64::from(mapping.entry_bytes.max(1));
-        budget.saturating_sub(budget / 64 + 32)
     }
 
     /// Mapping units of the map's directory, the place of each leaf and journal page: only drives
@@ -350,9 +324,7 @@ impl DriveConfig {
         } else {
             reclaim.streams
         };
-        let mapping = &self.ftl.mapping;
-        let merges = mapping.kind == MappingKind::Extents;
-        reclaim.streams + own + u32::from(merges || self.map_is_apart())
+        reclaim.streams + own + u32::from(self.map_is_apart())
     }
 
     /// The fewest free superblocks with which reclaim makes progress; one more where the media
@@ -364,11 +336,10 @@ impl DriveConfig {
 
     /// Superblocks that must exist beyond those full of user data, so that reclaim always has
     /// somewhere to write: the free reserve, the open ones, one being emptied, one partly stale. On
-    /// a block-mapped drive: the free reserve and the logs.
+    /// a block-mapped drive: the free reserve.
     pub fn reserve_superblocks(&self) -> u64 {
         if self.ftl.mapping.kind.is_block_mapped() {
-            let logs = u64::from(self.ftl.mapping.log_superblocks);
-            return u64::from(self.ftl.reclaim.free_superblocks_low) + logs;
+            return self.ftl.reclaim.free_superblocks_low.into();
         }
         let kept = self.ftl.reclaim.free_superblocks_low + self.open_superblocks();
         u64::from(kept) + 2 + self.tree_superblocks()
@@ -417,13 +388,12 @@ impl DriveConfig {
     /// drive against, with half of each lost: N_eff = N - R - K (K superblocks open per kind of
     /// data), which is slightly conservative.
     ///
-    /// A block-mapped drive uses its logs and no other spare area: (segments + logs) x slots of a
-    /// superblock / user slots - 1, however many superblocks it has.
+    /// A block-mapped drive uses no spare area: segments x slots of a superblock / user slots - 1,
+    /// however many superblocks it has.
     pub fn effective_op(&self) -> f64 {
         let geometry = Geometry::new(self.shape);
         if self.ftl.mapping.kind.is_block_mapped() {
-            let used = self.segments() + u64::from(self.ftl.mapping.log_superblocks);
-            let slots = used * u64::from(geometry.slots_per_superblock);
+            let slots = self.segments() * u64::from(geometry.slots_per_superblock);
             return slots as f64 / self.mapped_slots() as f64 - 1.0;
         }
         let reclaim = &self.ftl.reclaim;
@@ -448,9 +418,7 @@ impl DriveConfig {
         let blocks = u64::from(geometry.die_count) * u64::from(geometry.superblock_count);
         let buffer = self.buffer.bytes / u64::from(self.shape.slot_bytes);
         if self.ftl.mapping.kind.is_block_mapped() {
-            let logs = u64::from(self.ftl.mapping.log_superblocks);
-            let owners = 4 * logs * u64::from(geometry.slots_per_superblock);
-            return 4 * self.mapped_slots() + owners + 2 * blocks + 16 * buffer;
+            return 4 * self.mapped_slots() + 2 * blocks + 16 * buffer;
         }
         let weights = if self.pack() > 1 { media } else { 0 };
         let ages = match self.ftl.reclaim.separation {

@@ -23,18 +23,18 @@ const CONTINUATIONS: u32 = 2;
 
 /// Slots read together.
 #[derive(Clone, Debug, Default)]
-struct Batch {
+struct ReadAheadBatch {
     /// End of its slots; it begins where the previous one ends.
     end: u32,
     /// Time at which all of them are in the controller.
     ready: u64,
 }
 
-image_of!(Batch { end, ready });
+image_of!(ReadAheadBatch { end, ready });
 
 /// Reads in order.
 #[derive(Clone, Debug, Default)]
-struct Stream {
+struct ReadAheadStream {
     /// Byte at which the next read begins.
     next: u64,
     continued: u32,
@@ -42,10 +42,10 @@ struct Stream {
     used: u64,
     /// First slot of the batches.
     begin: u32,
-    batches: Vec<Batch>,
+    batches: Vec<ReadAheadBatch>,
 }
 
-image_of!(Stream {
+image_of!(ReadAheadStream {
     next,
     continued,
     used,
@@ -53,7 +53,7 @@ image_of!(Stream {
     batches
 });
 
-impl Stream {
+impl ReadAheadStream {
     /// End of the slots read ahead.
     fn end(&self) -> u32 {
         self.batches.last().map_or(self.begin, |last| last.end)
@@ -83,14 +83,14 @@ impl Stream {
 /// See the module's documentation.
 #[derive(Clone, Debug)]
 pub(super) struct ReadAhead {
-    streams: Vec<Stream>,
+    streams: Vec<ReadAheadStream>,
     reads: u64,
 }
 
 image_of!(ReadAhead { streams, reads });
 
 /// What a read finds.
-pub(super) struct Found {
+pub(super) struct ReadAheadHit {
     /// Time at which the slots that were read ahead are in the controller.
     pub ready: u64,
     /// The others, to be read now.
@@ -109,7 +109,7 @@ impl ReadAhead {
     }
 
     /// Finds what the read of `bytes`, which touches `slots`, has in the controller.
-    pub fn find(&mut self, bytes: Range<u64>, slots: Range<u32>) -> Found {
+    pub fn find(&mut self, bytes: Range<u64>, slots: Range<u32>) -> ReadAheadHit {
         self.reads += 1;
         let known = self.streams.iter().position(|s| s.next == bytes.start);
         let stream = known.unwrap_or_else(|| self.begin(slots.start));
@@ -118,7 +118,7 @@ impl ReadAhead {
         found.used = self.reads;
         found.continued += u32::from(known.is_some());
         let (ready, missing) = found.take(slots);
-        Found {
+        ReadAheadHit {
             ready,
             missing,
             stream,
@@ -127,20 +127,27 @@ impl ReadAhead {
 
     fn begin(&mut self, slot: u32) -> usize {
         if self.streams.len() < STREAMS {
-            self.streams.push(Stream::default());
+            self.streams.push(ReadAheadStream::default());
         }
         let idle = self.streams.iter().enumerate().min_by_key(|(_, s)| s.used);
         let index = idle.map_or(0, |(index, _)| index);
-        self.streams[index] = Stream {
+        self.streams[index] = ReadAheadStream {
             begin: slot,
-            ..Stream::default()
+            ..ReadAheadStream::default()
         };
         index
     }
 
     /// The slots to read ahead after a read that ended before slot `end`; `depth` in slots, `unit`
     /// those of a program unit, `user` those of the drive.
-    pub fn wants(&self, found: &Found, end: u32, depth: u32, unit: u32, user: u32) -> Range<u32> {
+    pub fn wants(
+        &self,
+        found: &ReadAheadHit,
+        end: u32,
+        depth: u32,
+        unit: u32,
+        user: u32,
+    ) -> Range<u32> {
         let stream = &self.streams[found.stream];
         let from = stream.end().max(end);
         let to = end.saturating_add(depth).min(user);
@@ -153,12 +160,12 @@ impl ReadAhead {
     }
 
     /// Notes that `slots` will be in the controller at `ready`.
-    pub fn read(&mut self, found: &Found, slots: Range<u32>, ready: u64) {
+    pub fn read(&mut self, found: &ReadAheadHit, slots: Range<u32>, ready: u64) {
         let stream = &mut self.streams[found.stream];
         if stream.batches.is_empty() {
             stream.begin = slots.start;
         }
-        stream.batches.push(Batch {
+        stream.batches.push(ReadAheadBatch {
             end: slots.end,
             ready,
         });

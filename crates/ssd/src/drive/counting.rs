@@ -3,14 +3,12 @@
 
 use super::engine::Engine;
 use super::span::{assert_possible, edges, refuses, slots_touched, slots_within};
-use super::{Drive, KindOf, refuse_victim};
+use super::{ByLayer, Drive, LayerKind, refuse_victim};
 use crate::command::{Command, Op};
 use crate::config::{ConfigError, DriveConfig};
 use crate::counters::DriveCounters;
 use crate::ftl::policies::VictimPolicy;
-use crate::ftl::{
-    AHEAD, BlockFtl, Found, Full, Hint, HybridFtl, Lean, PageFtl, SuperblockView, Translation,
-};
+use crate::ftl::{AHEAD, BlockFtl, Found, Full, Hint, Lean, PageFtl, SuperblockView, Translation};
 use crate::image::{IMAGE_VERSION, Image, ImageError, Reader, Writer};
 use crate::nand::{Counting, EndOfLife, NandWork, Reliability};
 use std::io;
@@ -32,19 +30,17 @@ struct Tally<F> {
     through: bool,
 }
 
-#[derive(Clone, Debug)]
-enum Kind {
-    Lean(Tally<PageFtl<Counting, Lean>>),
-    Full(Tally<PageFtl<Counting, Full>>),
-    Block(Tally<BlockFtl<Counting>>),
-    Hybrid(Tally<HybridFtl<Counting>>),
-}
+type CountingEngine = ByLayer<
+    Tally<PageFtl<Counting, Lean>>,
+    Tally<PageFtl<Counting, Full>>,
+    Tally<BlockFtl<Counting>>,
+>;
 
 /// A software SSD without time. Cloning it forks its whole state.
 #[derive(Clone, Debug)]
 pub struct CountingDrive {
     config: DriveConfig,
-    kind: Box<Kind>,
+    kind: Box<CountingEngine>,
 }
 
 impl<F: Translation> Tally<F> {
@@ -75,7 +71,7 @@ impl<F: Translation> Tally<F> {
             }
             Op::Trim | Op::WriteZeroes => {
                 for lpn in slots_within(command, self.slot_shift) {
-                    self.ftl.trim(0, lpn);
+                    self.ftl.trim(lpn);
                 }
                 self.ftl.counters().host_trims += 1;
                 let durable = command.op == Op::WriteZeroes && command.fua && !self.protected;
@@ -235,9 +231,9 @@ impl CountingDrive {
         IMAGE_VERSION.save(&mut out)?;
         self.config.save(&mut out)?;
         match &*self.kind {
-            Kind::Lean(tally) => tally.ftl.save(&mut out)?,
-            Kind::Full(tally) => tally.ftl.save(&mut out)?,
-            Kind::Block(_) | Kind::Hybrid(_) => return Err(block_mapped()),
+            ByLayer::Lean(tally) => tally.ftl.save(&mut out)?,
+            ByLayer::Full(tally) => tally.ftl.save(&mut out)?,
+            ByLayer::Block(_) => return Err(block_mapped()),
         }
         out.flush()
     }
@@ -261,10 +257,10 @@ impl CountingDrive {
         config
             .validate()
             .map_err(|error| ImageError::Unknown(format!("its configuration: {error}")))?;
-        let kind = match KindOf::of(&config) {
-            KindOf::Lean => Kind::Lean(Tally::around(&config, Image::load(from)?)),
-            KindOf::Full => Kind::Full(Tally::around(&config, Image::load(from)?)),
-            KindOf::Block | KindOf::Hybrid => return Err(block_mapped()),
+        let kind = match LayerKind::of(&config) {
+            LayerKind::Lean => ByLayer::Lean(Tally::around(&config, Image::load(from)?)),
+            LayerKind::Full => ByLayer::Full(Tally::around(&config, Image::load(from)?)),
+            LayerKind::Block => return Err(block_mapped()),
         };
         Ok(CountingDrive {
             config,
@@ -282,15 +278,15 @@ impl CountingDrive {
         });
         let config = self.config;
         let kind = match *self.kind {
-            Kind::Lean(tally) => {
+            ByLayer::Lean(tally) => {
                 let ftl = tally.ftl.regear(&config);
-                super::Kind::Lean(Engine::around(config, ftl))
+                super::ByLayer::Lean(Engine::around(config, ftl))
             }
-            Kind::Full(tally) => {
+            ByLayer::Full(tally) => {
                 let ftl = tally.ftl.regear(&config);
-                super::Kind::Full(Engine::around(config, ftl))
+                super::ByLayer::Full(Engine::around(config, ftl))
             }
-            Kind::Block(_) | Kind::Hybrid(_) => return Err(block_mapped()),
+            ByLayer::Block(_) => return Err(block_mapped()),
         };
         Ok(Drive {
             kind: Box::new(kind),

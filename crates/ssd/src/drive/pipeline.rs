@@ -25,9 +25,9 @@ use std::collections::{BinaryHeap, VecDeque};
 
 /// A change of the map in progress.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Change {
+pub(super) struct PipelineChange {
     pub tag: u32,
-    pub kind: Kind,
+    pub kind: ChangeKind,
     /// First slot still to do.
     pub next: u32,
     pub last: u32,
@@ -38,7 +38,7 @@ pub(super) struct Change {
 
 /// Kinds of change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum ChangeKind {
     Write,
     WriteThrough,
     Flush,
@@ -54,7 +54,7 @@ pub(super) struct Pipeline {
     /// Programs in flight, by their last known end.
     pub in_flight: BinaryHeap<Reverse<(Ticket, u32)>>,
     pub in_flight_slots: u32,
-    pub waiting: VecDeque<Change>,
+    pub waiting: VecDeque<PipelineChange>,
     /// The first waiting change has found no room.
     pub blocked: bool,
     /// End of the last commit.
@@ -124,9 +124,9 @@ impl Pipeline {
     /// flushes are joined, a flush behind those received before it.
     #[cold]
     #[inline(never)]
-    pub fn receive(&mut self, mut change: Change) {
+    pub fn receive(&mut self, mut change: PipelineChange) {
         let place = match change.kind {
-            Kind::Flush if self.joins => {
+            ChangeKind::Flush if self.joins => {
                 let before = self.waiting.partition_point(|w| w.ready <= change.ready);
                 before.max(usize::from(self.blocked))
             }

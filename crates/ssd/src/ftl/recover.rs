@@ -92,15 +92,15 @@ pub trait Recoverable: Translation<Gear = Recorder> {
 
 /// The newest readable copy of an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Copy {
+pub(super) struct NewestCopy {
     pub seq: u64,
     pub slot: u32,
     pub weight: u32,
 }
 
 /// The newest readable copy of every address that was not trimmed since.
-pub(super) fn newest_copies<G: Gear>(nand: &Nand<G>) -> BTreeMap<u32, Copy> {
-    let mut found: BTreeMap<u32, Copy> = BTreeMap::new();
+pub(super) fn newest_copies<G: Gear>(nand: &Nand<G>) -> BTreeMap<u32, NewestCopy> {
+    let mut found: BTreeMap<u32, NewestCopy> = BTreeMap::new();
     let Some(media) = nand.media() else {
         return found;
     };
@@ -109,7 +109,7 @@ pub(super) fn newest_copies<G: Gear>(nand: &Nand<G>) -> BTreeMap<u32, Copy> {
         for (row, page) in media.readable(block) {
             let first = nand.geometry.first_slot(block / dies, row, block % dies);
             for spare in &page.slots {
-                let copy = Copy {
+                let copy = NewestCopy {
                     seq: page.seq,
                     slot: first + spare.offset,
                     weight: spare.weight,
@@ -127,7 +127,7 @@ pub(super) fn newest_copies<G: Gear>(nand: &Nand<G>) -> BTreeMap<u32, Copy> {
 
 /// A superblock as found on media.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Seen {
+pub(super) struct SurveyedSuperblock {
     /// Sequence number of its first page and of its last; zero: it is empty.
     pub first: u64,
     pub last: u64,
@@ -140,9 +140,9 @@ pub(super) struct Seen {
 }
 
 /// Surveys every superblock on media.
-pub(super) fn survey<G: Gear>(nand: &Nand<G>) -> Vec<Seen> {
+pub(super) fn survey<G: Gear>(nand: &Nand<G>) -> Vec<SurveyedSuperblock> {
     let dies = nand.geometry.die_count;
-    let mut seen = vec![Seen::default(); nand.geometry.superblock_count as usize];
+    let mut seen = vec![SurveyedSuperblock::default(); nand.geometry.superblock_count as usize];
     let Some(media) = nand.media() else {
         return seen;
     };
@@ -267,7 +267,7 @@ impl Steps {
 /// Books the reads of steps 1 to 4. `map_pages`: slots of the map on media.
 pub(super) fn read_media<G: Gear>(
     nand: &mut Nand<G>,
-    seen: &[Seen],
+    seen: &[SurveyedSuperblock],
     map_pages: Vec<u32>,
     steps: &mut Steps,
 ) {

@@ -120,7 +120,7 @@ pub trait Translation: Clone + Debug + Image {
     /// Programs the map pages of a commit, one after another; returns the end.
     fn commit_map(&mut self, from: u64) -> u64;
     /// Trims a mapping unit; returns the number of buffer places that this frees (0 or 1).
-    fn trim(&mut self, from: u64, lpn: u32) -> u32;
+    fn trim(&mut self, lpn: u32) -> u32;
     /// Reads mapping units for the host; returns when all are in the controller.
     fn read(&mut self, from: u64, lpns: Range<u32>) -> u64;
     /// Reads one mapping unit for the drive itself (read-modify-write).

@@ -91,9 +91,7 @@ fn mapping(r: &QuantityReader<'_>, t: &FtlTable) -> Result<MappingConfig, LabErr
                 ("flat", MappingKind::Flat),
                 ("cached", MappingKind::Cached),
                 ("tree", MappingKind::Tree),
-                ("extents", MappingKind::Extents),
                 ("block", MappingKind::Block),
-                ("hybrid", MappingKind::Hybrid),
             ],
             usual.kind,
         )?,
@@ -108,7 +106,6 @@ fn mapping(r: &QuantityReader<'_>, t: &FtlTable) -> Result<MappingConfig, LabErr
         leaf_programs: number(t.map_leaf_programs.as_ref()),
         serial_misses: flag(t.map_serial_misses.as_ref(), false),
         apart: flag(t.map_apart.as_ref(), false),
-        log_superblocks: number(t.log_superblocks.as_ref()),
     })
 }
 

@@ -28,12 +28,12 @@ pub use oracle::{BrokenPromise, Lie, LostPart, Oracle, Promise, Report, SectorCl
 pub use stored::Smart;
 
 use super::engine::Engine;
-use super::{Completion, KindOf};
+use super::{ByLayer, Completion, LayerKind};
 use crate::command::{Command, Op};
 use crate::config::{ConfigError, DriveConfig, RecoverBy};
 use crate::counters::DriveCounters;
 use crate::ftl::recover::Recoverable;
-use crate::ftl::{BlockFtl, Full, HybridFtl, Lean, PageFtl, SuperblockView, Translation};
+use crate::ftl::{BlockFtl, Full, Lean, PageFtl, SuperblockView, Translation};
 use crate::nand::Recorder;
 use crate::nand::media::{
     Content, CutDamage, Event, Media, Payload, SECTOR_BYTES, SlotContent, Staged, forget,
@@ -91,13 +91,11 @@ pub struct PowerCounters {
     pub unsafe_shutdowns: u64,
 }
 
-#[derive(Clone, Debug)]
-enum Kind {
-    Lean(Engine<PageFtl<Recorder, Lean>>),
-    Full(Engine<PageFtl<Recorder, Full>>),
-    Block(Engine<BlockFtl<Recorder>>),
-    Hybrid(Engine<HybridFtl<Recorder>>),
-}
+type PowerEngine = ByLayer<
+    Engine<PageFtl<Recorder, Lean>>,
+    Engine<PageFtl<Recorder, Full>>,
+    Engine<BlockFtl<Recorder>>,
+>;
 
 mod data;
 mod stored;
@@ -108,7 +106,7 @@ type Saved = Vec<(u32, Content)>;
 /// See the module's documentation. Cloning it forks its whole state.
 #[derive(Clone, Debug)]
 pub struct PowerDrive {
-    kind: Box<Kind>,
+    kind: Box<PowerEngine>,
     power: Power,
     faults: Faults,
     on: bool,

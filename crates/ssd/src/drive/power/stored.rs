@@ -1,6 +1,6 @@
 //! A drive stored in files: the content of its media, and its SMART state.
 
-use super::{Kind, Power, PowerCounters, PowerDrive};
+use super::{ByLayer, Power, PowerCounters, PowerDrive};
 use crate::config::{ConfigError, DriveConfig};
 use crate::counters::DriveCounters;
 use crate::drive::Drive;

@@ -24,7 +24,7 @@ use std::ops::Range;
 
 /// A change of the map: the place of an address.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Mapped {
+pub(super) struct MappedAddress {
     /// Address: of the host, or hidden.
     pub address: u32,
     /// Sequence number of the program or trim.
@@ -35,7 +35,7 @@ pub(super) struct Mapped {
     pub weight: u32,
 }
 
-image_of!(Mapped {
+image_of!(MappedAddress {
     address,
     seq,
     value,
@@ -44,11 +44,11 @@ image_of!(Mapped {
 
 /// Changes made by one program or trim.
 #[derive(Clone, Debug)]
-pub(super) struct Change {
+pub(super) struct MapChange {
     pub seq: u64,
     /// The program, unless it is known to be over.
     pub ticket: Option<Ticket>,
-    pub mapped: Vec<Mapped>,
+    pub mapped: Vec<MappedAddress>,
 }
 
 /// Content of a journal page.
@@ -61,7 +61,7 @@ pub(super) struct JournalPage {
     pub covers: u64,
     /// Number of the oldest page with a change that a part lacks.
     pub head: u64,
-    pub changes: Vec<Mapped>,
+    pub changes: Vec<MappedAddress>,
     /// Values of the addresses of the directory.
     pub root: Vec<u32>,
 }
@@ -76,12 +76,12 @@ image_of!(JournalPage {
 
 /// Content of a part: a leaf of the map, or of the directory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Part {
+pub(super) struct MapPart {
     /// Value and weight of each of its addresses.
     pub values: Vec<(u32, u32)>,
 }
 
-image_of!(Part { values });
+image_of!(MapPart { values });
 
 /// Content of the slot with these bytes. Its sectors carry `number`, for order.
 fn content<T: Image>(number: u64, sectors: usize, page: &T) -> Content {
@@ -104,7 +104,7 @@ pub(super) fn decode<T: Image>(content: Option<&SlotContent>) -> Option<T> {
 
 /// Addresses of the journal, the leaves and the directory, and what each part maps.
 #[derive(Clone, Debug)]
-pub(super) struct Layout {
+pub(super) struct JournalLayout {
     user_slots: u32,
     /// Addresses of the journal, and of each of its pages.
     pub journal: Range<u32>,
@@ -118,13 +118,13 @@ pub(super) struct Layout {
     per_directory: u32,
 }
 
-impl Layout {
-    fn new(config: &DriveConfig) -> Layout {
+impl JournalLayout {
+    fn new(config: &DriveConfig) -> JournalLayout {
         let user_slots = config.user_slots() as u32;
         let leaves = config.leaf_slots() as u32;
         let journal = user_slots..user_slots + config.journal_slots() as u32;
         let directory = journal.end + leaves;
-        Layout {
+        JournalLayout {
             user_slots,
             page_slots: config.shape.page_bytes / config.shape.slot_bytes,
             pages: config.journal_pages(),
@@ -164,13 +164,13 @@ impl Layout {
 /// See the module's documentation.
 #[derive(Clone, Debug)]
 pub(super) struct ChangeLog {
-    pub layout: Layout,
+    pub layout: JournalLayout,
     sectors: usize,
     /// Entries of a journal page.
     page_entries: usize,
     /// The map on media: value and weight.
     map: Vec<(u32, u32)>,
-    pending: VecDeque<Change>,
+    pending: VecDeque<MapChange>,
     /// Number of the last journal page.
     number: u64,
     covers: u64,
@@ -185,7 +185,7 @@ pub(super) struct ChangeLog {
 
 impl ChangeLog {
     pub fn new(config: &DriveConfig, page_entries: u32) -> ChangeLog {
-        let layout = Layout::new(config);
+        let layout = JournalLayout::new(config);
         ChangeLog {
             sectors: config.shape.slot_bytes as usize / SECTOR_BYTES,
             page_entries: page_entries as usize,
@@ -213,7 +213,7 @@ impl ChangeLog {
     }
 
     /// Adds a change.
-    pub fn push(&mut self, change: Change) {
+    pub fn push(&mut self, change: MapChange) {
         self.pending.push_back(change);
     }
 
@@ -223,7 +223,7 @@ impl ChangeLog {
     }
 
     /// The oldest pending change.
-    pub fn oldest(&self) -> Option<&Change> {
+    pub fn oldest(&self) -> Option<&MapChange> {
         self.pending.front()
     }
 
@@ -233,8 +233,8 @@ impl ChangeLog {
     }
 
     /// Host slots of a change: hidden ones, one or two for each page, take no entries.
-    pub fn host_slots_of(&self, change: Option<&Change>) -> usize {
-        let hidden = |mapped: &&Mapped| mapped.address < self.layout.user_slots;
+    pub fn host_slots_of(&self, change: Option<&MapChange>) -> usize {
+        let hidden = |mapped: &&MappedAddress| mapped.address < self.layout.user_slots;
         change.map_or(0, |change| change.mapped.iter().filter(hidden).count())
     }
 
@@ -251,7 +251,7 @@ impl ChangeLog {
     }
 
     /// Applies a change that the journal page of that number has.
-    pub fn apply(&mut self, mapped: Mapped, number: u64) {
+    pub fn apply(&mut self, mapped: MappedAddress, number: u64) {
         self.map[mapped.address as usize] = (mapped.value, mapped.weight);
         if let Some(part) = self.layout.part_of(mapped.address) {
             let since = &mut self.dirty_since[(part - self.layout.leaves.start) as usize];
@@ -279,10 +279,10 @@ impl ChangeLog {
     }
 
     /// The map on media, without unmapped addresses.
-    pub fn mapped(&self) -> impl Iterator<Item = Mapped> + '_ {
+    pub fn mapped(&self) -> impl Iterator<Item = MappedAddress> + '_ {
         let all = (0..).zip(&self.map);
         all.filter(|(_, mapped)| mapped.0 != 0)
-            .map(|(address, &(value, weight))| Mapped {
+            .map(|(address, &(value, weight))| MappedAddress {
                 address,
                 seq: self.covers,
                 value,
@@ -322,7 +322,7 @@ impl ChangeLog {
         let since = std::mem::take(&mut self.dirty_since[index]);
         self.dirty.remove(&(since, part));
         let mapped = self.layout.mapped_by(part);
-        let page = Part {
+        let page = MapPart {
             values: self.map[mapped.start as usize..mapped.end as usize].to_vec(),
         };
         content(0, self.sectors, &page)

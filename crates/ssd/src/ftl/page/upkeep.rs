@@ -161,7 +161,7 @@ impl Upkeep {
     }
 
     #[inline(always)]
-    pub fn counts_extents(&self) -> bool {
+    pub fn is_tree(&self) -> bool {
         self.tree
     }
 

@@ -1,9 +1,9 @@
 //! Programming the map log of a block-mapped layer.
 
-use super::{Core, Role};
+use super::{BlockFtl, SuperblockRole};
 use crate::nand::{Gear, Mode, Purpose};
 
-impl<G: Gear> Core<G> {
+impl<G: Gear> BlockFtl<G> {
     /// Programs the full pages of the map journal.
     #[inline(always)]
     pub(super) fn program_due_map(&mut self, from: u64) {
@@ -30,7 +30,7 @@ impl<G: Gear> Core<G> {
     fn program_map(&mut self, from: u64, firm: bool) -> u64 {
         let mut frontier = std::mem::take(&mut self.map_log.frontier);
         if frontier.open().is_none() {
-            let fresh = self.take_free(Role::Map);
+            let fresh = self.take_free(SuperblockRole::Map);
             if let Some(old) = self.map_log.superblock.replace(fresh) {
                 self.release(old);
             }

@@ -1,7 +1,7 @@
 //! The block-mapped layers as the drive sees them.
 
-use super::rewrite::Run;
-use super::{BUFFERED, Core, Gear, Launched, Placement, Role, SegmentFtl, UNMAPPED};
+use super::rewrite::SlotRun;
+use super::{BUFFERED, BlockFtl, Gear, Launched, SuperblockRole, UNMAPPED};
 use crate::caches::prefetch;
 use crate::config::DriveConfig;
 use crate::counters::DriveCounters;
@@ -11,93 +11,89 @@ use crate::nand::media::Media;
 use crate::nand::{Nand, Purpose};
 use std::ops::Range;
 
-impl<G: Gear, P: Placement> Translation for SegmentFtl<G, P> {
+impl<G: Gear> Translation for BlockFtl<G> {
     type Gear = G;
 
     #[inline(always)]
     fn nand(&self) -> &Nand<G> {
-        &self.core.nand
+        &self.nand
     }
 
     #[inline(always)]
     fn nand_mut(&mut self) -> &mut Nand<G> {
-        &mut self.core.nand
+        &mut self.nand
     }
 
     fn new(config: &DriveConfig, _: Option<Box<dyn VictimPolicy>>) -> Self {
-        SegmentFtl {
-            core: Core::new(config),
-            placement: P::new(config),
-        }
+        BlockFtl::fresh(config)
     }
 
     #[inline(always)]
     fn write(&mut self, from: u64, lpn: u32, hint: Hint) -> bool {
-        self.core.remember_write(lpn, hint.tag);
+        self.remember_write(lpn, hint.tag);
         if self.is_buffered(lpn) {
-            self.core.counters.slots_coalesced += 1;
+            self.counters.slots_coalesced += 1;
             return false;
         }
-        if self.core.gather.live() == self.core.gather_slots {
-            self.placement.place_oldest(&mut self.core, from);
+        if self.gather.live() == self.gather_slots {
+            self.place_oldest(from);
         }
-        self.core.take_in(lpn);
+        self.take_in(lpn);
         true
     }
 
     fn write_through(&mut self, from: u64, lpns: Range<u32>, hint: Hint) -> (u64, u32) {
-        let core = &mut self.core;
         for lpn in lpns.clone() {
-            core.remember_write(lpn, hint.tag);
+            self.remember_write(lpn, hint.tag);
         }
-        core.written_end = core.written_end.max(lpns.end);
-        core.released = 0;
+        self.written_end = self.written_end.max(lpns.end);
+        self.released = 0;
         let mut end = from;
         let mut next = lpns.start;
         while next < lpns.end {
-            let stop = core.slots_of(core.target(next)).end.min(lpns.end);
-            let ticket = self.placement.place_fresh(core, from, next..stop);
+            let stop = self.slots_of(self.target(next)).end.min(lpns.end);
+            let ticket = self.place_fresh(from, next..stop);
             end = end.max(ticket.end);
             next = stop;
         }
-        (end, std::mem::take(&mut core.released))
+        (end, std::mem::take(&mut self.released))
     }
 
     fn flush_data(&mut self, from: u64) -> u64 {
         let mut end = from;
-        while self.core.gather.live() > 0 {
-            end = end.max(self.placement.place_oldest(&mut self.core, from).end);
+        while self.gather.live() > 0 {
+            end = end.max(self.place_oldest(from).end);
         }
         end
     }
 
     fn uncommitted(&self) -> bool {
-        let unsaved = self.core.nand.media().is_some_and(Media::has_unsaved);
-        self.core.map_log.has_changes() || unsaved
+        let unsaved = self.nand.media().is_some_and(Media::has_unsaved);
+        self.map_log.has_changes() || unsaved
     }
 
     fn commit_map(&mut self, from: u64) -> u64 {
-        self.core.commit(from)
+        self.commit(from)
     }
 
-    fn trim(&mut self, _: u64, lpn: u32) -> u32 {
-        self.core.forget(lpn)
+    fn trim(&mut self, lpn: u32) -> u32 {
+        self.forget(lpn)
     }
 
     #[inline]
     fn read(&mut self, from: u64, lpns: Range<u32>) -> u64 {
         let mut end = from;
-        let mut run = Run::default();
-        let unit = self.core.nand.geometry.slots_per_unit;
+        let mut run = SlotRun::default();
+        let unit = self.nand.geometry.slots_per_unit;
         for lpn in lpns {
             if let Found::Media(ppn) = self.find(lpn)
                 && let Some(whole) = run.add(ppn, unit)
             {
-                end = end.max(self.core.read_media(from, whole, Purpose::Host));
+                end = end.max(self.read_media(from, whole, Purpose::Host));
             }
         }
         if run.slots > 0 {
-            end = end.max(self.core.read_media(from, run, Purpose::Host));
+            end = end.max(self.read_media(from, run, Purpose::Host));
         }
         end
     }
@@ -106,19 +102,19 @@ impl<G: Gear, P: Placement> Translation for SegmentFtl<G, P> {
         match self.find(lpn) {
             // Not counted as a host read, because the host did not request it.
             Found::Media(first) => {
-                let run = Run { first, slots: 1 };
-                self.core.read_media(from, run, Purpose::Map)
+                let run = SlotRun { first, slots: 1 };
+                self.read_media(from, run, Purpose::Map)
             }
             _ => from,
         }
     }
 
     fn idle(&mut self, from: u64) -> Option<u64> {
-        (self.core.gather.live() > 0).then(|| self.flush_data(from))
+        (self.gather.live() > 0).then(|| self.flush_data(from))
     }
 
     fn has_idle_work(&self) -> bool {
-        self.core.gather.live() > 0
+        self.gather.live() > 0
     }
 
     fn request_refresh(&mut self, _: u32) -> bool {
@@ -126,32 +122,30 @@ impl<G: Gear, P: Placement> Translation for SegmentFtl<G, P> {
     }
 
     fn secure_erase(&mut self, from: u64) -> u64 {
-        self.placement.clear();
-        let core = &mut self.core;
-        core.forget_all();
-        let count = core.nand.geometry.superblock_count;
-        core.free = (0..count).collect();
-        core.counters.nand_erases += u64::from(count) * u64::from(core.nand.geometry.die_count);
-        core.nand.erase_all(from)
+        self.forget_all();
+        let count = self.nand.geometry.superblock_count;
+        self.free = (0..count).collect();
+        self.counters.nand_erases += u64::from(count) * u64::from(self.nand.geometry.die_count);
+        self.nand.erase_all(from)
     }
 
     #[inline(always)]
     fn launched(&mut self) -> &mut Vec<Launched> {
-        &mut self.core.launched
+        &mut self.launched
     }
 
     #[inline(always)]
     fn is_buffered(&self, lpn: u32) -> bool {
-        self.core.table[lpn as usize] >= BUFFERED
+        self.table[lpn as usize] >= BUFFERED
     }
 
     fn buffered_slots(&self) -> u32 {
-        self.core.gather.live()
+        self.gather.live()
     }
 
     #[inline(always)]
     fn find(&self, lpn: u32) -> Found {
-        match self.core.table[lpn as usize] {
+        match self.table[lpn as usize] {
             UNMAPPED => Found::Unmapped,
             value if value >= BUFFERED => Found::Buffered,
             value => Found::Media(value - 1),
@@ -159,21 +153,21 @@ impl<G: Gear, P: Placement> Translation for SegmentFtl<G, P> {
     }
 
     fn media_copy(&self, lpn: u32) -> Option<u32> {
-        self.core.copy_on_media(lpn).checked_sub(1)
+        self.copy_on_media(lpn).checked_sub(1)
     }
 
     #[inline(always)]
     fn prefetch(&self, lpn: u32) {
-        prefetch(&self.core.table, lpn as usize);
+        prefetch(&self.table, lpn as usize);
     }
 
     #[inline(always)]
     fn counters(&mut self) -> &mut DriveCounters {
-        &mut self.core.counters
+        &mut self.counters
     }
 
     fn counted(&self) -> &DriveCounters {
-        &self.core.counters
+        &self.counters
     }
 
     fn free_slc_superblocks(&self) -> usize {
@@ -181,16 +175,16 @@ impl<G: Gear, P: Placement> Translation for SegmentFtl<G, P> {
     }
 
     fn free_superblocks(&self) -> usize {
-        self.core.free.len()
+        self.free.len()
     }
 
     fn superblock(&self, superblock: u32) -> SuperblockView {
         let s = superblock as usize;
         SuperblockView {
-            valid: self.core.valid[s],
-            slots: self.core.nand.geometry.slots_per_superblock,
-            erases: self.core.nand.erase_count[s],
-            free: self.core.role[s] == Role::Free,
+            valid: self.valid[s],
+            slots: self.nand.geometry.slots_per_superblock,
+            erases: self.nand.erase_count[s],
+            free: self.role[s] == SuperblockRole::Free,
         }
     }
 

@@ -1,6 +1,6 @@
 //! Cost of keeping a block map on media: pages of its own superblock, written in order.
 //!
-//! The map is small (an entry per segment, the log's slots, the trims). Its changes are written as
+//! The map is small (an entry per segment, and the trims). Its changes are written as
 //! a map journal; when its superblock is full, the next one begins and the old one is free. Left
 //! out: the copy of the whole map that the new one begins with (a few pages).
 

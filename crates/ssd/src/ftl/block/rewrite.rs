@@ -1,12 +1,12 @@
 //! Programming units in their place, and moving segments.
 
-use super::{BUFFERED, Core, Launched, NONE, Rewrite, Role, Target, UNMAPPED};
+use super::{BUFFERED, BlockFtl, Launched, NONE, Rewrite, SegmentUnit, SuperblockRole, UNMAPPED};
 use crate::nand::{Gear, Mode, Purpose, Ticket, UnitPlace};
 use std::ops::Range;
 
 /// Content of a unit being programmed, in slots.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Content {
+pub(super) struct UnitContent {
     /// Slots of the host.
     pub host: u32,
     /// Host slots that leave the buffer only when the program has ended.
@@ -15,41 +15,35 @@ pub(super) struct Content {
     pub moved: u32,
 }
 
-impl<G: Gear> Core<G> {
+impl<G: Gear> BlockFtl<G> {
     /// Whether the unit can still be programmed in its segment's home.
     #[inline(always)]
-    pub(super) fn is_open(&self, at: Target) -> bool {
+    pub(super) fn is_open(&self, at: SegmentUnit) -> bool {
         self.row_of(at) >= self.next_row(at)
     }
 
-    /// Whether it is the next unit of its block.
     #[inline(always)]
-    pub(super) fn is_next(&self, at: Target) -> bool {
-        self.row_of(at) == self.next_row(at)
-    }
-
-    #[inline(always)]
-    fn row_of(&self, at: Target) -> u32 {
+    fn row_of(&self, at: SegmentUnit) -> u32 {
         at.unit / self.nand.geometry.die_count
     }
 
     /// The next row of the unit's block in its segment's home.
     #[inline(always)]
-    fn next_row(&self, at: Target) -> u32 {
+    fn next_row(&self, at: SegmentUnit) -> u32 {
         let home = self.home[at.segment as usize];
         self.nand
             .next_row(home, at.unit % self.nand.geometry.die_count)
     }
 
     /// Whether anything of the unit is on media.
-    fn has_media(&self, at: Target) -> bool {
+    fn has_media(&self, at: SegmentUnit) -> bool {
         self.slots_of(at)
             .any(|lpn| self.copy_on_media(lpn) != UNMAPPED)
     }
 
     /// Gives a segment a fresh home.
     pub(super) fn give_home(&mut self, segment: u32) {
-        self.home[segment as usize] = self.take_free(Role::Data);
+        self.home[segment as usize] = self.take_free(SuperblockRole::Data);
         self.map_log.change(1);
     }
 
@@ -69,7 +63,7 @@ impl<G: Gear> Core<G> {
     }
 
     /// Advances the open rewrite behind the unit just programmed.
-    pub(super) fn pass(&mut self, at: Target) {
+    pub(super) fn pass(&mut self, at: SegmentUnit) {
         if let Some(rewrite) = &mut self.rewrite
             && rewrite.segment == at.segment
         {
@@ -83,7 +77,7 @@ impl<G: Gear> Core<G> {
             if rewrite.next >= until {
                 return;
             }
-            let at = Target {
+            let at = SegmentUnit {
                 segment: rewrite.segment,
                 unit: rewrite.next,
             };
@@ -109,7 +103,7 @@ impl<G: Gear> Core<G> {
         }
         self.give_home(segment);
         for unit in 0..self.units() {
-            let at = Target { segment, unit };
+            let at = SegmentUnit { segment, unit };
             if self.has_media(at) {
                 self.program(from, at, &(0..0), false);
             }
@@ -127,7 +121,7 @@ impl<G: Gear> Core<G> {
     pub(super) fn program(
         &mut self,
         from: u64,
-        at: Target,
+        at: SegmentUnit,
         fresh: &Range<u32>,
         firm: bool,
     ) -> Ticket {
@@ -140,7 +134,7 @@ impl<G: Gear> Core<G> {
             mode: Mode::Native,
         };
         while place.row < row {
-            self.program_at(from, place, Content::default(), firm);
+            self.program_at(from, place, UnitContent::default(), firm);
             self.remember_program(die, at.segment, Vec::new());
             place.row += 1;
         }
@@ -148,7 +142,7 @@ impl<G: Gear> Core<G> {
         let read = self.read_rest(from, slots.clone(), fresh);
         let first = slots.start;
         let ppn = self.nand.geometry.first_slot(place.superblock, row, die);
-        let mut content = Content::default();
+        let mut content = UnitContent::default();
         let mut kept = Vec::new();
         for lpn in slots {
             let before = self.table[lpn as usize];
@@ -178,7 +172,7 @@ impl<G: Gear> Core<G> {
         &mut self,
         from: u64,
         place: UnitPlace,
-        content: Content,
+        content: UnitContent,
         firm: bool,
     ) -> Ticket {
         let purpose = if content.host == 0 && content.moved > 0 {
@@ -207,7 +201,7 @@ impl<G: Gear> Core<G> {
     /// Reads the slots of a unit that are only on media and not `fresh`; returns the end.
     fn read_rest(&mut self, from: u64, slots: Range<u32>, fresh: &Range<u32>) -> u64 {
         let mut end = from;
-        let mut run = Run::default();
+        let mut run = SlotRun::default();
         for lpn in slots {
             let value = self.table[lpn as usize];
             if value == UNMAPPED || value >= BUFFERED || fresh.contains(&lpn) {
@@ -225,7 +219,7 @@ impl<G: Gear> Core<G> {
 
     /// Reads slots of one unit. Copies are read behind all operations booked on their die: the
     /// controller has no memory for whole segments.
-    pub(super) fn read_media(&mut self, from: u64, run: Run, purpose: Purpose) -> u64 {
+    pub(super) fn read_media(&mut self, from: u64, run: SlotRun, purpose: Purpose) -> u64 {
         let place = self.nand.geometry.place(run.first);
         let mut from = from;
         if purpose == Purpose::Relocation {
@@ -245,21 +239,21 @@ impl<G: Gear> Core<G> {
 
 /// A run of slots of one unit that are read together.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Run {
+pub(super) struct SlotRun {
     pub first: u32,
     pub slots: u32,
 }
 
-impl Run {
+impl SlotRun {
     /// Adds a slot; if it lies in another unit, returns the previous run.
     #[inline(always)]
-    pub fn add(&mut self, ppn: u32, unit: u32) -> Option<Run> {
+    pub fn add(&mut self, ppn: u32, unit: u32) -> Option<SlotRun> {
         if self.slots > 0 && self.first / unit == ppn / unit {
             self.slots += 1;
             return None;
         }
         let whole = *self;
-        *self = Run {
+        *self = SlotRun {
             first: ppn,
             slots: 1,
         };
