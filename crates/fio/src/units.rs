@@ -205,9 +205,9 @@ impl JobOption {
         let parts: Vec<&str> = self.text().split(',').map(str::trim).collect();
         match parts[..] {
             [all] => Ok([parse(all)?; 3]),
-            [read, rest] => {
-                let rest = part(rest)?;
-                Ok([part(read)?, rest, rest])
+            [read, write_and_trim] => {
+                let write_and_trim = part(write_and_trim)?;
+                Ok([part(read)?, write_and_trim, write_and_trim])
             }
             [read, write, trim] => Ok([part(read)?, part(write)?, part(trim)?]),
             _ => Err(self.bad("at most three values: read,write,trim", "")),
@@ -247,24 +247,27 @@ impl JobOption {
                 };
             entries.push((self.block(size.trim(), kb_base)?, percent));
         }
-        let given: u32 = entries.iter().filter_map(|e| e.1).map(u32::from).sum();
+        let assigned_pct: u32 = entries.iter().filter_map(|e| e.1).map(u32::from).sum();
         let open = entries.iter().filter(|e| e.1.is_none()).count() as u32;
-        if given > 100 || (given < 100 && open == 0) {
+        if assigned_pct > 100 || (assigned_pct < 100 && open == 0) {
             let hint = "leave one share empty to give it the rest: 4k/60:64k/";
-            return Err(self.bad(&format!("its shares add up to {given} %, not 100"), hint));
+            return Err(self.bad(
+                &format!("its shares add up to {assigned_pct} %, not 100"),
+                hint,
+            ));
         }
         // What does not divide evenly goes to the last of the open ones, as fio's lookup has it.
         let mut opened = 0;
         let shares = entries.into_iter().map(|(bytes, percent)| {
             let percent = percent.unwrap_or_else(|| {
                 opened += 1;
-                let each = (100 - given) / open;
+                let equal_share = (100 - assigned_pct) / open;
                 let last = if opened == open {
-                    (100 - given) % open
+                    (100 - assigned_pct) % open
                 } else {
                     0
                 };
-                (each + last) as u8
+                (equal_share + last) as u8
             });
             BlockSizeShare { bytes, percent }
         });

@@ -470,11 +470,11 @@ pub struct BlockSize {
 impl BlockSize {
     /// One size for reads, writes and trims.
     pub fn always(bytes: u32) -> [Vec<BlockSize>; 3] {
-        let one = BlockSize {
+        let size = BlockSize {
             bytes,
             percent: 100,
         };
-        [vec![one], vec![one], vec![one]]
+        [vec![size], vec![size], vec![size]]
     }
 }
 

@@ -78,8 +78,8 @@ impl WorkloadProfile {
     /// # Errors
     /// When there is none.
     pub fn named(name: &str) -> Result<WorkloadProfile, LabError> {
-        let found = PROFILES.iter().find(|profile| profile.name == name);
-        found.copied().ok_or_else(|| {
+        let profile = PROFILES.iter().find(|profile| profile.name == name);
+        profile.copied().ok_or_else(|| {
             let near: Vec<&str> = PROFILES
                 .iter()
                 .map(|profile| profile.name)

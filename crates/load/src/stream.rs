@@ -37,7 +37,7 @@ pub struct JobStream {
     /// First byte of the region.
     base: u64,
     /// Bytes still to be transferred, and of a whole pass.
-    left: u64,
+    remaining_bytes: u64,
     limit: u64,
     compress_pct: u8,
     fua: bool,
@@ -81,11 +81,11 @@ impl JobStream {
         let place = match job.steps.files {
             0 | 1 => file_place(job, copy, file, &mut place_rng, fork("turn"))?,
             files => {
-                let mut of = |n| {
+                let mut place_in_file = |n| {
                     let turn_rng = fork(&format!("turn in file {n}"));
                     file_place(job, copy, file, &mut place_rng, turn_rng)
                 };
-                let places: Result<_, LabError> = (0..files).map(&mut of).collect();
+                let places: Result<_, LabError> = (0..files).map(&mut place_in_file).collect();
                 AddressGenerator::Files(Box::new(RoundRobinFiles {
                     places: places?,
                     turn: 0,
@@ -109,7 +109,7 @@ impl JobStream {
             sizes: [0, 1, 2].map(sizes),
             place,
             base: region.base,
-            left: limit,
+            remaining_bytes: limit,
             limit,
             compress_pct: job.data.compress_pct.min(100),
             fua: job.durability.fua,
@@ -120,7 +120,7 @@ impl JobStream {
 
     /// Begins another pass: as much again, from where it stands.
     pub fn again(&mut self) {
-        self.left = self.limit;
+        self.remaining_bytes = self.limit;
     }
 
     /// The next command; `None` when the job's `io_limit` is used up.
@@ -147,11 +147,11 @@ impl JobStream {
             CommandSizes::Split(draw) => draw[self.size_rng.below(100) as usize],
             CommandSizes::Range(range) => range.draw(&mut self.size_rng),
         };
-        let Some(left) = self.left.checked_sub(u64::from(size.bytes)) else {
-            self.left = 0;
+        let Some(remaining_bytes) = self.remaining_bytes.checked_sub(u64::from(size.bytes)) else {
+            self.remaining_bytes = 0;
             return None;
         };
-        self.left = left;
+        self.remaining_bytes = remaining_bytes;
         let position = self.place.next(&mut self.place_rng, op, size);
         let offset = self.base + position;
         let write = op == Op::Write;
@@ -198,7 +198,7 @@ fn region(job: &JobSpec, copy: u32, capacity: u64) -> Result<JobRegion, LabError
             "drives are addressed in blocks of 512 bytes: round the offset",
         ));
     }
-    let Some(rest) = capacity.checked_sub(base).filter(|rest| *rest > 0) else {
+    let Some(room) = capacity.checked_sub(base).filter(|rest| *rest > 0) else {
         return Err(LabError::refused(
             format!(
                 "job `{name}`: it starts at byte {base}, but the target ends at byte {capacity} \
@@ -209,11 +209,11 @@ fn region(job: &JobSpec, copy: u32, capacity: u64) -> Result<JobRegion, LabError
         ));
     };
     let len = match (job.shares.region, job.region) {
-        (Some(percent), _) => share(capacity, percent.into()).min(rest),
+        (Some(percent), _) => share(capacity, percent.into()).min(room),
         (None, Some(bytes)) => bytes,
-        (None, None) => rest,
+        (None, None) => room,
     };
-    if len > rest {
+    if len > room {
         return Err(LabError::refused(
             format!(
                 "job `{name}`: {} from byte {base} on do not fit a target of {}",
@@ -452,7 +452,7 @@ fn place(
             distribution,
             each_once,
         } => {
-            let mut of = |align: u64, smallest: u64, distribution: &Distribution| {
+            let mut random_addresses = |align: u64, smallest: u64, distribution: &Distribution| {
                 if align == 0 || !align.is_multiple_of(LOGICAL_BLOCK) {
                     return Err(LabError::refused(
                         format!("job `{}`: an alignment of {align} bytes", job.name),
@@ -465,19 +465,19 @@ fn place(
             let places = match (job.steps.align, distribution) {
                 // An alignment of a kind's own is its smallest block.
                 (Some([read, write, trim]), all) => [
-                    of(read, read, all)?,
-                    of(write, write, all)?,
-                    of(trim, trim, all)?,
+                    random_addresses(read, read, all)?,
+                    random_addresses(write, write, all)?,
+                    random_addresses(trim, trim, all)?,
                 ],
                 (None, Distribution::Kinds { kinds }) => {
                     let [read, write, trim] = &**kinds;
                     [
-                        of(*align, smallest, read)?,
-                        of(*align, smallest, write)?,
-                        of(*align, smallest, trim)?,
+                        random_addresses(*align, smallest, read)?,
+                        random_addresses(*align, smallest, write)?,
+                        random_addresses(*align, smallest, trim)?,
                     ]
                 }
-                (None, all) => return of(*align, smallest, all),
+                (None, all) => return random_addresses(*align, smallest, all),
             };
             Ok(AddressGenerator::Kinds(Box::new(places)))
         }

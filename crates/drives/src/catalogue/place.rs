@@ -80,9 +80,9 @@ fn kind_of_value(kind: &str) -> &str {
 
 /// `table.key` in which the byte `at` of a file lies that the library wrote: each value is a
 /// table of its own there. `None` of what stands outside of tables.
-fn key_at(written: &str, at: usize) -> Option<String> {
-    let line_end = written[at.min(written.len())..].find('\n');
-    let until = line_end.map_or(written.len(), |more| at + more);
+fn key_at(written: &str, byte: usize) -> Option<String> {
+    let line_end = written[byte.min(written.len())..].find('\n');
+    let until = line_end.map_or(written.len(), |more| byte + more);
     let mut lines = written[..until].lines().rev();
     let last = lines.clone().next()?;
     let header = lines.find(|line| line.starts_with('['))?;

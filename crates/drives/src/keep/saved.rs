@@ -284,11 +284,11 @@ pub fn get<A: DeserializeOwned, T>(
 ) -> Result<(T, A), LabError> {
     let open = || {
         let mut file = File::open(path)?;
-        let found = file.metadata()?;
-        if !found.is_file() {
+        let metadata = file.metadata()?;
+        if !metadata.is_file() {
             return Err(unknown("it is no regular file"));
         }
-        read(&mut file, found.len(), magic, kind.name, image)
+        read(&mut file, metadata.len(), magic, kind.name, image)
     };
     open().map_err(|error| match error {
         ImageError::Io(error) => LabError::file("reading", path, error),
@@ -298,8 +298,8 @@ pub fn get<A: DeserializeOwned, T>(
     })
 }
 
-fn unknown(what: impl Into<String>) -> ImageError {
-    ImageError::Unknown(what.into())
+fn unknown(problem: impl Into<String>) -> ImageError {
+    ImageError::Unknown(problem.into())
 }
 
 fn read<R: Read + Seek, A: DeserializeOwned, T>(

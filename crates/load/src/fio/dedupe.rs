@@ -45,8 +45,8 @@ impl DedupeOptions {
                 "say with size= how large the region is",
             ))
         } else if files > 1 {
-            let what = "a working set of dedupe with several files";
-            Some((what, "give it one file"))
+            let problem = "a working set of dedupe with several files";
+            Some((problem, "give it one file"))
         } else if self.percent + self.set_pct > 100 {
             Some((
                 "a working set and a share of repeated blocks above 100 % together",

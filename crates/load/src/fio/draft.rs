@@ -221,22 +221,22 @@ impl FioJobDraft {
     ) -> JobSpec {
         self.time.time_based &= self.time.run.is_some();
         let (mix, data) = (self.mix(), self.data());
-        let mut kept = |what: Option<Error>| errors.extend(what);
+        let mut report = |error: Option<Error>| errors.extend(error);
         let (region, region_share) = self.region(section).unwrap_or_else(|error| {
-            kept(Some(error));
+            report(Some(error));
             (None, None)
         });
         let (io_limit, io_share) = self.limit(section, region).unwrap_or_else(|error| {
-            kept(Some(error));
+            report(Some(error));
             (None, None)
         });
         let (offset, offset_share) = match self.offset {
             SizeOrPercent::Bytes(bytes) => (bytes, None),
             SizeOrPercent::Percent(percent) => (0, Some(percent)),
         };
-        kept(self.contradiction(section));
+        report(self.contradiction(section));
         let order = self.order(section).unwrap_or_else(|error| {
-            kept(Some(error));
+            report(Some(error));
             SEQUENTIAL
         });
         let (block_sizes, steps) = (self.block_sizes(), self.steps());
@@ -327,8 +327,12 @@ impl FioJobDraft {
         {
             contradiction
         } else if self.replayed.log.is_some() && self.shapes_commands() {
-            let what = "read_iolog with a rate, thinktime, flow, latency_target, verify or zones";
-            (what, "leave the others out: the log says what is sent when")
+            let problem =
+                "read_iolog with a rate, thinktime, flow, latency_target, verify or zones";
+            (
+                problem,
+                "leave the others out: the log says what is sent when",
+            )
         } else if files > FILES_MAX {
             ("more than 65,536 files", "use fewer copies or files")
         } else if self.after_colon < 0 && !self.random && self.offset != SizeOrPercent::Bytes(0) {
@@ -444,10 +448,10 @@ impl FioJobDraft {
         let mut used = sizes[self.kinds()].iter().flatten().map(|b| b.bytes);
         let first = used.next().unwrap_or(4096);
         if used.any(|bytes| bytes != first) {
-            let what = "number_ios with commands of several sizes";
+            let problem = "number_ios with commands of several sizes";
             return Err(refuse(
                 section,
-                what,
+                problem,
                 "say how much to transfer with io_size=",
             ));
         }
@@ -600,9 +604,9 @@ impl FioJobDraft {
     }
 }
 
-pub(super) fn refuse(section: &JobFileSection, what: &str, hint: &str) -> Error {
+pub(super) fn refuse(section: &JobFileSection, problem: &str, hint: &str) -> Error {
     Error::refused(
-        format!("{}: job `{}`: {what}", section.place, section.name),
+        format!("{}: job `{}`: {problem}", section.place, section.name),
         hint,
     )
 }

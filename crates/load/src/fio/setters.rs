@@ -43,9 +43,9 @@ pub(super) fn rw(draft: &mut FioJobDraft, s: &JobOption) -> SetterResult {
         Some(text) if draft.random => match text.parse() {
             Ok(count @ 1..=0xffff_ffff_i64) => count,
             _ => {
-                let what = "of random commands, the number after the colon is a count from 1";
+                let rule = "of random commands, the number after the colon is a count from 1";
                 return Err(s.bad(
-                    what,
+                    rule,
                     "randread:8 is one random command and 7 that follow it",
                 ));
             }
@@ -419,8 +419,8 @@ fn zones(s: &JobOption, text: &str) -> Result<Vec<(u8, u8)>, Error> {
         .collect();
     let hint = "for example zoned:50/5:30/15:20/80, or such lists for reads,writes,trims";
     let zones = zones.ok_or_else(|| {
-        let both = "zones are accesses/size:accesses/size:..., whole numbers in per cent";
-        s.bad(both, hint)
+        let rule = "zones are accesses/size:accesses/size:..., whole numbers in per cent";
+        s.bad(rule, hint)
     })?;
     let accesses = shared_out(zones.iter().map(|zone| zone.0));
     let zones: Vec<(u8, u8)> = accesses
@@ -457,10 +457,15 @@ fn absolute_zones(s: &JobOption, text: &str, kb_base: u64) -> Result<Vec<(u8, u6
 
 /// As fio: empty shares divide what the others leave, in whole per cent.
 fn shared_out(shares: impl Iterator<Item = Option<u8>> + Clone) -> Vec<u8> {
-    let given: u32 = shares.clone().flatten().map(u32::from).sum();
+    let assigned_pct: u32 = shares.clone().flatten().map(u32::from).sum();
     let open = shares.clone().filter(Option::is_none).count() as u32;
-    let each = 100u32.saturating_sub(given).checked_div(open).unwrap_or(0);
-    shares.map(|share| share.unwrap_or(each as u8)).collect()
+    let equal_share = 100u32
+        .saturating_sub(assigned_pct)
+        .checked_div(open)
+        .unwrap_or(0);
+    shares
+        .map(|share| share.unwrap_or(equal_share as u8))
+        .collect()
 }
 
 pub(super) fn norandommap(draft: &mut FioJobDraft, s: &JobOption) -> SetterResult {

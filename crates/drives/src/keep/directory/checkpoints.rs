@@ -29,14 +29,14 @@ impl DriveDir {
     }
 
     /// A checkpoint for which there is no room is put off: the logs hold all that it would.
-    pub(super) fn unless_put_off(&mut self, done: Result<(), LabError>) -> Result<(), LabError> {
-        match done {
+    pub(super) fn unless_put_off(&mut self, outcome: Result<(), LabError>) -> Result<(), LabError> {
+        match outcome {
             Err(error) if error.is_out_of_room() => {
                 self.put_off = Some(error.to_string());
                 self.try_again_at = self.bytes_before + self.log.bytes() + self.most();
                 Ok(())
             }
-            done => done,
+            other_outcome => other_outcome,
         }
     }
 
@@ -60,9 +60,9 @@ impl DriveDir {
             sync_folder(&self.path)?;
         }
         let ended = std::mem::replace(&mut self.log, log);
-        let said = self.say_end();
-        let said = said.and_then(|()| if host { self.end.sync() } else { Ok(()) });
-        if let Err(error) = said {
+        let outcome = self.say_end();
+        let outcome = outcome.and_then(|()| if host { self.end.sync() } else { Ok(()) });
+        if let Err(error) = outcome {
             self.log = ended;
             let _ = std::fs::remove_file(&path);
             return Err(error);
@@ -101,10 +101,10 @@ impl DriveDir {
         {
             self.log.give_up(error.to_string());
         }
-        let done = written.map(|bytes| {
+        let outcome = written.map(|bytes| {
             (self.checkpoint_bytes, self.bytes_before) = (bytes, 0);
             (self.put_off, self.try_again_at) = (None, 0);
         });
-        self.unless_put_off(done)
+        self.unless_put_off(outcome)
     }
 }

@@ -96,17 +96,17 @@ impl FreePlaceGroups {
     }
 
     /// Takes `count` places into `taken`, or all there are: in order of address where groups allow.
-    pub fn take(&mut self, count: usize, taken: &mut Vec<u32>) {
-        let mut left = count.min(self.count);
-        while left > 0 {
-            let Some(group) = self.next_group(left) else {
+    pub fn take(&mut self, count: usize, places: &mut Vec<u32>) {
+        let mut remaining = count.min(self.count);
+        while remaining > 0 {
+            let Some(group) = self.next_group(remaining) else {
                 return;
             };
             let mut free = self.free[group as usize];
-            while free != 0 && left > 0 {
-                taken.push(group * GROUP + free.trailing_zeros());
+            while free != 0 && remaining > 0 {
+                places.push(group * GROUP + free.trailing_zeros());
                 free &= free - 1;
-                left -= 1;
+                remaining -= 1;
             }
             self.set(group, free);
             self.current = (free != 0).then_some(group);
@@ -190,11 +190,11 @@ impl FreePlaces {
     }
 
     /// Takes places: those that are given, and where there is no room for more, kept ones.
-    pub fn take(&mut self, count: usize, taken: &mut Vec<u32>) {
-        let before = taken.len();
-        self.groups.take(count, taken);
-        let left = count - (taken.len() - before);
-        taken.extend(self.ready.drain(..left.min(self.ready.len())));
+    pub fn take(&mut self, count: usize, places: &mut Vec<u32>) {
+        let before = places.len();
+        self.groups.take(count, places);
+        let shortfall = count - (places.len() - before);
+        places.extend(self.ready.drain(..shortfall.min(self.ready.len())));
     }
 
     /// Gives back what was taken and not named since.

@@ -183,7 +183,7 @@ impl DriveDir {
             number: base.last,
         };
         let log = match base.tail {
-            Some(found) => FrameFileWriter::open(&file, place, found)?,
+            Some(scan) => FrameFileWriter::open(&file, place, scan)?,
             None => FrameFileWriter::create(&file, (place, base.chain), &places)?,
         };
         let end = survey.end.ok_or_else(|| LabError::refused("no end", ""))?;

@@ -46,7 +46,7 @@ pub(super) fn log_path(path: &Path, number: u64) -> PathBuf {
 }
 
 pub(super) fn file_bytes(path: &Path) -> u64 {
-    path.metadata().map_or(0, |found| found.len())
+    path.metadata().map_or(0, |metadata| metadata.len())
 }
 
 /// Removes what is not used any more, and what the end of a process left behind: of checkpoints and
@@ -171,8 +171,8 @@ fn write_part(
     for events in snapshot.events.chunks(256) {
         append(FrameRecord::Events(events.to_vec()))?;
     }
-    let all: Vec<(u32, Content)> = snapshot.saved.into_iter().collect();
-    for saved in all.chunks(256) {
+    let saved_contents: Vec<(u32, Content)> = snapshot.saved.into_iter().collect();
+    for saved in saved_contents.chunks(256) {
         append(FrameRecord::Saved(saved.to_vec()))?;
     }
     append(if snapshot.closed {
@@ -254,8 +254,9 @@ impl DirectoryState {
         let programmed = pages
             .flat_map(|page| &page.slots)
             .map(|spare| &spare.content);
-        let all = programmed.chain(self.saved.values());
-        all.filter_map(|content| place_of(content, places))
+        let contents = programmed.chain(self.saved.values());
+        contents
+            .filter_map(|content| place_of(content, places))
             .collect()
     }
 

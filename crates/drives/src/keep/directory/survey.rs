@@ -33,8 +33,8 @@ pub struct Damage {
 impl fmt::Display for Damage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: ", self.file.display())?;
-        if let Some(at) = self.at {
-            write!(f, "byte {at}: ")?;
+        if let Some(byte) = self.at {
+            write!(f, "byte {byte}: ")?;
         }
         f.write_str(&self.what)
     }
@@ -199,8 +199,8 @@ impl DirectorySurvey {
             survey.end = Some((turn, end));
             if whole < 2 {
                 let file = end::path(path);
-                let what = format!("{}: one of its two copies is damaged", file.display());
-                survey.notes.push(what);
+                let note = format!("{}: one of its two copies is damaged", file.display());
+                survey.notes.push(note);
             }
         }
         Ok(survey)
@@ -223,20 +223,20 @@ impl DirectorySurvey {
         Ok(())
     }
 
-    pub(super) fn damaged(&mut self, file: &Path, at: Option<u64>, what: impl Into<String>) {
+    pub(super) fn damaged(&mut self, file: &Path, byte: Option<u64>, problem: impl Into<String>) {
         self.damages.push(Damage {
             file: file.to_owned(),
-            at,
-            what: what.into(),
+            at: byte,
+            what: problem.into(),
         });
     }
 
-    fn saw(&mut self, file: &Path, found: &FrameScan) {
+    fn saw(&mut self, file: &Path, scan: &FrameScan) {
         self.seen.push(FrameFileSummary {
             file: file.to_owned(),
-            frames: found.count,
-            bytes: found.bytes,
-            behind: file_bytes(file).saturating_sub(found.bytes),
+            frames: scan.count,
+            bytes: scan.bytes,
+            behind: file_bytes(file).saturating_sub(scan.bytes),
         });
     }
 
@@ -245,7 +245,7 @@ impl DirectorySurvey {
         let file = checkpoint_path(&self.path, number);
         let (mut stored, mut format, mut ends, mut headless) = (None, 0, false, false);
         let (places, mut known) = (self.places.clone(), Ok(()));
-        let each = |record: FrameRecord| {
+        let take_record = |record: FrameRecord| {
             ends = matches!(record, FrameRecord::End | FrameRecord::Closed);
             match (&mut stored, record) {
                 (None, FrameRecord::Header(version, config)) => {
@@ -256,29 +256,29 @@ impl DirectorySurvey {
                 (Some(stored), record) => stored.take(record),
             }
         };
-        let found = if is_old(&file)? {
-            old::read(&file, &self.places, each)?
+        let scan = if is_old(&file)? {
+            old::read(&file, &self.places, take_record)?
         } else {
-            let wanted = ExpectedFrameFile {
+            let expected = ExpectedFrameFile {
                 number: Some(number),
                 ..ExpectedFrameFile::any(FrameFileKind::Checkpoint)
             };
-            frames::read(&file, (wanted, &self.places), each)?
+            frames::read(&file, (expected, &self.places), take_record)?
         };
         known?;
-        self.saw(&file, &found);
-        let what = match &found.ended {
+        self.saw(&file, &scan);
+        let problem = match &scan.ended {
             FrameFileEnd::Damaged(what, behind) => format!("{what}{}", also(behind)),
             FrameFileEnd::Torn => "it is cut short".to_owned(),
             FrameFileEnd::Whole if headless || stored.is_none() => "it has no header".to_owned(),
             FrameFileEnd::Whole if !ends => "its end is missing".to_owned(),
             FrameFileEnd::Whole => String::new(),
         };
-        let (Some(stored), true) = (stored, what.is_empty()) else {
-            self.damaged(&file, Some(found.bytes), what);
+        let (Some(stored), true) = (stored, problem.is_empty()) else {
+            self.damaged(&file, Some(scan.bytes), problem);
             return Ok(None);
         };
-        let is_known = match found.place {
+        let is_known = match scan.place {
             Some(_) => (VERSION_MIN..=VERSION).contains(&format),
             None => old::has(format),
         };
@@ -294,8 +294,8 @@ impl DirectorySurvey {
             format,
             title: stored.config.name.clone(),
             stored,
-            directory: found.place.map_or(0, |place| place.directory),
-            chain: found.begins,
+            directory: scan.place.map_or(0, |place| place.directory),
+            chain: scan.begins,
             last: number,
             tail: None,
             bytes_before: 0,
@@ -321,20 +321,20 @@ impl DirectorySurvey {
                 }
                 break;
             }
-            let found = self.read_log(number, &mut base, end)?;
-            let whole = self.judge_log(number, &found, (end, needed, has_next));
+            let scan = self.read_log(number, &mut base, end)?;
+            let whole = self.judge_log(number, &scan, (end, needed, has_next));
             base.last = number;
-            base.chain = found.chain;
+            base.chain = scan.chain;
             if !whole || !(has_next || end.is_some_and(|end| end.log > number)) {
                 if whole {
-                    let begun = found.place.is_some() || old::has(base.format);
-                    base.tail = begun.then_some(found);
+                    let begun = scan.place.is_some() || old::has(base.format);
+                    base.tail = begun.then_some(scan);
                 } else {
-                    self.count_lost(number, &found, end)?;
+                    self.count_lost(number, &scan, end)?;
                 }
                 break;
             }
-            base.bytes_before += found.bytes;
+            base.bytes_before += scan.bytes;
             number += 1;
         }
         self.base = Some(base);
@@ -348,84 +348,84 @@ impl DirectorySurvey {
         end: Option<LogEnd>,
     ) -> Result<FrameScan, LabError> {
         let file = log_path(&self.path, number);
-        let here = end.filter(|end| end.log == number);
-        let unsure = here.is_some_and(|end| end.may_have_crashed(self.boot));
+        let own_end = end.filter(|end| end.log == number);
+        let unsure = own_end.is_some_and(|end| end.may_have_crashed(self.boot));
         let mut frame = 0;
         let (named, stored) = (&mut base.named, &mut base.stored);
-        let each = |record: FrameRecord| {
+        let take_record = |record: FrameRecord| {
             if unsure {
                 named.note(&record, frame);
             }
             frame += 1;
             stored.take(record);
         };
-        let found = if old::has(base.format) {
-            old::read(&file, &self.places, each)?
+        let scan = if old::has(base.format) {
+            old::read(&file, &self.places, take_record)?
         } else {
-            let wanted = ExpectedFrameFile {
+            let expected = ExpectedFrameFile {
                 kind: FrameFileKind::Log,
                 directory: Some(base.directory),
                 number: Some(number),
                 begins: Some(base.chain),
-                there: here.map_or(0, |end| end.bytes),
-                frames_max: here.map_or(u64::MAX, |_| self.frames_max),
+                there: own_end.map_or(0, |end| end.bytes),
+                frames_max: own_end.map_or(u64::MAX, |_| self.frames_max),
             };
-            let mut found = frames::read(&file, (wanted, &self.places), each)?;
-            if found.place.is_none() {
-                found.chain = base.chain;
+            let mut scan = frames::read(&file, (expected, &self.places), take_record)?;
+            if scan.place.is_none() {
+                scan.chain = base.chain;
             }
-            found
+            scan
         };
-        self.saw(&file, &found);
-        Ok(found)
+        self.saw(&file, &scan);
+        Ok(scan)
     }
 
     /// Whether a log is what it was when the last command was acknowledged.
     fn judge_log(
         &mut self,
         number: u64,
-        found: &FrameScan,
+        scan: &FrameScan,
         (end, needed, has_next): (Option<LogEnd>, bool, bool),
     ) -> bool {
         let file = log_path(&self.path, number);
-        let all = file_bytes(&file);
-        let here = end.filter(|end| end.log == number);
-        let crashed = here.filter(|end| end.may_have_crashed(self.boot));
-        let certain = crashed.map(|end| end.synced.max(found.synced));
-        let (at, what) = match &found.ended {
+        let file_len = file_bytes(&file);
+        let own_end = end.filter(|end| end.log == number);
+        let crashed = own_end.filter(|end| end.may_have_crashed(self.boot));
+        let certain = crashed.map(|end| end.synced.max(scan.synced));
+        let (at, what) = match &scan.ended {
             // What was not on disk yet when the machine crashed.
             FrameFileEnd::Damaged(..) | FrameFileEnd::Torn
-                if !has_next && certain.is_some_and(|certain| found.bytes >= certain) =>
+                if !has_next && certain.is_some_and(|certain| scan.bytes >= certain) =>
             {
-                let (file, cut) = (file.display(), all - found.bytes);
+                let (file, cut) = (file.display(), file_len - scan.bytes);
                 self.notes.push(format!(
                     "{file}: byte {}: {cut} bytes behind the last sync are not whole: the \
                      machine has crashed, and what was not flushed is cut off",
-                    found.bytes
+                    scan.bytes
                 ));
                 return true;
             }
-            FrameFileEnd::Damaged(what, behind) => (found.bytes, format!("{what}{}", also(behind))),
-            FrameFileEnd::Torn if needed && found.place.is_none() && here.is_some() => {
+            FrameFileEnd::Damaged(what, behind) => (scan.bytes, format!("{what}{}", also(behind))),
+            FrameFileEnd::Torn if needed && scan.place.is_none() && own_end.is_some() => {
                 (0, "it is cut short".to_owned())
             }
             FrameFileEnd::Torn if has_next => (
-                found.bytes,
+                scan.bytes,
                 "it is cut short, and another log follows".to_owned(),
             ),
-            FrameFileEnd::Torn if !self.may_be_torn(&file, number, found) => {
+            FrameFileEnd::Torn if !self.may_be_torn(&file, number, scan) => {
                 (0, "its head is wrong and cut short".to_owned())
             }
             FrameFileEnd::Torn | FrameFileEnd::Whole => {
-                if found.ended == FrameFileEnd::Torn && all > found.bytes {
-                    let (file, torn) = (file.display(), all - found.bytes);
+                if scan.ended == FrameFileEnd::Torn && file_len > scan.bytes {
+                    let (file, torn) = (file.display(), file_len - scan.bytes);
                     self.notes.push(format!(
                         "{file}: byte {}: {torn} bytes of a frame that was not finished, by a \
                          kill or a full disk: nothing in it was acknowledged",
-                        found.bytes
+                        scan.bytes
                     ));
                 }
-                return self.reaches(&file, found, here, certain);
+                return self.reaches(&file, scan, own_end, certain);
             }
         };
         self.damaged(&file, Some(at), what);
@@ -433,8 +433,8 @@ impl DirectorySurvey {
     }
 
     /// Whether a file of less than a head is the beginning of this log.
-    fn may_be_torn(&self, file: &Path, number: u64, found: &FrameScan) -> bool {
-        if found.place.is_some() || found.bytes > 0 {
+    fn may_be_torn(&self, file: &Path, number: u64, scan: &FrameScan) -> bool {
+        if scan.place.is_some() || scan.bytes > 0 {
             return true;
         }
         let Some((_, end)) = self.end else {
@@ -453,22 +453,22 @@ impl DirectorySurvey {
     fn reaches(
         &mut self,
         file: &Path,
-        found: &FrameScan,
-        here: Option<LogEnd>,
+        scan: &FrameScan,
+        own_end: Option<LogEnd>,
         certain: Option<u64>,
     ) -> bool {
-        let Some(end) = here else {
+        let Some(end) = own_end else {
             return true;
         };
         let bytes = certain.unwrap_or(end.bytes);
-        if found.bytes < bytes {
-            let what = format!("it ends here, of {bytes} bytes that were acknowledged");
-            self.damaged(file, Some(found.bytes), what);
+        if scan.bytes < bytes {
+            let problem = format!("it ends here, of {bytes} bytes that were acknowledged");
+            self.damaged(file, Some(scan.bytes), problem);
             return false;
         }
-        if certain.is_none() && bytes > 0 && found.chain_there != Some(end.chain) {
-            let what = "the frames before it are not those that were acknowledged";
-            self.damaged(file, Some(bytes), what);
+        if certain.is_none() && bytes > 0 && scan.chain_there != Some(end.chain) {
+            let problem = "the frames before it are not those that were acknowledged";
+            self.damaged(file, Some(bytes), problem);
             return false;
         }
         true
@@ -491,21 +491,21 @@ impl DirectorySurvey {
     fn count_lost(
         &mut self,
         number: u64,
-        found: &FrameScan,
+        scan: &FrameScan,
         end: Option<LogEnd>,
     ) -> Result<(), LabError> {
         let file = log_path(&self.path, number);
         let acknowledged = end.filter(|end| end.log == number);
-        let frames = acknowledged.map_or(0, |end| end.frames.saturating_sub(found.count));
+        let frames = acknowledged.map_or(0, |end| end.frames.saturating_sub(scan.count));
         let bytes = acknowledged
             .map_or(0, |end| end.bytes)
             .max(file_bytes(&file));
-        let behind = match &found.ended {
+        let behind = match &scan.ended {
             FrameFileEnd::Damaged(_, behind) => behind.frames,
             _ => 0,
         };
         self.lost.frames += frames.max(behind);
-        self.lost.bytes += bytes.saturating_sub(found.bytes);
+        self.lost.bytes += bytes.saturating_sub(scan.bytes);
         let later: Vec<u64> = self.logs.range(number + 1..).copied().collect();
         for later in later {
             let file = log_path(&self.path, later);
@@ -514,7 +514,7 @@ impl DirectorySurvey {
             if let Some(base) = &self.base {
                 places.are_of(&base.stored.config)?;
             }
-            let found = if is_old(&file)? {
+            let scan = if is_old(&file)? {
                 old::read(&file, &places, drop)?
             } else {
                 frames::read(
@@ -523,7 +523,7 @@ impl DirectorySurvey {
                     drop,
                 )?
             };
-            self.lost.frames += found.count;
+            self.lost.frames += scan.count;
             self.lost.bytes += file_bytes(&file);
         }
         Ok(())
@@ -536,12 +536,12 @@ impl DirectorySurvey {
         }
         let file = end::path(&self.path);
         let Some((_, end)) = self.end else {
-            let what = if file.exists() {
+            let problem = if file.exists() {
                 "it is damaged"
             } else {
                 "it is missing"
             };
-            self.damaged(&file, None, what);
+            self.damaged(&file, None, problem);
             return false;
         };
         if end.directory != base.directory {
@@ -553,11 +553,11 @@ impl DirectorySurvey {
         // Between the beginning of a log and the first word about it.
         let begun = file_bytes(&next) <= HEAD as u64;
         if end.log < base.number || last > end.log + 1 || (last > end.log && !begun) {
-            let what = format!(
+            let problem = format!(
                 "it is of an older state: log {}, of checkpoint {} and log {last}",
                 end.log, base.number
             );
-            self.damaged(&file, None, what);
+            self.damaged(&file, None, problem);
             return false;
         }
         true

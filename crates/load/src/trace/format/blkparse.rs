@@ -55,8 +55,8 @@ impl Parser for Blkparse {
             _ => return Err(format!("`{}` is no action", excerpt(action))),
         }
         let rwbs = words.next().ok_or_else(|| "no RWBS".to_owned())?;
-        let rest: Vec<&str> = words.collect();
-        let (sector, sectors) = extent(&rest)?;
+        let extent_words: Vec<&str> = words.collect();
+        let (sector, sectors) = extent(&extent_words)?;
         if !sink.admits(device) {
             return Ok(());
         }
