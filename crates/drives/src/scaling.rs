@@ -131,8 +131,8 @@ fn summary(config: &DriveConfig, small: &DriveConfig) -> String {
         _ => "dies, ".to_owned(),
     };
     format!(
-        "scaled from {} to {}: {} of {} superblocks, {} of {} pages each; {dies_text}page times and \
-         effective over-provisioning {:.1} % as in the whole drive",
+        "scaled from {} to {}: {} of {} superblocks, {} of {} pages each; {dies_text}page times \
+         and effective over-provisioning {:.1} % as in the whole drive",
         Bytes(config.user_bytes),
         Bytes(small.user_bytes),
         small.shape.blocks_per_plane,

@@ -114,7 +114,7 @@ impl JobFile {
 }
 
 impl ResolvedJob<'_> {
-    /// The setting that stands: the last whose name is `wanted`.
+    /// The setting that stands: the last whose name `is_wanted`.
     pub fn last(&self, is_wanted: impl Fn(&str) -> bool) -> Option<&JobOption> {
         let settings = self.settings.iter().rev();
         settings.copied().find(|setting| is_wanted(&setting.name))

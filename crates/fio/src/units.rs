@@ -70,7 +70,7 @@ impl JobOption {
     /// A size in bytes.
     ///
     /// # Errors
-    /// When it is none: [`Error::BadValue`].
+    /// When the value has another form: [`Error::BadValue`].
     pub fn size(&self, kb_base: u64) -> Result<u64, Error> {
         number(self.text(), kb_base).ok_or_else(|| self.bad(SIZE, ""))
     }
@@ -78,7 +78,7 @@ impl JobOption {
     /// A size in bytes or in per cent.
     ///
     /// # Errors
-    /// When it is none: [`Error::BadValue`].
+    /// When the value has another form: [`Error::BadValue`].
     pub fn size_or_percent(&self, kb_base: u64) -> Result<SizeOrPercent, Error> {
         match self.text().strip_suffix('%') {
             Some(percent) => match percent.parse() {
@@ -92,7 +92,7 @@ impl JobOption {
     /// A block size: a size that drives can address.
     ///
     /// # Errors
-    /// When it is none: [`Error::BadValue`].
+    /// When the value has another form: [`Error::BadValue`].
     pub fn block(&self, text: &str, kb_base: u64) -> Result<u32, Error> {
         let bytes = number(text, kb_base).ok_or_else(|| self.bad(SIZE, ""))?;
         if bytes == 0 || !bytes.is_multiple_of(512) || bytes > u64::from(u32::MAX) {
@@ -114,7 +114,7 @@ impl JobOption {
     /// A whole number in a range.
     ///
     /// # Errors
-    /// When it is none: [`Error::BadValue`].
+    /// When the value has another form: [`Error::BadValue`].
     pub fn count(&self, kb_base: u64, range: std::ops::RangeInclusive<u64>) -> Result<u64, Error> {
         match number(self.text(), kb_base) {
             Some(n) if range.contains(&n) => Ok(n),
@@ -128,7 +128,7 @@ impl JobOption {
     /// 0 or 1; an option without a value is 1.
     ///
     /// # Errors
-    /// When it is none: [`Error::BadValue`].
+    /// When the value has another form: [`Error::BadValue`].
     pub fn flag(&self) -> Result<bool, Error> {
         match self.text() {
             "0" => Ok(false),
@@ -140,7 +140,7 @@ impl JobOption {
     /// 0 to 100, without a per cent sign.
     ///
     /// # Errors
-    /// When it is none: [`Error::BadValue`].
+    /// When the value has another form: [`Error::BadValue`].
     pub fn percent(&self) -> Result<u8, Error> {
         match self.text().parse() {
             Ok(percent @ 0..=100) => Ok(percent),
@@ -151,7 +151,7 @@ impl JobOption {
     /// A time in ns; plain numbers are in `unit`.
     ///
     /// # Errors
-    /// When it is none: [`Error::BadValue`].
+    /// When the value has another form: [`Error::BadValue`].
     pub fn time_ns(&self, unit: TimeUnit) -> Result<u64, Error> {
         let text = self.text();
         let end = text
@@ -217,7 +217,7 @@ impl JobOption {
     /// The lists of `bssplit`.
     ///
     /// # Errors
-    /// When it is none: [`Error::BadValue`].
+    /// When the value has another form: [`Error::BadValue`].
     pub fn splits(&self, kb_base: u64) -> Result<[Vec<BlockSizeShare>; 3], Error> {
         let lists: Result<Vec<_>, _> = self
             .text()

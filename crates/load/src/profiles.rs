@@ -21,7 +21,10 @@ pub struct WorkloadProfile {
 
 macro_rules! profiles {
     ($($name:literal),* $(,)?) => {
-        &[$(WorkloadProfile { name: $name, text: include_str!(concat!("profiles/", $name, ".fio")) }),*]
+        &[$(WorkloadProfile {
+            name: $name,
+            text: include_str!(concat!("profiles/", $name, ".fio")),
+        }),*]
     };
 }
 
@@ -152,5 +155,4 @@ impl WorkloadProfile {
 }
 
 #[cfg(test)]
-#[path = "profiles_tests.rs"]
 mod tests;

@@ -170,7 +170,7 @@ impl SourceFile {
     }
 }
 
-/// Number of the line that holds byte `at`, from 1.
+/// Number of the line that holds `byte`, from 1.
 pub fn line_of(text: &str, byte: usize) -> usize {
     text[..byte].matches('\n').count() + 1
 }
@@ -185,7 +185,7 @@ pub fn words<'a>(code: &'a str, word: &'a str) -> impl Iterator<Item = usize> + 
         })
 }
 
-/// End of the item that begins at `at`: behind its `;` or its closing brace.
+/// End of the item that begins at `start`: behind its `;` or its closing brace.
 fn item_end(code: &str, start: usize) -> Option<usize> {
     let mut depth = 0_i32;
     let mut inner = 0_i32;

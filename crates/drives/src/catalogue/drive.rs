@@ -92,5 +92,4 @@ impl CatalogueDrive {
 }
 
 #[cfg(test)]
-#[path = "drive_tests.rs"]
 mod tests;

@@ -78,8 +78,8 @@ fn kind_of_value(kind: &str) -> &str {
     }
 }
 
-/// `table.key` in which the byte `at` of a file lies that the library wrote: each value is a
-/// table of its own there. `None` of what stands outside of tables.
+/// `table.key` around the byte `byte` of a file that the library wrote: each value is a table of
+/// its own there. `None` outside of tables.
 fn key_at(written: &str, byte: usize) -> Option<String> {
     let line_end = written[byte.min(written.len())..].find('\n');
     let until = line_end.map_or(written.len(), |more| byte + more);
@@ -87,7 +87,7 @@ fn key_at(written: &str, byte: usize) -> Option<String> {
     let last = lines.clone().next()?;
     let header = lines.find(|line| line.starts_with('['))?;
     let header = header.trim_matches(['[', ']']);
-    // A value that is none stands in its table as it is.
+    // Plain values stay in the table unchanged.
     let bare = last.split_once('=').filter(|_| !header.contains('.'));
     Some(match bare {
         Some((key, _)) => format!("{header}.{}", key.trim()),

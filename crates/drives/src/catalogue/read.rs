@@ -42,8 +42,8 @@ pub fn names() -> Result<Vec<String>, LabError> {
 }
 
 /// One drive of each family to put beside another: its base or, where that is not validated, the
-/// smallest member that is. A family of which none is validated has none; one without figures of
-/// sheets has its base.
+/// smallest member that is. A family without a validated drive has no reference; one without
+/// figures of sheets has its base.
 ///
 /// # Errors
 /// Never for a released build: a test loads every file.

@@ -133,7 +133,7 @@ impl SaveTarget {
             OverwritePolicy::Replace => {
                 std::fs::rename(&self.temporary, &self.path).map_err(failed)?
             }
-            // A link is made only where there is nothing: whoever came in between keeps theirs.
+            // A link is made only where there is no file: one made in between stays.
             OverwritePolicy::Refuse => match std::fs::hard_link(&self.temporary, &self.path) {
                 Ok(()) => std::fs::remove_file(&self.temporary).map_err(failed)?,
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {

@@ -22,7 +22,7 @@ impl Default for DedupeOptions {
 }
 
 impl DedupeOptions {
-    /// In writes of which the smallest has `unit` bytes.
+    /// The repetition in units of `unit` bytes, the smallest write.
     pub fn plan(&self, unit: u64) -> Option<Dedupe> {
         (self.percent > 0).then(|| Dedupe {
             percent: self.percent,

@@ -21,19 +21,20 @@
 //! * Zipf is exact rather than approximate.
 //! * `verify` reads back what fio would ([`crate::follow`]), by stamps of ssdlab's own.
 //! * `flow`, `exitall`, `steadystate` and `latency_target` are the engine's.
+//! * A run repeats whatever `randrepeat` says; change `randseed` for another.
 //!
 //! # For other programs
 //!
-//! This module stands alone: it turns a text into a [`WorkloadPlan`] and knows no device, no clock and no
-//! engine. A plan's job becomes commands with [`crate::follow::FollowUpStream`]:
+//! This module stands alone: it turns a text into a [`WorkloadPlan`] and knows no device, no clock
+//! and no engine. A plan's job becomes commands with [`crate::follow::FollowUpStream`]:
 //!
 //! ```
-//! use ssdlab_load::{fio, follow::Followed};
+//! use ssdlab_load::{fio, follow::FollowUpStream};
 //!
 //! let text = "[global]\nbs=4k\nsize=64k\n[a]\nrw=write:4k\nverify=crc32c\n";
 //! let plan = fio::parse(text, "a.fio").expect("a job file");
 //! let job = &plan.phases[0].jobs[0];
-//! let mut commands = Followed::new(job, 0, 1 << 30).expect("it fits 1 GiB");
+//! let mut commands = FollowUpStream::new(job, 0, 1 << 30).expect("it fits 1 GiB");
 //! let first = commands.next_command().expect("a command");
 //! assert_eq!((first.offset, first.len), (0, 4096));
 //! assert_eq!(commands.next_command().map(|c| c.offset), Some(8192));
@@ -43,11 +44,12 @@
 //! assert!(error.to_string().contains("a.fio:2: fio option `iodeph` is not supported"));
 //! assert!(error.to_string().contains("a.fio:3: `rw` cannot be `rad`"));
 //! ```
-//! * A run repeats whatever `randrepeat` says; change `randseed` for another.
 //!
 //! Source: fio HOWTO, parse.c, options.c.
 
+mod addresses;
 mod bindings;
+mod contradictions;
 mod dedupe;
 mod draft;
 mod engines;
@@ -56,6 +58,7 @@ mod notes;
 mod options;
 mod pattern;
 mod refusals;
+mod region;
 mod replayed;
 mod setters;
 mod zbd;
@@ -212,8 +215,9 @@ fn place(jobs: &mut [ParsedJob], errors: &mut Vec<Error>) {
     files::place(&mut placed, errors);
     errors.extend(jobs.iter().filter_map(|parsed| {
         let moved = parsed.job.offset > 0 || parsed.job.steps.several_files;
-        (parsed.job.replay.is_some() && moved)
-            .then(|| draft::refuse(parsed.section, "read_iolog beside other files", ONE_FILE))
+        (parsed.job.replay.is_some() && moved).then(|| {
+            contradictions::refuse(parsed.section, "read_iolog beside other files", ONE_FILE)
+        })
     }));
 }
 

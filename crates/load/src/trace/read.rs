@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 pub const WINDOW: usize = 1 << 16;
 /// Lines that are kept of those that cannot be understood.
 const SHOWN_MAX: usize = 10;
-/// The longest line; what is longer is no line of a trace.
+/// The longest line of a trace; a longer one is an error.
 const LINE_MAX: u64 = 1 << 16;
 /// Bytes from which the format is detected.
 const HEAD: u64 = 1 << 16;
@@ -82,7 +82,7 @@ pub struct TraceReadStats {
     pub shown: Vec<BadLine>,
     /// Well-formed lines that are no command of the device: headers, other actions.
     pub skipped: u64,
-    /// Devices of which commands were seen (the first sixteen).
+    /// Devices whose commands were seen (the first sixteen).
     pub devices: Vec<String>,
     /// The last line has no end: it may have been cut short.
     pub unended: bool,
@@ -519,5 +519,4 @@ fn unknown(path: &Path, head: &[u8]) -> LabError {
 }
 
 #[cfg(test)]
-#[path = "read_tests.rs"]
 mod tests;

@@ -125,7 +125,7 @@ impl BlockRuns {
         }
     }
 
-    /// Makes `at` the first block of a run, if it lies inside one.
+    /// Makes `block` the first block of a run, if it lies inside one.
     fn split(&mut self, block: u64) {
         let Some((_, run)) = self.runs.range_mut(..block).next_back() else {
             return;

@@ -160,7 +160,7 @@ impl<W: Write> TraceWriter<W> {
             }
         };
         self.lost.flags += u64::from(event.fua || event.preflush);
-        // A command of which it is not known completes at once.
+        // A command without a completion time completes at once.
         let response = event.done_or_issued_ns() - event.issued_ns;
         self.lost.completions += u64::from(event.done_ns.is_none());
         writeln!(
@@ -237,7 +237,7 @@ impl<W: Write> TraceWriter<W> {
         Ok(())
     }
 
-    /// A line when a command completes; one of which that is not known completes at once.
+    /// A line when a command completes; one without a completion time completes at once.
     fn biosnoop(&mut self, event: &TraceEvent) -> io::Result<()> {
         self.lost.completions += u64::from(event.done_ns.is_none());
         let done_ns = event.done_or_issued_ns();

@@ -202,10 +202,11 @@ impl<'ast> Visit<'ast> for PathVisitor<'_> {
 
     fn visit_pat_ident(&mut self, bound: &'ast PatIdent) {
         let name = bound.ident.to_string();
-        match name.starts_with(char::is_uppercase) {
+        if name.starts_with(char::is_uppercase) {
             // A constant or a variant to compare with.
-            true => self.path(&[name]),
-            false => drop(self.bound.insert(name)),
+            self.path(&[name]);
+        } else {
+            self.bound.insert(name);
         }
         visit::visit_pat_ident(self, bound);
     }

@@ -141,7 +141,7 @@ fn time(r: &QuantityReader<'_>, t: &WearTable) -> Result<Option<u64>, LabError> 
     Err(r.bad(&key("retry_time"), &sourced.value, allowed))
 }
 
-/// A code with more check bits than data is none. Data that is not given is that of the code usual
+/// Refuses a code with more check bits than data. Data that is not given is that of the code usual
 /// for the cells.
 fn check_code(
     r: &QuantityReader<'_>,

@@ -17,13 +17,14 @@ impl DriveDir {
 
     pub(super) fn begin_checkpoint(&mut self) -> Result<(), LabError> {
         let (snapshot, ended) = self.begin_log(false)?;
-        let (path, sync) = (&self.path, self.safety == CrashSafety::Host);
-        let log = (self.log.place(), ended.chain(), self.places.clone());
         self.background = Some(BackgroundCheckpoint::begin(
-            path,
-            log,
-            (snapshot, ended),
-            sync,
+            &self.path,
+            self.log.place(),
+            ended.chain(),
+            self.places.clone(),
+            snapshot,
+            ended,
+            self.safety == CrashSafety::Host,
         )?);
         Ok(())
     }
@@ -54,7 +55,7 @@ impl DriveDir {
             // First: a log that another follows is whole.
             self.sync()?;
         }
-        let mut log = FrameFileWriter::create(&path, (place, self.log.chain()), &self.places)?;
+        let mut log = FrameFileWriter::create(&path, place, self.log.chain(), &self.places)?;
         if host {
             log.sync()?;
             sync_folder(&self.path)?;
@@ -69,7 +70,7 @@ impl DriveDir {
         }
         self.bytes_before += ended.bytes();
         let drive = self.data.drive_mut();
-        let snapshot = Snapshot::of(drive, &self.title, (&self.saved, closed));
+        let snapshot = Snapshot::of(drive, &self.title, &self.saved, closed);
         Ok((snapshot, ended))
     }
 
@@ -81,8 +82,8 @@ impl DriveDir {
         let (log, sync) = (self.log.place(), self.safety == CrashSafety::Host);
         let (begins, go_on) = (ended.chain(), AtomicBool::new(false));
         let number = log.number;
-        let of = (log, begins, &self.places);
-        let written = write_checkpoint(&self.path, of, snapshot, (sync, &go_on));
+        let (path, places) = (&self.path, &self.places);
+        let written = write_checkpoint(path, log, begins, places, snapshot, sync, &go_on);
         self.checkpoint_bytes = written.inspect_err(|error| {
             if !error.is_out_of_room() {
                 self.log.give_up(error.to_string());

@@ -1,5 +1,5 @@
 //! `DIR/end`: how far the log was acknowledged. Without it, a log that lost its end at the border
-//! of two frames would look like one of which the rest had never happened.
+//! of two frames would look complete.
 //!
 //! ```text
 //! slot = magic "ssdlabKE" | turn u64 | directory u64 | boot u64 | flags u64 | log u64 | bytes u64
@@ -151,7 +151,7 @@ impl LogEndFile {
     }
 
     /// Opens it where its newest slot has this turn.
-    pub fn open(directory: &Path, (turn, end): (u64, LogEnd)) -> Result<LogEndFile, LabError> {
+    pub fn open(directory: &Path, turn: u64, end: LogEnd) -> Result<LogEndFile, LabError> {
         let path = path(directory);
         let opened = File::options().write(true).open(&path);
         let file = opened.map_err(|e| LabError::file("opening", &path, e))?;

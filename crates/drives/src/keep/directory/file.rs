@@ -59,7 +59,7 @@ impl FrameFileId {
         }
     }
 
-    /// Sum of a head, of which the sum itself is left out.
+    /// Sum of a head without its sum field.
     fn sum(self, head: &[u8; HEAD]) -> u64 {
         let mut input = [0; 24 + HEAD - 8];
         input[..8].copy_from_slice(&self.magic());
@@ -88,7 +88,7 @@ impl FrameFileId {
     }
 
     /// Reads the head of a file of this kind: the place that it names, and its chain; `None` when
-    /// it is none.
+    /// it is not such a head.
     pub fn of_head(kind: FrameFileKind, head: &[u8; HEAD]) -> Option<(FrameFileId, u64)> {
         let place = FrameFileId {
             directory: le_u64(&head[16..24]),
@@ -172,17 +172,17 @@ pub fn le_u64(bytes: &[u8]) -> u64 {
     bytes.iter().rev().fold(0, |n, &b| n << 8 | u64::from(b))
 }
 
-/// Writes all of `bytes` at `at`.
+/// Writes all of `bytes` at `offset`.
 #[cfg(unix)]
 pub(super) fn write_all_at(file: &File, bytes: &[u8], offset: u64) -> io::Result<()> {
     std::os::unix::fs::FileExt::write_all_at(file, bytes, offset)
 }
 
-/// Writes all of `bytes` at `at`; the file's own position moves.
+/// Writes all of `bytes` at `offset`; the file's own position moves.
 #[cfg(not(unix))]
-pub(super) fn write_all_at(mut file: &File, bytes: &[u8], at: u64) -> io::Result<()> {
+pub(super) fn write_all_at(mut file: &File, bytes: &[u8], offset: u64) -> io::Result<()> {
     use std::io::{Seek, Write};
-    file.seek(io::SeekFrom::Start(at))?;
+    file.seek(io::SeekFrom::Start(offset))?;
     file.write_all(bytes)
 }
 

@@ -43,7 +43,8 @@ impl FrameFileWriter {
     /// leaves nothing.
     pub fn create(
         path: &Path,
-        (place, chain): (FrameFileId, u64),
+        place: FrameFileId,
+        chain: u64,
         places: &Arc<DataPlaces>,
     ) -> Result<FrameFileWriter, LabError> {
         let file = File::create(path).map_err(|e| LabError::file("creating", path, e))?;
@@ -65,7 +66,7 @@ impl FrameFileWriter {
         })
     }
 
-    /// The file in which `found` was found; what is behind that is cut off.
+    /// The file that `scan` has read; what is behind its frames is cut off.
     pub fn open(
         path: &Path,
         place: FrameFileId,
@@ -83,7 +84,7 @@ impl FrameFileWriter {
             chain: scan.chain,
             synced: scan.synced.min(scan.bytes),
             pending: Vec::new(),
-            last_contents: scan.said,
+            last_contents: scan.last_contents,
             broken: None,
         })
     }
@@ -242,14 +243,14 @@ pub struct FrameScan {
     pub chain_there: Option<u64>,
     /// Bytes that were on disk, as any good frame of the file says.
     pub synced: u64,
-    /// What was said in them.
-    pub said: LastContents,
+    /// The last contents in them.
+    pub last_contents: LastContents,
     /// How the file ends.
     pub ended: FrameFileEnd,
 }
 
 impl FrameScan {
-    /// Of an empty file of the directory of these places.
+    /// Result for an empty file.
     pub(super) fn nothing(places: &Arc<DataPlaces>) -> FrameScan {
         FrameScan {
             place: None,
@@ -259,7 +260,7 @@ impl FrameScan {
             chain: 0,
             chain_there: None,
             synced: 0,
-            said: LastContents::of(places),
+            last_contents: LastContents::of(places),
             ended: FrameFileEnd::Whole,
         }
     }
@@ -311,13 +312,14 @@ impl ExpectedFrameFile {
     }
 }
 
-/// Reads the frames of the file `path`; `each` gets their records.
+/// Reads the frames of the file `path`; `take_record` gets their records.
 ///
 /// # Errors
 /// When the file cannot be read, or another build wrote it.
 pub fn read(
     path: &Path,
-    (expected, places): (ExpectedFrameFile, &Arc<DataPlaces>),
+    expected: ExpectedFrameFile,
+    places: &Arc<DataPlaces>,
     take_record: impl FnMut(FrameRecord),
 ) -> Result<FrameScan, LabError> {
     let failed = |error| LabError::file("reading", path, error);
@@ -326,16 +328,20 @@ pub fn read(
     read_from(
         &mut BufReader::new(file),
         len,
-        (path, expected, places),
+        path,
+        expected,
+        places,
         take_record,
     )
 }
 
-/// Reads an `input` of `all` bytes as [`read`] does.
+/// Reads an `input` of `len` bytes as [`read`] does.
 pub fn read_from<R: Read + Seek>(
     input: &mut R,
     len: u64,
-    (path, expected, places): (&Path, ExpectedFrameFile, &Arc<DataPlaces>),
+    path: &Path,
+    expected: ExpectedFrameFile,
+    places: &Arc<DataPlaces>,
     mut take_record: impl FnMut(FrameRecord),
 ) -> Result<FrameScan, LabError> {
     let failed = |error| LabError::file("reading", path, error);
@@ -375,7 +381,7 @@ pub fn read_from<R: Read + Seek>(
         let mut from = payload.as_slice();
         let mut reader = Reader::new(&mut from, payload.len() as u64);
         let frame_start = scan.bytes - (HEAD + payload.len()) as u64;
-        let record = FrameRecord::load(&mut reader, &mut scan.said);
+        let record = FrameRecord::load(&mut reader, &mut scan.last_contents);
         take_record(record.map_err(|error| of_other_build(path, frame_start, &error.to_string()))?);
     };
     if let FrameFileEnd::Damaged(_, behind) = &mut scan.ended {
@@ -386,7 +392,7 @@ pub fn read_from<R: Read + Seek>(
     Ok(scan)
 }
 
-/// A file of which no frame can be used.
+/// The end of a file without a usable frame.
 fn not_it(why: &str, bytes: u64) -> FrameFileEnd {
     FrameFileEnd::Damaged(why.to_owned(), TrailingFrames { frames: 0, bytes })
 }

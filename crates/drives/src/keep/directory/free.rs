@@ -1,7 +1,7 @@
 //! Places that nothing names: which of them are given next, and which are not yet.
 //!
 //! A write of the file in one piece costs a fraction of one page by page, so a command's places are
-//! taken together, from the groups of neighbours of which most are free, in order of address.
+//! taken together, from the groups of neighbours that are mostly free, in order of address.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -95,7 +95,8 @@ impl FreePlaceGroups {
         self.free[group as usize]
     }
 
-    /// Takes `count` places into `taken`, or all there are: in order of address where groups allow.
+    /// Takes `count` places into `places`, or all there are, in order of address where groups
+    /// allow.
     pub fn take(&mut self, count: usize, places: &mut Vec<u32>) {
         let mut remaining = count.min(self.count);
         while remaining > 0 {

@@ -52,7 +52,7 @@ pub fn decode_frames(bytes: &[u8], name: &Path) -> Result<(u64, Vec<Vec<u8>>), L
     let mut records = Vec::new();
     let mut input = Cursor::new(bytes);
     let len = bytes.len() as u64;
-    let scan = frames::read_from(&mut input, len, (name, expected, &places), |record| {
+    let scan = frames::read_from(&mut input, len, name, expected, &places, |record| {
         records.push(record);
     })?;
     let mut last_contents = LastContents::of(&places);

@@ -158,7 +158,7 @@ impl DriveDir {
         let dump: BTreeMap<u32, Content> = self.data.drive().saved().iter().cloned().collect();
         self.unlogged.clear();
         if self.data.drive().has_faults() {
-            // Faults change what is on media, and tell nobody.
+            // Faults change what is on media without an event.
             self.data.drive_mut().take_events();
             self.saved = dump;
             self.owes_checkpoint = true;

@@ -55,7 +55,7 @@ pub fn read(
         let mut from = payload;
         let record = FrameRecord::load(
             &mut Reader::new(&mut from, payload.len() as u64),
-            &mut scan.said,
+            &mut scan.last_contents,
         );
         let refused = |error| {
             let problem = format!("{}: byte {position}: {error}", path.display());
@@ -80,7 +80,7 @@ fn sum(frame: &[u8]) -> u64 {
     super::file::le_u64(&frame[4..HEAD])
 }
 
-/// The payload of a frame that ends within `rest`.
+/// The payload of a frame that ends within `bytes`.
 fn payload(bytes: &[u8]) -> Option<&[u8]> {
     let length = length(bytes).filter(|&length| length <= PAYLOAD_MAX)?;
     bytes.get(HEAD..HEAD + length)
@@ -103,7 +103,7 @@ fn damaged(problem: &str, bytes: &[u8], number: u64) -> FrameFileEnd {
     FrameFileEnd::Damaged(format!("frame {number}: {problem}"), behind)
 }
 
-/// Good frames behind the one that `rest` begins with.
+/// Good frames behind the one that `bytes` begins with.
 fn good_behind(bytes: &[u8]) -> u64 {
     let window = 1..bytes.len().min(WINDOW);
     let first = window.into_iter().find(|&offset| is_good(&bytes[offset..]));

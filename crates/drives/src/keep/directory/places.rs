@@ -11,7 +11,7 @@
 //! that survives the machine: synced). The places that became ready last are kept: their bytes are
 //! the past that a damaged log may need. The others are given again, neighbours together (`free`).
 //!
-//! Of bytes that were not named when the process was killed, nothing is left. A place whose bytes
+//! Bytes that were not named when the process was killed are lost. A place whose bytes
 //! are not those of its sum is damage.
 #![allow(unsafe_code)]
 
@@ -214,7 +214,7 @@ impl DataPlaces {
         free.runs = true;
     }
 
-    /// Keeps the bytes of `kept` ready places, instead of 64 MiB.
+    /// Keeps `bytes` of ready places, instead of 64 MiB.
     pub fn set_kept(&self, bytes: u64) {
         let kept_places = bytes / self.shape().0.max(1) as u64;
         self.free().set_kept(kept_places as usize);
@@ -429,7 +429,7 @@ pub(super) fn runs(places: &[u32]) -> impl Iterator<Item = Range<usize>> {
 }
 
 impl DataPlaces {
-    /// Puts bytes into places that follow each other, which nobody holds.
+    /// Puts bytes into places that follow each other and have no holder.
     fn put_run(&self, places: &[u32], bytes: &[u8]) -> Option<()> {
         let (size, _) = self.shape();
         let (file, map) = self.file.get()?;

@@ -260,7 +260,7 @@ fn prefetch_sums(event: &Event) {
 }
 
 impl FrameRecord {
-    /// Writes it, after what was `said` in the same file.
+    /// Writes it; `last_contents` are those of the same file so far.
     pub fn save(
         &self,
         out: &mut Writer<'_>,
@@ -300,7 +300,7 @@ impl FrameRecord {
         }
     }
 
-    /// Reads it, after what was `said` in the same file.
+    /// Reads it; `last_contents` are those of the same file so far.
     pub fn load(
         from: &mut Reader<'_>,
         last_contents: &mut LastContents,

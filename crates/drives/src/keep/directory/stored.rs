@@ -101,7 +101,8 @@ impl Snapshot {
     pub fn of(
         drive: &mut PowerDrive,
         title: &str,
-        (saved, closed): (&BTreeMap<u32, Content>, bool),
+        saved: &BTreeMap<u32, Content>,
+        closed: bool,
     ) -> Snapshot {
         Snapshot {
             config: drive.config().clone(),
@@ -135,15 +136,18 @@ impl Snapshot {
 /// cannot be written whole, or that `stop` ends, leaves nothing.
 pub(super) fn write_checkpoint(
     path: &Path,
-    (log, chain, places): (FrameFileId, u64, &Arc<DataPlaces>),
+    log: FrameFileId,
+    chain: u64,
+    places: &Arc<DataPlaces>,
     snapshot: Snapshot,
-    (sync, stop): (bool, &AtomicBool),
+    sync: bool,
+    stop: &AtomicBool,
 ) -> Result<u64, LabError> {
     let file = checkpoint_path(path, log.number);
     let part = file.with_extension("part");
     let kind = FrameFileKind::Checkpoint;
-    let frames = FrameFileWriter::create(&part, (FrameFileId { kind, ..log }, chain), places)?;
-    let written = write_part(frames, snapshot, (sync, stop));
+    let frames = FrameFileWriter::create(&part, FrameFileId { kind, ..log }, chain, places)?;
+    let written = write_part(frames, snapshot, sync, stop);
     let bytes = written.inspect_err(|_| drop(std::fs::remove_file(&part)))?;
     let renamed = std::fs::rename(&part, &file);
     renamed.map_err(|e| LabError::file("writing", &file, e))?;
@@ -156,7 +160,8 @@ pub(super) fn write_checkpoint(
 fn write_part(
     mut frames: FrameFileWriter,
     snapshot: Snapshot,
-    (sync, stop): (bool, &AtomicBool),
+    sync: bool,
+    stop: &AtomicBool,
 ) -> Result<u64, LabError> {
     let mut append = |record| {
         if stop.load(Ordering::Relaxed) {
@@ -187,7 +192,7 @@ fn write_part(
 }
 
 impl DirectoryState {
-    /// A drive of which nothing has happened.
+    /// A new drive.
     pub fn new(config: DriveConfig) -> DirectoryState {
         DirectoryState {
             config,

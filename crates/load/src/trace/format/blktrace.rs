@@ -45,7 +45,7 @@ pub enum Endian {
 }
 
 impl Endian {
-    /// Of a trace that starts with `head`; `None` when it is none.
+    /// Of a trace that starts with `head`; `None` when it is not a trace.
     pub fn of(head: &[u8]) -> Option<Endian> {
         let magic: [u8; 4] = head.get(..4)?.try_into().ok()?;
         match MAGIC | VERSION {
@@ -138,8 +138,8 @@ struct BlktraceCpuFile {
 }
 
 impl CpuFileMerge {
-    /// The files `X.blktrace.0`, `.1`, ... of the trace called `base`, in order; empty if there
-    /// are none.
+    /// The files `X.blktrace.0`, `.1`, ... of the trace called `base`, in order; empty
+    /// without such files.
     pub fn files(base: &Path) -> Vec<PathBuf> {
         let name = |cpu: usize| {
             let mut name = base.as_os_str().to_owned();

@@ -32,7 +32,7 @@ pub(in crate::trace) struct EventSink {
     wanted: Option<String>,
     /// Devices seen, at most [`EventSink::DEVICES_MAX`].
     pub devices: Vec<String>,
-    /// Whether the user chose `wanted`.
+    /// Whether the user chose the device.
     chosen: bool,
 }
 
