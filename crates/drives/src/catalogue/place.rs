@@ -67,7 +67,7 @@ fn plainly(message: &str) -> String {
 /// The library names the types of a program; a file has numbers and texts.
 fn kind_of_value(kind: &str) -> &str {
     match kind {
-        "struct Sourced" => "{ value = ..., kind = \"...\", source = \"...\" }",
+        "struct SourcedValue" => "{ value = ..., kind = \"...\", source = \"...\" }",
         "u8" | "u16" | "u32" | "u64" | "usize" => "a whole number, 0 or more",
         "i64" => "a whole number",
         "f64" => "a number",

@@ -1,5 +1,5 @@
-//! What is in a directory, and what of a damaged one can be recovered. The directory itself is never
-//! changed.
+//! What is in a directory, and what of a damaged one can be recovered. The directory itself is
+//! never changed.
 
 use super::end;
 use super::make::{create_again, lock_to_read};

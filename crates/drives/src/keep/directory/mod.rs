@@ -28,8 +28,8 @@
 //!
 //! Whatever else happened to the files is damage: see `survey`. A damaged directory is not opened,
 //! and nothing in it is changed; [`check`] says what is in it, [`repair`] writes what can be
-//! recovered to a new one. Where there is no room for the log, nothing is acknowledged until there is;
-//! see [`DriveDir::settle`].
+//! recovered to a new one. Where there is no room for the log, nothing is acknowledged until there
+//! is; see [`DriveDir::settle`].
 
 mod about;
 mod background;
