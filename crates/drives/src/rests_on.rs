@@ -39,7 +39,7 @@ impl RestsOn {
         self.calibrated
     }
 
-    /// The parameter's key, such as `nand.program`; the whole text of a premise that is none.
+    /// The parameter's key, such as `nand.program`; the whole text of other premises.
     pub fn key(&self) -> &str {
         self.text
             .split_once(" = ")

@@ -300,8 +300,7 @@ table! {
         retire_above_pct: f64,
         /// Whether the least worn free superblock is taken for the host's data.
         level_dynamic: bool,
-        /// Erases by which the least worn full superblock is behind when its data is moved; 0:
-        /// never.
+        /// Erase-count gap that triggers static wear levelling; 0: never.
         level_gap: u32,
         /// Superblocks freed between two looks for one.
         level_every: u32,
