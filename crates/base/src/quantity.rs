@@ -68,10 +68,10 @@ pub fn parse_duration(text: &str) -> Result<Nanos, LabError> {
     }
 }
 
-fn bad(option: &str, given: &str, allowed: &str, hint: &str) -> LabError {
+fn bad(option: &str, value: &str, allowed: &str, hint: &str) -> LabError {
     LabError::BadValue {
         option: option.to_owned(),
-        given: given.to_owned(),
+        given: value.to_owned(),
         allowed: allowed.to_owned(),
         place: InputLocation {
             source: "command line".to_owned(),

@@ -171,8 +171,8 @@ impl<'a> Fields<'a> {
         columns: usize,
         place: &'a InputLocation,
     ) -> Result<Fields<'a>, LabError> {
-        let found = line.split(',').count();
-        if found != columns {
+        let count = line.split(',').count();
+        if count != columns {
             return Err(bad(
                 "line",
                 line,
@@ -216,14 +216,14 @@ impl<'a> Fields<'a> {
 }
 
 /// A value that is not what this file can hold; long values are cut for the message.
-pub(super) fn bad(column: &str, given: &str, allowed: &str, place: &InputLocation) -> LabError {
+pub(super) fn bad(column: &str, value: &str, allowed: &str, place: &InputLocation) -> LabError {
     const SHOWN: usize = 40;
-    let mut shown: String = given
+    let mut shown: String = value
         .chars()
         .take(SHOWN)
         .flat_map(char::escape_debug)
         .collect();
-    if given.chars().nth(SHOWN).is_some() {
+    if value.chars().nth(SHOWN).is_some() {
         shown.push_str("...");
     }
     LabError::BadValue {
