@@ -52,7 +52,7 @@ pub fn available() -> Option<u64> {
 pub(crate) fn below_limit() -> Option<u64> {
     use rustix::process::{Resource, getrlimit};
     let limit = getrlimit(Resource::As).current?;
-    Some(limit.saturating_sub(said("/proc/self/status", "VmSize:")?))
+    Some(limit.saturating_sub(bytes_in_line("/proc/self/status", "VmSize:")?))
 }
 
 /// Only Linux is asked.
@@ -62,11 +62,11 @@ pub(crate) fn below_limit() -> Option<u64> {
 }
 
 fn unused() -> Option<u64> {
-    said("/proc/meminfo", "MemAvailable:")
+    bytes_in_line("/proc/meminfo", "MemAvailable:")
 }
 
 /// Bytes in the line of this name, which are in KiB there.
-fn said(file: &str, name: &str) -> Option<u64> {
+fn bytes_in_line(file: &str, name: &str) -> Option<u64> {
     let text = std::fs::read_to_string(file).ok()?;
     let line = text.lines().find(|line| line.starts_with(name))?;
     let kib: u64 = line.split_whitespace().nth(1)?.parse().ok()?;

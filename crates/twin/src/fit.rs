@@ -201,7 +201,7 @@ pub fn fit(
     let members = design(simulator.seed as u32);
     let curves = simulated(&twin, &members, simulator)?;
     let mut agreement = agreement(&twin, members, &curves);
-    let miss = missed(&agreement, twin.figures.len());
+    let miss = misfit(&agreement, twin.figures.len());
     // Not a number counts as missed.
     if !miss.le(&MISS_MAX) {
         twin.unknown = Some(format!(
@@ -292,7 +292,7 @@ fn simulated(
     let first = first.unwrap_or(0);
     let everywhere = enclosing(SPARE.0, SPARE.1);
     let mut curves = simulator.curves(&loads, &[(first, FIRST, everywhere)])?;
-    let around = likely(twin, members, first, FIRST, &curves);
+    let around = plausible_spares(twin, members, first, FIRST, &curves);
     // Another layout may need a step more or less for the same rate.
     let around = around.start().saturating_sub(1)..=(around.end() + 1).min(SPARES.len() - 1);
     let layouts = 0..structure::ALL.len();
@@ -303,7 +303,7 @@ fn simulated(
     curves.append(&mut simulator.curves(&loads, &requests)?);
     let mut narrow = Vec::new();
     for layout in layouts {
-        let around = likely(twin, members, first, layout, &curves);
+        let around = plausible_spares(twin, members, first, layout, &curves);
         let others = (0..loads.len()).filter(|load| *load != first);
         narrow.extend(others.map(|load| (load, layout, around.clone())));
     }
@@ -312,7 +312,7 @@ fn simulated(
 }
 
 /// Spare areas that a figure leaves some weight, for one layout.
-fn likely(
+fn plausible_spares(
     twin: &Twin,
     members: &[(EnsembleMember, f64)],
     figure: usize,
@@ -322,7 +322,12 @@ fn likely(
     let own: Vec<(f64, f64)> = members
         .iter()
         .filter(|(member, _)| member.layout == layout)
-        .map(|(member, log)| (member.spare, log + agrees(twin, figure, member, curves)))
+        .map(|(member, log)| {
+            (
+                member.spare,
+                log + log_likelihood(twin, figure, member, curves),
+            )
+        })
         .collect();
     let most = own.iter().map(|o| o.1).fold(f64::NEG_INFINITY, f64::max);
     let plausible = own
@@ -334,7 +339,7 @@ fn likely(
 }
 
 /// Logarithm of the likelihood of a figure.
-fn agrees(
+fn log_likelihood(
     twin: &Twin,
     i: usize,
     member: &EnsembleMember,
@@ -373,7 +378,7 @@ fn agreement(
     let log_likelihoods = |i| {
         members
             .iter()
-            .map(|(member, _)| agrees(twin, i, member, curves))
+            .map(|(member, _)| log_likelihood(twin, i, member, curves))
             .collect()
     };
     let logs = (0..twin.figures.len()).map(log_likelihoods).collect();
@@ -381,7 +386,7 @@ fn agreement(
 }
 
 /// By how many sigma the best member misses the figures, root mean square.
-fn missed(agreement: &MemberLikelihoods, figures: usize) -> f64 {
+fn misfit(agreement: &MemberLikelihoods, figures: usize) -> f64 {
     let sum = |m: usize| agreement.logs.iter().map(|logs| logs[m]).sum::<f64>();
     let best = (0..agreement.members.len())
         .map(sum)

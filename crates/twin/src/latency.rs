@@ -126,7 +126,7 @@ pub struct MeasuredBusyShare<'a> {
 
 /// Latency with `above` (0 to 1) of the commands slower, and the measured ones around it: between
 /// two of them linear in the logarithm of what is slower. Nothing beyond the first and the last.
-fn at(quantiles: &[Quantile], above: f64) -> Option<[f64; 3]> {
+fn quantile_at(quantiles: &[Quantile], above: f64) -> Option<[f64; 3]> {
     let first = quantiles.first()?;
     if above >= first.above() {
         return (above * BELOW <= first.above()).then_some([first.us; 3]);
@@ -140,7 +140,7 @@ fn at(quantiles: &[Quantile], above: f64) -> Option<[f64; 3]> {
     Some([fast.us, value, slow.us])
 }
 
-fn from_one(
+fn from_measurement(
     measurement: &MeasuredBusyShare<'_>,
     kind: ReadOrWrite,
     percent: f64,
@@ -149,8 +149,8 @@ fn from_one(
     let quantiles = measurement.measured.of(kind);
     let above = 1.0 - percent / 100.0;
     match kind {
-        ReadOrWrite::Read => at(quantiles, (above * measurement.share / share).min(1.0)),
-        ReadOrWrite::Write => at(quantiles, above),
+        ReadOrWrite::Read => quantile_at(quantiles, (above * measurement.share / share).min(1.0)),
+        ReadOrWrite::Write => quantile_at(quantiles, above),
     }
 }
 
@@ -173,7 +173,7 @@ fn figure(
         .filter(|measurement| measurement.share > share);
     let over = over.min_by(|a, b| a.share.total_cmp(&b.share));
     let from = |measurement: Option<&MeasuredBusyShare<'_>>| {
-        measurement.and_then(|measurement| from_one(measurement, kind, percent, share))
+        measurement.and_then(|measurement| from_measurement(measurement, kind, percent, share))
     };
     let us = match (from(below), from(over)) {
         (Some([a_low, a_us, a_high]), Some([b_low, b_us, b_high])) => {

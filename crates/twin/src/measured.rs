@@ -283,7 +283,10 @@ fn logs(json: &Path, prefix: &str) -> Result<Vec<RateSample>, LabError> {
             let mut cells = line.split(',').map(str::trim);
             let mut next = || cells.next().and_then(|cell| cell.parse::<u64>().ok());
             let (Some(ms), Some(kib), Some(op)) = (next(), next(), next()) else {
-                let problem = format!("{}: `{line}` is no line of a bandwidth log", file.display());
+                let problem = format!(
+                    "{}: `{line}` is not a line of a bandwidth log",
+                    file.display()
+                );
                 return Err(LabError::refused(
                     problem,
                     "fio writes TIME, KIB/S, DIRECTION, ...",
@@ -332,7 +335,7 @@ mod tests {
         )
     }
 
-    /// 100 s of which the first half runs at `first` KiB/s, the rest at `second`.
+    /// 100 s: the first half at `first` KiB/s, the rest at `second`.
     fn log(first: u64, second: u64) -> String {
         let line = |s: u64| {
             let rate = if s <= 50 { first } else { second };

@@ -253,7 +253,7 @@ fn loads(
 fn pattern(text: &str) -> Result<String, LabError> {
     let pattern = SyntheticPattern::parse(text)?;
     if pattern == SyntheticPattern::Sequential {
-        let hint = "it stands in the table: name a load of random writes";
+        let hint = "it is in the table already: name a load of random writes";
         return Err(LabError::refused("the sequential rate is measured", hint));
     }
     Ok(pattern.to_string())

@@ -20,7 +20,7 @@ pub(crate) fn word(grade: ValueGrade) -> &'static str {
 }
 
 /// Cells of every number and of the layout: what, value, 90 % interval, standing, decided by.
-pub(crate) fn known(twin: &Twin) -> Vec<[String; 5]> {
+pub(crate) fn value_rows(twin: &Twin) -> Vec<[String; 5]> {
     let by = |label: &Option<String>| label.clone().unwrap_or_else(|| "no row".into());
     let mut rows: Vec<[String; 5]> = twin
         .knobs
@@ -68,7 +68,7 @@ pub fn twin(twin: &Twin) -> String {
     } else {
         let mut table = new_table(PLAIN);
         table.set_header(["Of the drive", "Value", "90 %", "", "Decided by"]);
-        for row in known(twin) {
+        for row in value_rows(twin) {
             table.add_row(row);
         }
         out += &finish(&table);

@@ -83,7 +83,13 @@ pub(crate) struct RawMeasurementRow {
 }
 
 /// An error in an entry of a table, at a line from 1, or 0 for the whole table.
-pub(crate) fn bad(source: &str, line: usize, key: &str, problem: String, hint: &str) -> LabError {
+pub(crate) fn bad_entry(
+    source: &str,
+    line: usize,
+    key: &str,
+    problem: String,
+    hint: &str,
+) -> LabError {
     LabError::BadEntry {
         key: key.into(),
         what: problem,
@@ -137,10 +143,10 @@ fn header(
     for name in names {
         let parsed = column(name).ok_or_else(|| {
             let problem = "no such column; the unit of a rate is in its column's name".to_owned();
-            bad(source, line, name, problem, &hint)
+            bad_entry(source, line, name, problem, &hint)
         })?;
         if columns.contains(&parsed) {
-            return Err(bad(
+            return Err(bad_entry(
                 source,
                 line,
                 name,
@@ -161,7 +167,7 @@ fn header(
         _ => Some("more than one column is a rate: one unit for all rows is allowed"),
     };
     match missing {
-        Some(problem) => Err(bad(source, line, "columns", problem.into(), &hint)),
+        Some(problem) => Err(bad_entry(source, line, "columns", problem.into(), &hint)),
         None => Ok(columns),
     }
 }
@@ -177,7 +183,7 @@ pub(crate) fn drift(percent: f64) -> Option<String> {
 }
 
 /// Puts one cell into its row.
-fn put(
+fn set_cell(
     raw: &mut RawMeasurementRow,
     column: MeasurementColumn,
     cell: &str,
@@ -226,7 +232,7 @@ fn cells(text: &str, line: usize, source: &str) -> Result<csv::StringRecord, Lab
     let mut record = csv::StringRecord::new();
     match reader.read_record(&mut record) {
         Ok(_) => Ok(record),
-        Err(e) => Err(bad(
+        Err(e) => Err(bad_entry(
             source,
             line,
             "table",
@@ -254,7 +260,7 @@ pub fn parse(text: &str, source: &str) -> Result<MeasurementTable, LabError> {
         let record = cells(text, line, source)?;
         if record.len() != columns.len() {
             let problem = format!("{} cells, the header has {}", record.len(), columns.len());
-            return Err(bad(
+            return Err(bad_entry(
                 source,
                 line,
                 "table",
@@ -278,12 +284,12 @@ pub fn parse(text: &str, source: &str) -> Result<MeasurementTable, LabError> {
             .zip(&columns)
             .filter(|(cell, _)| !cell.is_empty());
         for (cell, column) in full {
-            put(&mut raw, *column, cell).map_err(|allowed| {
+            set_cell(&mut raw, *column, cell).map_err(|allowed| {
                 let (what, hint) = (
                     format!("`{cell}`: {allowed}"),
                     format!("columns are {COLUMNS}"),
                 );
-                bad(source, line, name_of(*column), what, &hint)
+                bad_entry(source, line, name_of(*column), what, &hint)
             })?;
         }
         raws.push(raw);
@@ -315,14 +321,14 @@ pub(crate) fn table(
 ) -> Result<MeasurementTable, LabError> {
     if raws.len() > ROWS_MAX {
         let problem = format!("{} rows: up to {ROWS_MAX} are allowed", raws.len());
-        return Err(bad(source, 0, "table", problem, "one row a load"));
+        return Err(bad_entry(source, 0, "table", problem, "one row a load"));
     }
     let mut sequential: Option<(f64, Option<f64>)> = None;
     let mut rows = Vec::new();
     for raw in raws {
         if raw.rate <= 0.0 {
             let hint = "every row needs its rate";
-            return Err(bad(
+            return Err(bad_entry(
                 source,
                 raw.line,
                 "rate",
@@ -332,7 +338,7 @@ pub(crate) fn table(
         }
         let pattern = SyntheticPattern::parse(&raw.load).map_err(|error| {
             let problem = format!("`{}` is not a load that is known", raw.load);
-            bad(
+            bad_entry(
                 source,
                 raw.line,
                 "load",
@@ -344,7 +350,7 @@ pub(crate) fn table(
             rows.push(row(raw, pattern, source)?);
         } else if sequential.replace((raw.rate, raw.waf)).is_some() {
             let problem = "a second row `sequential`".into();
-            return Err(bad(
+            return Err(bad_entry(
                 source,
                 raw.line,
                 "load",
@@ -356,7 +362,7 @@ pub(crate) fn table(
     let Some((sequential, sequential_waf)) = sequential else {
         let problem = "no row `sequential`: other rates are measured against it".into();
         let hint = "add the rate of sequential writes over the whole drive: sequential,,,RATE";
-        return Err(bad(source, 0, "table", problem, hint));
+        return Err(bad_entry(source, 0, "table", problem, hint));
     };
     let table = MeasurementTable {
         source: source.into(),
@@ -384,7 +390,7 @@ fn row(
         let problem = "how often the drive was overwritten is not given".into();
         let hint = "bytes written by the host after the fill / user capacity: what a drive has \
                     seen decides its rate, so as much is simulated";
-        return Err(bad(source, raw.line, "overwrites", problem, hint));
+        return Err(bad_entry(source, raw.line, "overwrites", problem, hint));
     };
     let few = overwrites < OVERWRITES_MIN * raw.used;
     let few = few.then(|| format!("not settled: {overwrites} overwrites, {OVERWRITES_MIN} needed"));
@@ -412,13 +418,13 @@ fn agree(table: &MeasurementTable) -> Result<(), LabError> {
             let problem = format!("{rate} is above the sequential rate, {top}");
             let hint = "measure both with the drive full, and look at the units: a cache or a \
                         drive that was not full makes rates too high";
-            return Err(bad(source, row.line, "rate", problem, hint));
+            return Err(bad_entry(source, row.line, "rate", problem, hint));
         }
         if row.rate * BELOW_SEQUENTIAL < table.sequential {
             let problem =
                 format!("{rate} is below a {BELOW_SEQUENTIAL}th of {top}, the sequential rate");
             let hint = "the unit in the column's name is probably not that of this row";
-            return Err(bad(source, row.line, "rate", problem, hint));
+            return Err(bad_entry(source, row.line, "rate", problem, hint));
         }
         let same = |other: &&MeasurementRow| other.load == row.load && other.left_out.is_none();
         let earlier = table.rows[..i].iter().filter(same);
@@ -429,7 +435,7 @@ fn agree(table: &MeasurementTable) -> Result<(), LabError> {
                 let problem = format!("{rate}, but line {line} has {was} of the same load");
                 let hint = "one of them did not settle, or the drive was in another state: leave \
                             that row out";
-                return Err(bad(source, row.line, "rate", problem, hint));
+                return Err(bad_entry(source, row.line, "rate", problem, hint));
             }
         }
     }
@@ -449,7 +455,7 @@ impl MeasurementTable {
         let problem =
             format!("{rate:.0} MB/s sequential is above the link of --from, {link:.0} MB/s");
         let hint = "look at the unit, or give a drive with that link (host.link_rate)";
-        Err(bad(&self.source, 0, "sequential", problem, hint))
+        Err(bad_entry(&self.source, 0, "sequential", problem, hint))
     }
 
     /// Rows that are evidence.

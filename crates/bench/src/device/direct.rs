@@ -60,8 +60,8 @@ impl DirectFile {
         let stat = rustix::fs::fstat(&file).map_err(|error| failed("looking at", path, error))?;
         if !still_permitted(&permission, &stat) {
             return Err(LabError::refused(
-                format!("{} became another thing as it was opened", path.display()),
-                "somebody else is at work there: look again",
+                format!("{} was replaced while it was opened", path.display()),
+                "another process changed it: check the path and try again",
             ));
         }
         if permission.target() == PermittedTarget::NewFile {

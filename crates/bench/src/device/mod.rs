@@ -172,7 +172,7 @@ pub struct TargetFacts {
 }
 
 impl TargetFacts {
-    /// A target of which only this is known; capacity 0, blocks of 512 bytes.
+    /// A target with only its name and kind known; capacity 0, blocks of 512 bytes.
     pub fn unknown(name: String, kind: TargetKind) -> TargetFacts {
         TargetFacts {
             name,

@@ -65,7 +65,7 @@ impl TargetName {
         if text.is_empty() {
             return Err(LabError::refused("the target's name is empty", TARGET_HINT));
         }
-        if let Some(drive) = meant(text) {
+        if let Some(drive) = similar_drive(text) {
             let problem = if drive == text {
                 format!("`{text}` is a modelled drive, and no file has that name")
             } else {
@@ -96,7 +96,7 @@ impl TargetName {
 
 /// The drive of the catalogue that a plain word without `drive:` names, or nearly does; `None` when
 /// it is a path or a file of that name exists.
-fn meant(text: &str) -> Option<String> {
+fn similar_drive(text: &str) -> Option<String> {
     if text.contains(['/', '.', ':']) || Path::new(text).exists() {
         return None;
     }

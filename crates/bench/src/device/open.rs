@@ -66,11 +66,8 @@ pub fn open(
         .is_some_and(|permission| !still_permitted(permission, &stat));
     if changed {
         return Err(LabError::refused(
-            format!(
-                "{} became another thing while it was opened",
-                path.display()
-            ),
-            "somebody else is at work there: look again",
+            format!("{} was replaced while it was opened", path.display()),
+            "another process changed it: check the path and try again",
         ));
     }
     if FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile {

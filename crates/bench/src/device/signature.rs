@@ -1,9 +1,9 @@
 //! What a block device's contents say it is used for: a table of magic numbers.
 //!
 //! Our own small table rather than libblkid: no library to find, and every entry can be read
-//! here. It looks at the places where each format keeps its magic, at the start and, for some,
-//! at the end. A format not in the table is not seen, which is why a device without any
-//! signature still needs the owner's word before it is written ([`super::safety`]).
+//! here. It reads the places where each format keeps its magic, at the start and, for some, at the
+//! end. A format not in the table is not recognised, so a device without any signature still needs
+//! the owner's confirmation before it is written ([`super::safety`]).
 //! Sources: util-linux libblkid `superblocks/*.c`, magic(5), and the formats' own headers.
 
 use std::fs::File;
@@ -110,7 +110,7 @@ pub fn signatures(device: &File, size: u64) -> io::Result<Vec<&'static str>> {
         let is_present = if entry.offset >= 0 {
             match usize::try_from(entry.offset) {
                 Ok(start) if start + entry.bytes.len() <= HEAD => holds(&head, start, entry.bytes),
-                _ => far(device, size, entry)?,
+                _ => matches_at_offset(device, size, entry)?,
             }
         } else {
             let back = entry.offset.unsigned_abs() as usize;
@@ -133,7 +133,7 @@ fn holds(bytes: &[u8], start: usize, magic: &[u8]) -> bool {
     bytes.get(start..start + magic.len()) == Some(magic)
 }
 
-fn far(device: &File, size: u64, entry: &Magic) -> io::Result<bool> {
+fn matches_at_offset(device: &File, size: u64, entry: &Magic) -> io::Result<bool> {
     let end = entry.offset as u64 + entry.bytes.len() as u64;
     Ok(end <= size && read_at(device, entry.offset as u64, entry.bytes.len())? == entry.bytes)
 }

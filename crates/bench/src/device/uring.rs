@@ -265,7 +265,7 @@ impl<W: UringBackend> UringTarget<W> {
             let errno = match self.way.error(tag, entry.result(), under_way.len) {
                 error if error != 0 => error,
                 _ if self.options.checked == VerifyScope::Never || under_way.len == 0 => 0,
-                _ => judged(&mut self.payload, tag, under_way),
+                _ => verification_errno(&mut self.payload, tag, under_way),
             };
             if under_way.buffer != NO_BUFFER {
                 self.payload.give_back(under_way.buffer);
@@ -284,7 +284,7 @@ impl<W: UringBackend> UringTarget<W> {
 
 /// The error of a command that completed: a read may hold something else than was written.
 #[cold]
-fn judged(payload: &mut PayloadBuffers, tag: u32, command: &PendingCommand) -> i32 {
+fn verification_errno(payload: &mut PayloadBuffers, tag: u32, command: &PendingCommand) -> i32 {
     let ((offset, before), len) = (command.verified, command.len);
     if command.buffer != NO_BUFFER {
         payload.written(offset, len);

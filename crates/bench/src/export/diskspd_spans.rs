@@ -11,7 +11,7 @@ use ssdlab_ssd::Op;
 pub struct DiskspdMachine {
     /// Host name; may be empty.
     pub name: String,
-    /// When the run was made, as it shall be shown.
+    /// Time of the run, in the format to show.
     pub run_time: String,
     /// Logical processors, at least 1.
     pub processors: u32,

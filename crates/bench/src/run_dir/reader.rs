@@ -206,7 +206,7 @@ fn read_rows(
         if number > 1 {
             parse_row(&line, &place)?;
         } else if line != header {
-            return Err(csv::bad(
+            return Err(csv::bad_value(
                 "header",
                 &line,
                 &format!("it must be `{header}`"),

@@ -54,7 +54,7 @@ pub struct ProbeCost {
 pub struct FingerprintRequest {
     /// The target.
     pub target: TargetName,
-    /// Size of the target and leave to write.
+    /// Size of the target and permission to write.
     pub open: OpenOptions,
     /// Loads `drive:PATH` of a kept drive.
     pub kept: KeptDriveLoader,

@@ -156,7 +156,7 @@ fn array(
     let known = |key: &str| measured(fingerprint, key);
     let spare = known("spare");
     let spare_share = spare.map_or(from.config.effective_op(), |(_, spare)| spare);
-    // Of superblocks as large as the archetype's, a small target has too few.
+    // A small target would have too few superblocks of the archetype's size.
     let most = config.user_bytes as f64 / f64::from(SUPERBLOCKS_MIN);
     match known("superblock") {
         Some((_, size)) => fit_superblock(&mut config, size),

@@ -20,9 +20,9 @@ const LONGEST: f64 = 1e8;
 const COLUMNS: &str = "load, used_pct, one of write_iops (of 4 KiB), write_mibs and write_mbs, and \
                        read_pN_us and write_pN_us with N the percentile, such as read_p99.9_us";
 
-fn bad(source: &str, line: usize, key: &str, problem: String) -> LabError {
+fn bad_cell(source: &str, line: usize, key: &str, problem: String) -> LabError {
     let hint = format!("columns are {COLUMNS}");
-    table::bad(source, line, key, problem, &hint)
+    table::bad_entry(source, line, key, problem, &hint)
 }
 
 /// What the cells of a column are.
@@ -67,19 +67,19 @@ pub fn parse(text: &str, source: &str) -> Result<Vec<MeasuredLatency>, LabError>
         let line = error
             .position()
             .map_or(0, |position| position.line() as usize);
-        bad(source, line, "table", error.to_string())
+        bad_cell(source, line, "table", error.to_string())
     };
     let head = reader.headers().map_err(broken)?.clone();
     let columns = head
         .iter()
-        .map(|name| column(name).ok_or_else(|| bad(source, 1, name, "no such column".into())))
+        .map(|name| column(name).ok_or_else(|| bad_cell(source, 1, name, "no such column".into())))
         .collect::<Result<Vec<_>, _>>()?;
     let rates = columns
         .iter()
         .filter(|c| matches!(c, LatencyColumn::Rate(_)));
     if rates.count() != 1 {
         let problem = "one rate of writes is needed, in one unit".into();
-        return Err(bad(source, 1, "columns", problem));
+        return Err(bad_cell(source, 1, "columns", problem));
     }
     let mut measurements = Vec::new();
     for record in reader.records() {
@@ -97,19 +97,23 @@ pub fn parse(text: &str, source: &str) -> Result<Vec<MeasuredLatency>, LabError>
         };
         let cells = record.iter().zip(&columns).zip(&head);
         for ((cell, column), name) in cells.filter(|((cell, _), _)| !cell.is_empty()) {
-            put(&mut measurement, *column, cell)
-                .map_err(|allowed| bad(source, line, name, format!("`{cell}`: {allowed}")))?;
+            set_cell(&mut measurement, *column, cell)
+                .map_err(|allowed| bad_cell(source, line, name, format!("`{cell}`: {allowed}")))?;
         }
         measurements.push(checked(measurement, source)?);
     }
     if measurements.is_empty() {
-        return Err(bad(source, 0, "table", "no row".into()));
+        return Err(bad_cell(source, 0, "table", "no row".into()));
     }
     Ok(measurements)
 }
 
 /// Puts one cell into its row.
-fn put(measurement: &mut MeasuredLatency, column: LatencyColumn, cell: &str) -> Result<(), String> {
+fn set_cell(
+    measurement: &mut MeasuredLatency,
+    column: LatencyColumn,
+    cell: &str,
+) -> Result<(), String> {
     let within = |low: f64, high: f64, allowed: &str| {
         let value = cell.parse::<f64>().ok();
         value
@@ -143,7 +147,7 @@ fn put(measurement: &mut MeasuredLatency, column: LatencyColumn, cell: &str) -> 
 fn checked(mut measurement: MeasuredLatency, source: &str) -> Result<MeasuredLatency, LabError> {
     let line = measurement.line;
     if measurement.rate <= 0.0 {
-        return Err(bad(
+        return Err(bad_cell(
             source,
             line,
             "rate",
@@ -163,11 +167,11 @@ fn checked(mut measurement: MeasuredLatency, source: &str) -> Result<MeasuredLat
                 "the {} percentile is {} us, the {} percentile {} us",
                 pair[0].percent, pair[0].us, pair[1].percent, pair[1].us
             );
-            return Err(bad(source, line, name, problem));
+            return Err(bad_cell(source, line, name, problem));
         }
     }
     if measurement.reads.is_empty() && measurement.writes.is_empty() {
-        return Err(bad(
+        return Err(bad_cell(
             source,
             line,
             "latency",

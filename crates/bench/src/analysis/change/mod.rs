@@ -253,7 +253,7 @@ fn assess(y: &[f64], stretch: DropCandidate, length_min: usize) -> Option<LevelD
     let signal_to_noise = drop / noise(&y[start..at], before, &y[at..end], after);
     let cliff = drop >= DROP_SHARE_MIN * before
         && signal_to_noise >= SIGNAL_TO_NOISE_MIN
-        && lasts(y, at, (before + after) / 2.0, length_min)
+        && persists(y, at, (before + after) / 2.0, length_min)
         && stands_out(y, at, length_min, signal_to_noise)
         && is_step(&y[start..end], at - start);
     cliff.then_some(LevelDrop {
@@ -289,7 +289,7 @@ fn noise(left: &[f64], before: f64, right: &[f64], after: f64) -> f64 {
 }
 
 /// Above before, below after, and still below at the end.
-fn lasts(y: &[f64], position: usize, half_way: f64, length_min: usize) -> bool {
+fn persists(y: &[f64], position: usize, half_way: f64, length_min: usize) -> bool {
     let (left, right) = y.split_at(position);
     let above = left.iter().filter(|v| **v > half_way).count();
     let below = right.iter().filter(|v| **v < half_way).count();
