@@ -54,9 +54,14 @@ pub fn qualify(args: &Qualify) -> Result<CommandExit, CliFailure> {
     );
     let _reserved = ReservedDir::new(&path, existing)?;
     let mut steps = QualifyBars::new(quiet);
-    let place = (path.clone(), existing);
-    let mut recorder =
-        QualifyRecorder::new(&plan, place, &started.rfc3339(), &arguments(), &mut steps);
+    let mut recorder = QualifyRecorder::new(
+        &plan,
+        path.clone(),
+        existing,
+        &started.rfc3339(),
+        &arguments(),
+        &mut steps,
+    );
     let qualification = ssdlab_judge::qualify(&plan, &mut recorder, &stop)?;
     recorder.finish(&qualification)?;
     drop(steps);

@@ -93,8 +93,8 @@ impl ForkBench<'_> {
     }
 
     fn without(&self, more: &[RemovedCost]) -> f64 {
-        let all: Vec<RemovedCost> = self.taken.iter().chain(more).copied().collect();
-        self.measure(&all).ns
+        let removed: Vec<RemovedCost> = self.taken.iter().chain(more).copied().collect();
+        self.measure(&removed).ns
     }
 
     /// What takes a cause away; empty where there is no such cause.
@@ -156,82 +156,86 @@ fn taken_apart(
         taken: Vec::new(),
     };
     let as_it_is = bench.measure(&[]);
-    let mut left: Vec<RemainingCause> = Vec::new();
+    let mut remaining: Vec<RemainingCause> = Vec::new();
     for cause in Cause::ALL {
         let withouts = bench.withouts(cause, levels, as_it_is.moved);
         if !withouts.is_empty() {
             let alone = as_it_is.ns - bench.without(&withouts);
-            left.push((cause, withouts, alone));
+            remaining.push((cause, withouts, alone));
         }
     }
-    let but = |which: Option<Cause>| -> Vec<RemovedCost> {
-        let others = left.iter().filter(|one| Some(one.0) != which);
+    let all_but = |which: Option<Cause>| -> Vec<RemovedCost> {
+        let others = remaining.iter().filter(|one| Some(one.0) != which);
         others.flat_map(|one| one.1.clone()).collect()
     };
-    let least = bench.without(&but(None));
-    let mut now = as_it_is.ns;
+    let least = bench.without(&all_but(None));
+    let mut current_ns = as_it_is.ns;
     let mut shares = Vec::new();
     // One that neither saves anything alone nor costs anything when all others are gone is none.
     let counts = |one: &RemainingCause| {
-        let last = || bench.without(&but(Some(one.0))) - least;
-        now - least >= WORTH * now && (one.2 >= COUNTS * now || last() >= COUNTS * now)
+        let last = || bench.without(&all_but(Some(one.0))) - least;
+        current_ns - least >= WORTH * current_ns
+            && (one.2 >= COUNTS * current_ns || last() >= COUNTS * current_ns)
     };
-    let counted: Vec<bool> = left.iter().map(counts).collect();
+    let counted: Vec<bool> = remaining.iter().map(counts).collect();
     let mut counted = counted.into_iter();
-    left.retain(|_| counted.next().unwrap_or(false));
-    while let Some((which, after)) = best(&bench, &left, now, least, as_it_is.ns) {
+    remaining.retain(|_| counted.next().unwrap_or(false));
+    while let Some((which, after)) = best(&bench, &remaining, current_ns, least, as_it_is.ns) {
         let mut causes = Vec::new();
         let mut alone = 0.0;
         for index in which.into_iter().rev() {
-            let (cause, reliefs, ns) = left.remove(index);
+            let (cause, reliefs, ns) = remaining.remove(index);
             causes.insert(0, cause);
             alone += ns;
             bench.taken.extend(reliefs);
         }
         shares.push(CauseShare {
             causes,
-            ns: now - after,
+            ns: current_ns - after,
             alone_ns: alone,
-            factor: now / after.max(1.0),
+            factor: current_ns / after.max(1.0),
         });
-        now = after;
+        current_ns = after;
     }
     Decomposition {
         load,
         ns: as_it_is.ns,
         shares,
-        rest_ns: now,
+        rest_ns: current_ns,
     }
 }
 
-/// The causes in `left`, by index, that save most, and the time without them.
+/// The causes in `remaining`, by index, that save most, and the time without them.
 fn best(
     bench: &ForkBench<'_>,
-    left: &[RemainingCause],
-    now: f64,
+    remaining: &[RemainingCause],
+    current_ns: f64,
     least: f64,
     whole: f64,
 ) -> Option<(Vec<usize>, f64)> {
-    let worth = |one: &(Vec<usize>, f64)| now - one.1 >= WORTH * whole;
-    let alone = |i: usize| (vec![i], bench.without(&left[i].1));
-    let setting = left.iter().position(|one| one.0.is_setting()).map(alone);
+    let worth = |one: &(Vec<usize>, f64)| current_ns - one.1 >= WORTH * whole;
+    let alone = |i: usize| (vec![i], bench.without(&remaining[i].1));
+    let setting = remaining
+        .iter()
+        .position(|one| one.0.is_setting())
+        .map(alone);
     if let Some(setting) = setting.filter(worth) {
         return Some(setting);
     }
-    let single = (0..left.len()).map(alone);
+    let singles = (0..remaining.len()).map(alone);
     let fastest = |a: &(Vec<usize>, f64), b: &(Vec<usize>, f64)| a.1.total_cmp(&b.1);
-    let one = single.min_by(fastest)?;
-    if worth(&one) {
-        return Some(one);
+    let fastest_single = singles.min_by(fastest)?;
+    if worth(&fastest_single) {
+        return Some(fastest_single);
     }
-    if now - least < PAIR_WORTH * whole {
+    if current_ns - least < PAIR_WORTH * whole {
         return None;
     }
-    let pairs = (0..left.len()).flat_map(|i| (0..i).map(move |j| (j, i)));
-    let both = |(j, i): (usize, usize)| {
-        let reliefs = [left[j].1.clone(), left[i].1.clone()].concat();
+    let pairs = (0..remaining.len()).flat_map(|i| (0..i).map(move |j| (j, i)));
+    let pair = |(j, i): (usize, usize)| {
+        let reliefs = [remaining[j].1.clone(), remaining[i].1.clone()].concat();
         (vec![j, i], bench.without(&reliefs))
     };
-    let two = pairs.map(both).min_by(fastest)?;
-    (now - two.1 >= PAIR_WORTH * whole).then_some(two)
+    let fastest_pair = pairs.map(pair).min_by(fastest)?;
+    (current_ns - fastest_pair.1 >= PAIR_WORTH * whole).then_some(fastest_pair)
 }

@@ -115,19 +115,21 @@ impl AblationLoad {
 
     fn command(self, number: u64, rng: &mut Rng, user: u64) -> Command {
         let in_order = number % (user / u64::from(SEQUENTIAL)) * u64::from(SEQUENTIAL);
-        let at = rng.below(user / u64::from(RANDOM)) * u64::from(RANDOM);
+        let offset = rng.below(user / u64::from(RANDOM)) * u64::from(RANDOM);
         match self {
             AblationLoad::DurableWrite | AblationLoad::DurableSlowest => {
-                Command::write_fua(at, RANDOM)
+                Command::write_fua(offset, RANDOM)
             }
-            AblationLoad::RandomWrite | AblationLoad::WriteSlowest => Command::write(at, RANDOM),
+            AblationLoad::RandomWrite | AblationLoad::WriteSlowest => {
+                Command::write(offset, RANDOM)
+            }
             AblationLoad::Trace => unreachable!("a trace has its own commands"),
-            AblationLoad::RandomRead | AblationLoad::ReadLatency => Command::read(at, RANDOM),
+            AblationLoad::RandomRead | AblationLoad::ReadLatency => Command::read(offset, RANDOM),
             AblationLoad::Mixed | AblationLoad::ReadTail | AblationLoad::ReadSlowest => {
                 if rng.below(100) < READ_PCT {
-                    Command::read(at, RANDOM)
+                    Command::read(offset, RANDOM)
                 } else {
-                    Command::write(at, RANDOM)
+                    Command::write(offset, RANDOM)
                 }
             }
             AblationLoad::SequentialWrite => Command::write(in_order, SEQUENTIAL),
@@ -181,8 +183,8 @@ impl CommandSource for AblationCommands {
     }
 
     fn done(&mut self, _: &Drive, done: &DeviceCompletion) {
-        let of = self.load.percentile();
-        if of.is_some_and(|(op, _)| op == done.op) {
+        let percentile = self.load.percentile();
+        if percentile.is_some_and(|(op, _)| op == done.op) {
             self.latencies.push((done.done - done.submitted).0);
         }
     }
@@ -221,18 +223,18 @@ pub fn measure(
     commands.count = warm + load.count();
     commands.work_max = work(host.drive(0)) + work_most;
     host.keep(load.depth(), Nanos::MAX, &mut commands);
-    let given = (commands.given - warm).max(1);
-    let per_command = (host.now() - began).0 as f64 / given as f64;
+    let count = (commands.given - warm).max(1);
+    let per_command = (host.now() - began).0 as f64 / count as f64;
     let after = host.drive(0).counters();
     let written = after.slots_host - before.slots_host;
     let moved = after.slots_relocated - before.slots_relocated;
     commands.latencies.sort_unstable();
-    let of = |(_, tenths)| {
+    let at_percentile = |(_, tenths)| {
         commands
             .latencies
             .get(commands.latencies.len() * tenths / 1000)
     };
-    let slowest = load.percentile().and_then(of);
+    let slowest = load.percentile().and_then(at_percentile);
     AblationMeasurement {
         ns: slowest.map_or(per_command, |ns| *ns as f64),
         moved: moved as f64 / written.max(1) as f64,

@@ -144,19 +144,19 @@ fn taken_apart(
     seed: u64,
     to: &ReliefLevels,
 ) -> Result<Vec<Decomposition>, LabError> {
-    let one = |load: &AblationLoad| Ok(decompose(drive, *load, to, seed));
-    parallel::all(loads, parallel::cores(), one)
+    let decomposition = |load: &AblationLoad| Ok(decompose(drive, *load, to, seed));
+    parallel::all(loads, parallel::cores(), decomposition)
 }
 
 fn in_share<'a>(
-    of: &'a Decomposition,
+    decomposition: &'a Decomposition,
     share: &'a CauseShare,
     config: &'a DriveConfig,
 ) -> impl Iterator<Item = Bottleneck> + 'a {
     share.causes.iter().map(|cause| Bottleneck {
         cause: *cause,
         sentence: cause.sentence(config),
-        load: of.load,
+        load: decomposition.load,
         factor: share.factor,
     })
 }

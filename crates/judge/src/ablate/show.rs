@@ -21,13 +21,13 @@ pub fn text(found: &Diagnosis) -> String {
         } else {
             "with that of a healthy drive"
         };
-        let said = format!(
+        let sentence = format!(
             "{}: {} would be {:.1} times as fast {instead}.",
             fault.cause.name(),
             fault.load.name(),
             fault.factor
         );
-        text += &paragraph(&format!("{}.", number + 1), &said);
+        text += &paragraph(&format!("{}.", number + 1), &sentence);
     }
     if !found.faults.is_empty() {
         text += "\nBeside a healthy drive, time per command (largest cost first):\n\n";
@@ -43,7 +43,7 @@ pub fn text(found: &Diagnosis) -> String {
 }
 
 fn of_trace(found: &Diagnosis) -> String {
-    let said = match found.faults.as_slice() {
+    let sentence = match found.faults.as_slice() {
         [] => "no fault: on a healthy drive of this interface and these cells, without pauses and \
                doubled flushes, no single cause would take a third of the trace's time."
             .to_owned(),
@@ -52,16 +52,16 @@ fn of_trace(found: &Diagnosis) -> String {
             first.sentence
         ),
     };
-    paragraph(&found.drive, &said)
+    paragraph(&found.drive, &sentence)
 }
 
-fn table(all: &[Decomposition]) -> String {
+fn table(decompositions: &[Decomposition]) -> String {
     let mut table = new_table(PLAIN);
     table.set_header(["load", "now", "without", "what the difference is"]);
-    for of in all {
-        let parts = of.shares.iter().map(|share| {
+    for decomposition in decompositions {
+        let parts = decomposition.shares.iter().map(|share| {
             let names: Vec<&str> = share.causes.iter().map(|cause| cause.name()).collect();
-            let percent = 100.0 * share.ns / of.ns;
+            let percent = 100.0 * share.ns / decomposition.ns;
             format!("{} {percent:.0} %", names.join(" with "))
         });
         let parts: Vec<String> = parts.collect();
@@ -71,9 +71,9 @@ fn table(all: &[Decomposition]) -> String {
             parts.join(", ")
         };
         table.add_row([
-            of.load.name().to_owned(),
-            units::time_mean(of.ns),
-            units::time_mean(of.rest_ns),
+            decomposition.load.name().to_owned(),
+            units::time_mean(decomposition.ns),
+            units::time_mean(decomposition.rest_ns),
             parts,
         ]);
     }

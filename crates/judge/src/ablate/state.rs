@@ -57,10 +57,10 @@ pub fn steady(config: &DriveConfig, seed: u64) -> Result<Drive, LabError> {
 
 /// Writes `count` slots at random.
 fn overwrite(host: &mut Devices, rng: &mut Rng, slots: u64, count: u64) {
-    let mut given = 0;
+    let mut issued = 0;
     host.keep(DEPTH, Nanos::MAX, &mut || {
-        given += 1;
-        (given <= count).then(|| Command::write(rng.below(slots) * u64::from(RANDOM), RANDOM))
+        issued += 1;
+        (issued <= count).then(|| Command::write(rng.below(slots) * u64::from(RANDOM), RANDOM))
     });
 }
 

@@ -274,18 +274,18 @@ impl<'a> StreamReplay<'a> {
         let event = self.stream.steps[index].event;
         let mut parts = 0;
         if event.op != Op::Flush {
-            let mut at = event.offset / SECTOR * SECTOR;
+            let mut position = event.offset / SECTOR * SECTOR;
             let end = event.end().div_ceil(SECTOR).saturating_mul(SECTOR);
-            while at < end {
-                let offset = at % self.capacity;
-                let len = (end - at).min(PART_MAX).min(self.capacity - offset);
+            while position < end {
+                let offset = position % self.capacity;
+                let len = (end - position).min(PART_MAX).min(self.capacity - offset);
                 let command = Command {
                     op: event.op,
                     fua: event.fua,
                     ..Command::write(offset, len as u32)
                 };
                 self.devices.submit(0, &command, index as u64);
-                at += len;
+                position += len;
                 parts += 1;
             }
         }

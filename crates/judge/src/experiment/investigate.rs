@@ -170,12 +170,12 @@ pub(super) fn ranked(
     word: &DriveSelfReport,
 ) -> Vec<(Cause, HypothesisStatus)> {
     let stands = |cause: &Cause| (*cause, stands(*cause, figures, limits, word));
-    let mut all: Vec<_> = CAUSES.iter().map(stands).collect();
-    all.sort_by(|a, b| {
+    let mut ranked: Vec<_> = CAUSES.iter().map(stands).collect();
+    ranked.sort_by(|a, b| {
         let (a, b) = (weight(&a.1), weight(&b.1));
         b.0.cmp(&a.0).then(b.1.total_cmp(&a.1))
     });
-    all
+    ranked
 }
 
 /// The first cause shown, unless one that is unclear may weigh more.

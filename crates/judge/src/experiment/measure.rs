@@ -146,8 +146,8 @@ impl<T: Target> ExperimentBench<'_, T> {
         } else {
             Op::Write
         };
-        let found = self.one(job)?;
-        Ok(found.ops[op as usize].quantile_ns(0.5) as f64)
+        let record = self.one(job)?;
+        Ok(record.ops[op as usize].quantile_ns(0.5) as f64)
     }
 
     /// Mean time between commands of a load at depth, ns.
@@ -199,14 +199,14 @@ impl<T: Target> ExperimentBench<'_, T> {
             ExperimentKind::Bursts => enter(ExperimentFigure::Burst, self.bursts()?),
             ExperimentKind::Durable => {
                 let durable = WriteDurability { fua: true, ..plain };
-                let found = self.singles("durable writes", Mix::Write, SMALL, durable)?;
-                enter(ExperimentFigure::Durable, found);
+                let latency_ns = self.singles("durable writes", Mix::Write, SMALL, durable)?;
+                enter(ExperimentFigure::Durable, latency_ns);
             }
             ExperimentKind::Near => self.near(figures)?,
             ExperimentKind::ReadBack => enter(ExperimentFigure::ReadBack, self.read_back()?),
             ExperimentKind::LargeReads => {
-                let found = self.singles("large reads", Mix::Read, LARGE, plain)?;
-                enter(ExperimentFigure::ReadLarge, found);
+                let latency_ns = self.singles("large reads", Mix::Read, LARGE, plain)?;
+                enter(ExperimentFigure::ReadLarge, latency_ns);
             }
             ExperimentKind::Overwrite => {
                 let job = self.random("overwrite", Mix::Write, SMALL);
@@ -229,21 +229,21 @@ impl<T: Target> ExperimentBench<'_, T> {
     }
 
     fn bursts(&mut self) -> Result<f64, LabError> {
-        let mut found = Vec::new();
+        let mut times_ns = Vec::new();
         for number in 0..BURSTS {
             self.rest(Nanos(PAUSE.0 * u64::from(DEPTH)))?;
             let mut job = self.random(&format!("burst {number}"), Mix::Write, SMALL);
             job.io_limit = Some(u64::from(DEPTH * SMALL));
             job.depth = DEPTH;
             let last = self.one(job)?.ops[Op::Write as usize].latency_ns_max;
-            found.push(last as f64 / f64::from(DEPTH));
+            times_ns.push(last as f64 / f64::from(DEPTH));
         }
-        found.sort_by(f64::total_cmp);
-        Ok(found[BURSTS / 2])
+        times_ns.sort_by(f64::total_cmp);
+        Ok(times_ns[BURSTS / 2])
     }
 
     fn read_back(&mut self) -> Result<f64, LabError> {
-        let mut found = Vec::new();
+        let mut times_ns = Vec::new();
         for number in 0..BURSTS as u64 {
             self.rest(Nanos(PAUSE.0 * u64::from(DEPTH)))?;
             let mut job = self.random("written", Mix::Write, LARGE);
@@ -256,10 +256,10 @@ impl<T: Target> ExperimentBench<'_, T> {
             job.block_sizes = BlockSize::always(SMALL);
             job.depth = DEPTH;
             let last = self.one(job)?.ops[Op::Read as usize].latency_ns_max;
-            found.push(last as f64 / f64::from(DEPTH));
+            times_ns.push(last as f64 / f64::from(DEPTH));
         }
-        found.sort_by(f64::total_cmp);
-        Ok(found[BURSTS / 2])
+        times_ns.sort_by(f64::total_cmp);
+        Ok(times_ns[BURSTS / 2])
     }
 
     fn near(&mut self, figures: &mut ExperimentFigures) -> Result<(), LabError> {
@@ -310,8 +310,8 @@ impl<T: Target> ExperimentBench<'_, T> {
             job.offset = part * quarter;
             job.region = Some(quarter);
             job.io_limit = Some(quarter);
-            let found = self.at_depth(job)?;
-            figures.enter(ExperimentFigure::InOrder, found);
+            let interval_ns = self.at_depth(job)?;
+            figures.enter(ExperimentFigure::InOrder, interval_ns);
         }
         Ok(())
     }

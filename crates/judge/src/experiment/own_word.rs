@@ -70,23 +70,23 @@ impl DriveSelfReport {
     /// As sentences; empty where the drive says nothing.
     pub fn sentences(&self) -> Vec<String> {
         let (before, after) = (&self.before, &self.after);
-        let mut said = Vec::new();
+        let mut sentences = Vec::new();
         if let Some(used) = after.used_percent {
-            said.push(format!("{used:.0} % of its rated life is used"));
+            sentences.push(format!("{used:.0} % of its rated life is used"));
         }
         if let (Some(was), Some(is)) = (before.temperature_c, after.temperature_c) {
-            said.push(format!(
+            sentences.push(format!(
                 "{was:.0} C before these experiments and {is:.0} C after"
             ));
         }
         if let Some(seconds) = self.too_warm_s().filter(|seconds| *seconds > 0.0) {
-            said.push(format!("too warm for {seconds:.0} s of them"));
+            sentences.push(format!("too warm for {seconds:.0} s of them"));
         }
-        let mut grew = |what: &str, was: Option<u64>, is: Option<u64>| {
+        let mut grew = |label: &str, was: Option<u64>, is: Option<u64>| {
             if let (Some(was), Some(is)) = (was, is)
                 && is > was
             {
-                said.push(format!("{} more {what} during them", is - was));
+                sentences.push(format!("{} more {label} during them", is - was));
             }
         };
         grew(
@@ -95,6 +95,6 @@ impl DriveSelfReport {
             after.uncorrectable,
         );
         grew("retired blocks", before.retired, after.retired);
-        said
+        sentences
     }
 }

@@ -61,7 +61,7 @@ pub fn look_into(
         (TargetKind::Modelled, _) | (_, None) => facts.capacity,
         (_, Some(size)) => size.min(facts.capacity),
     };
-    let found = with_target!(&mut opened, target => {
+    let investigation = with_target!(&mut opened, target => {
         let mut bench = ExperimentBench {
             target: &mut **target,
             bytes,
@@ -70,14 +70,14 @@ pub fn look_into(
             busy: true,
         };
         let mut begins = |experiment, by: &[Cause]| progress.begins(experiment, by);
-        let mut again = facts.clone();
-        let mut said = |target: &_| {
-            ask(&request.target, &mut again);
-            SmartSnapshot::of(again.health.as_ref(), Target::heat(target))
+        let mut current_facts = facts.clone();
+        let mut ask_drive = |target: &_| {
+            ask(&request.target, &mut current_facts);
+            SmartSnapshot::of(current_facts.health.as_ref(), Target::heat(target))
         };
-        investigate(&mut bench, request.writes_max, &mut begins, &mut said)?
+        investigate(&mut bench, request.writes_max, &mut begins, &mut ask_drive)?
     });
-    Ok((facts, found))
+    Ok((facts, investigation))
 }
 
 /// Asks the drive underneath a file or a device, if it answers.

@@ -37,26 +37,26 @@ fn reason(cause: Cause) -> &'static str {
 }
 
 /// The answer, what shows it, and what was excluded.
-pub fn text(facts: &TargetFacts, found: &Investigation) -> String {
-    let mut text = paragraph("answer:", &answer(&facts.name, found));
+pub fn text(facts: &TargetFacts, investigation: &Investigation) -> String {
+    let mut text = paragraph("answer:", &answer(&facts.name, investigation));
     if facts.virtualised == Some(true) {
-        let said = "the disk of a virtual machine: its way to the drive is part of every time.";
-        text += &paragraph("note:", said);
+        let note = "the disk of a virtual machine: its way to the drive is part of every time.";
+        text += &paragraph("note:", note);
     }
     for warning in facts.health.iter().flat_map(|health| &health.warnings) {
         text += &paragraph("SMART:", &format!("the drive warns: {warning}."));
     }
-    let said = found.word.sentences();
-    if !said.is_empty() {
-        text += &paragraph("SMART:", &format!("{}.", said.join("; ")));
+    let sentences = investigation.word.sentences();
+    if !sentences.is_empty() {
+        text += &paragraph("SMART:", &format!("{}.", sentences.join("; ")));
     }
-    for (cause, standing) in &found.causes {
+    for (cause, standing) in &investigation.causes {
         let (title, why) = line(*cause, standing);
         text += &paragraph(title, &why);
     }
-    for (experiment, why) in &found.not_tried {
+    for (experiment, why) in &investigation.not_tried {
         let name = experiment.name();
-        let said = match why {
+        let reason = match why {
             ExperimentRefusal::Writes(needed) => {
                 format!("{name}: writes {}; give --writes {needed}.", Bytes(*needed))
             }
@@ -65,13 +65,13 @@ pub fn text(facts: &TargetFacts, found: &Investigation) -> String {
                 Bytes(*needed)
             ),
         };
-        text += &paragraph("not tried:", &said);
+        text += &paragraph("not tried:", &reason);
     }
     text
 }
 
-fn answer(name: &str, found: &Investigation) -> String {
-    match &found.answer {
+fn answer(name: &str, investigation: &Investigation) -> String {
+    match &investigation.answer {
         InvestigationAnswer::Cause { cause, factor } => format!(
             "{name} is slow because {}. Some load would be {factor:.1} times as fast with that of \
              a healthy drive.",
@@ -85,14 +85,14 @@ fn answer(name: &str, found: &Investigation) -> String {
             )
         }
         InvestigationAnswer::NothingShown => {
-            let rest = if found.is_complete() {
+            let caveat = if investigation.is_complete() {
                 ""
             } else {
                 " Not everything could be tried or seen: see below."
             };
             format!(
                 "no fault of {name} is shown: nothing that was tried would be 1.5 times as fast \
-                 on a healthy drive of this interface.{rest}"
+                 on a healthy drive of this interface.{caveat}"
             )
         }
     }

@@ -210,7 +210,7 @@ fn wear(rows: &[AtaAttribute], vendor: Vendor, found: &mut Inspection) {
         let value = row.value.filter(|value| *value <= 100.0)?;
         Some(whole(100.0 - value, row))
     };
-    let left = |name: &str| left_of(named(rows, &[name])?);
+    let used_of = |name: &str| left_of(named(rows, &[name])?);
     let by_vendor = match vendor {
         // 100 when new, 1 when the rated cycles are used.
         Vendor::Intel => named(rows, &["Media_Wearout_Indicator"])
@@ -223,15 +223,15 @@ fn wear(rows: &[AtaAttribute], vendor: Vendor, found: &mut Inspection) {
         Vendor::Samsung => {
             let row = named(rows, &["Wear_Leveling_Count"]);
             found.life.cycles_average = row.and_then(|row| row.reported(1.0));
-            left("Wear_Leveling_Count")
+            used_of("Wear_Leveling_Count")
         }
         Vendor::Micron => {
             let names = ["Ave_Block-Erase_Count", "Avg_Block-Erase_Count"];
             found.life.cycles_average = named(rows, &names).and_then(|row| row.reported(1.0));
-            left("Percent_Lifetime_Remain")
+            used_of("Percent_Lifetime_Remain")
         }
         Vendor::SandForce => rows.iter().find(|row| row.id == 231).and_then(left_of),
-        Vendor::Other => left("SSD_Life_Left"),
+        Vendor::Other => used_of("SSD_Life_Left"),
     };
     let used = &mut found.life.used_percent;
     *used = used.take().or(by_vendor);
@@ -240,9 +240,9 @@ fn wear(rows: &[AtaAttribute], vendor: Vendor, found: &mut Inspection) {
 /// Dell's firmware of Intel drives: the raw value is the remaining life.
 fn left_by_raw(rows: &[AtaAttribute]) -> Option<ReportedValue> {
     let row = named(rows, &["Percent_Life_Remaining"])?;
-    let left = row.raw.filter(|left| *left <= 100.0)?;
+    let percent_left = row.raw.filter(|left| *left <= 100.0)?;
     Some(ReportedValue {
-        value: 100.0 - left,
+        value: 100.0 - percent_left,
         resolution: 1.0,
         source: row.source(),
     })

@@ -122,17 +122,17 @@ pub fn forecasts(first: Option<&Inspection>, last: &Inspection) -> Result<Vec<Fo
             Some(_) => Err(no_time(last)),
         };
     };
-    let mut found: Vec<Forecast> = timed(now, last).into_iter().collect();
+    let mut forecasts: Vec<Forecast> = timed(now, last).into_iter().collect();
     if let Some(first) = first {
         let seconds = between(first, last)?;
-        found.extend(writes_per_percent(now, first, last, seconds));
-        found.extend(percentage(now, first, last, seconds));
-        found.extend(rated(now, first, last, seconds));
+        forecasts.extend(writes_per_percent(now, first, last, seconds));
+        forecasts.extend(percentage(now, first, last, seconds));
+        forecasts.extend(rated(now, first, last, seconds));
     }
-    if found.is_empty() {
-        found.extend(lifetime(now, last));
+    if forecasts.is_empty() {
+        forecasts.extend(lifetime(now, last));
     }
-    Ok(found)
+    Ok(forecasts)
 }
 
 fn no_time(inspection: &Inspection) -> LabError {
@@ -255,20 +255,20 @@ fn rated(now: i64, first: &Inspection, last: &Inspection, seconds: f64) -> Optio
     let rate = growth(first.life.host_bytes_written.as_ref(), written, seconds)?;
     let rating = last.known.as_ref()?.rating.as_ref()?;
     let written = BoundedValue::of(written?);
-    let all = rating.bytes_written as f64;
-    let left = BoundedValue {
-        low: all - written.high,
-        middle: all - written.middle,
-        high: all - written.low,
+    let rated_bytes = rating.bytes_written as f64;
+    let remaining = BoundedValue {
+        low: rated_bytes - written.high,
+        middle: rated_bytes - written.middle,
+        high: rated_bytes - written.low,
     };
     let why = format!(
         "{:.1} of {:.0} TB written, {}, as if that load wore like the one it was rated on ({})",
         written.middle / 1e12,
-        all / 1e12,
+        rated_bytes / 1e12,
         a_day(rate),
         rating.workload
     );
-    divide(now, left, rate, ForecastMethod::RatedWrites, why)
+    divide(now, remaining, rate, ForecastMethod::RatedWrites, why)
 }
 
 fn writes_per_percent(
@@ -284,11 +284,11 @@ fn writes_per_percent(
     if used.value < 2.0 * used.resolution || used.value <= 0.0 {
         return None;
     }
-    let left = |used: f64| (100.0 - used).max(0.0) * written / used;
-    let left = BoundedValue {
-        low: left(used.value + used.resolution),
-        middle: left(used.value),
-        high: left(used.value - used.resolution),
+    let remaining_at = |used: f64| (100.0 - used).max(0.0) * written / used;
+    let remaining = BoundedValue {
+        low: remaining_at(used.value + used.resolution),
+        middle: remaining_at(used.value),
+        high: remaining_at(used.value - used.resolution),
     };
     let why = format!(
         "{:.0} % used after {:.1} TB, {}",
@@ -296,7 +296,7 @@ fn writes_per_percent(
         written / 1e12,
         a_day(rate)
     );
-    divide(now, left, rate, ForecastMethod::WritesPerPercent, why)
+    divide(now, remaining, rate, ForecastMethod::WritesPerPercent, why)
 }
 
 fn lifetime(now: i64, last: &Inspection) -> Option<Forecast> {

@@ -13,9 +13,9 @@ const DATA_UNIT: f64 = 512_000.0;
 const MIB_32: f64 = (32_u64 << 20) as f64;
 
 pub(super) fn read(doc: &Doc, report: &DriveReport, found: &mut Inspection) {
-    let at = |name: &str| format!("{LOG}.{name}");
+    let path = |name: &str| format!("{LOG}.{name}");
     let units = |name: &str| {
-        let value = doc.number(&at(name)).filter(|units| *units >= 0.0)?;
+        let value = doc.number(&path(name)).filter(|units| *units >= 0.0)?;
         Some(ReportedValue {
             value: value * DATA_UNIT,
             resolution: DATA_UNIT,
@@ -26,7 +26,7 @@ pub(super) fn read(doc: &Doc, report: &DriveReport, found: &mut Inspection) {
     life.host_bytes_written = units("data_units_written");
     life.host_bytes_read = units("data_units_read");
     let in_log = |name: &str, most| {
-        let reported = percent(doc, &at(name), most)?;
+        let reported = percent(doc, &path(name), most)?;
         Some(ReportedValue {
             source: format!("health log, {name}"),
             ..reported
@@ -36,14 +36,14 @@ pub(super) fn read(doc: &Doc, report: &DriveReport, found: &mut Inspection) {
     life.used_percent = used.or(life.used_percent.take());
     let spare = in_log("available_spare", 100.0);
     life.spare_percent = spare.or(life.spare_percent.take());
-    let threshold = doc.number(&at("available_spare_threshold"));
+    let threshold = doc.number(&path("available_spare_threshold"));
     life.spare_threshold = threshold
         .filter(|p| (0.0..=100.0).contains(p))
         .or(life.spare_threshold);
     let events = &mut found.events;
-    events.unsafe_shutdowns = doc.whole(&at("unsafe_shutdowns"));
-    events.media_errors = doc.whole(&at("media_errors"));
-    let minutes = ["warning_temp_time", "critical_comp_time"].map(|name| doc.number(&at(name)));
+    events.unsafe_shutdowns = doc.whole(&path("unsafe_shutdowns"));
+    events.media_errors = doc.whole(&path("media_errors"));
+    let minutes = ["warning_temp_time", "critical_comp_time"].map(|name| doc.number(&path(name)));
     events.too_warm_minutes = match minutes {
         [None, None] => None,
         given => Some(

@@ -26,11 +26,11 @@ fn capacitor(doc: &Doc) -> Option<(bool, String)> {
         .iter()
         .find(|row| CAPACITORS.contains(&row.name.as_str()))?;
     let (value, limit) = (row.value?, row.threshold.filter(|limit| *limit > 0.0)?);
-    let what = format!(
+    let description = format!(
         "attribute {} {}, {value} of at least {limit}",
         row.id, row.name
     );
-    Some((value > limit, what))
+    Some((value > limit, description))
 }
 
 fn declared(holds: bool, why: String) -> Protection {

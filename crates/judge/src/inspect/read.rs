@@ -19,7 +19,7 @@ pub fn inspect(report: &DriveReport) -> Result<Inspection, LabError> {
     let doc = Doc::new(&report.smartctl);
     refuse_failed(&doc, &report.source)?;
     refuse_rotating(&doc, &report.source)?;
-    let mut found = Inspection {
+    let mut inspection = Inspection {
         version: FORMAT_VERSION,
         source: report.source.clone(),
         taken_at: doc
@@ -30,32 +30,32 @@ pub fn inspect(report: &DriveReport) -> Result<Inspection, LabError> {
         passed: doc.flag("smart_status.passed"),
         ..Inspection::default()
     };
-    found.known = found
+    inspection.known = inspection
         .identity
         .model
         .as_deref()
-        .and_then(|model| known(model, found.identity.capacity));
-    common(&doc, &mut found);
-    match found.identity.protocol.as_deref() {
-        Some("ATA") => ata::read(&doc, &mut found),
-        Some("NVMe") => nvme::read(&doc, report, &mut found),
-        Some("SCSI") => scsi::read(&doc, &mut found),
+        .and_then(|model| known(model, inspection.identity.capacity));
+    common(&doc, &mut inspection);
+    match inspection.identity.protocol.as_deref() {
+        Some("ATA") => ata::read(&doc, &mut inspection),
+        Some("NVMe") => nvme::read(&doc, report, &mut inspection),
+        Some("SCSI") => scsi::read(&doc, &mut inspection),
         _ => {}
     }
-    if found.identity.is_virtual {
-        found.notes.push(
+    if inspection.identity.is_virtual {
+        inspection.notes.push(
             "a virtual machine's disk: what it says of health and wear, if anything, is not the \
              drive's underneath"
                 .into(),
         );
     }
-    amplification(&mut found);
-    protection::judge(&doc, report, &mut found);
+    amplification(&mut inspection);
+    protection::judge(&doc, report, &mut inspection);
     if let Some(kernel) = &report.kernel {
-        found.cache.kernel = kernel.write_cache.clone();
-        found.cache.fua = kernel.fua;
+        inspection.cache.kernel = kernel.write_cache.clone();
+        inspection.cache.fua = kernel.fua;
     }
-    Ok(found)
+    Ok(inspection)
 }
 
 /// smartctl says on exit whether it could read the drive at all.
@@ -68,14 +68,14 @@ fn refuse_failed(doc: &Doc, source: &str) -> Result<(), LabError> {
     if !doc.has("smartctl") && drive {
         return Ok(());
     }
-    let said = doc.messages().join("; ");
-    let what = if said.is_empty() {
+    let messages = doc.messages().join("; ");
+    let message = if messages.is_empty() {
         format!("{source}: this is no report of smartctl about a drive")
     } else {
-        format!("{source}: smartctl could not read the drive: {said}")
+        format!("{source}: smartctl could not read the drive: {messages}")
     };
     Err(LabError::refused(
-        what,
+        message,
         "run `inspect` as root; a drive behind a RAID controller needs --device-type, for \
          instance `megaraid,0`; most disks of virtual machines do not answer; for a file, save \
          a report with `smartctl --json=c -x /dev/DEVICE > FILE.json`",

@@ -74,23 +74,23 @@ pub fn drive_reports(path: &Path) -> Result<Vec<DriveReport>, LabError> {
 /// # Errors
 /// When it holds no JSON object.
 pub fn parse(text: &str, source: &str) -> Result<Vec<DriveReport>, LabError> {
-    let mut found = Vec::new();
+    let mut reports = Vec::new();
     let mut values = serde_json::Deserializer::from_str(text).into_iter::<Value>();
     loop {
         match values.next() {
             None => break,
-            Some(Ok(value)) => found.push(one(value, source)?),
+            Some(Ok(value)) => reports.push(one(value, source)?),
             // The end of a file that was being written.
-            Some(Err(error)) if error.is_eof() && !found.is_empty() => break,
+            Some(Err(error)) if error.is_eof() && !reports.is_empty() => break,
             Some(Err(error)) => {
                 return Err(not_json(source, Some(error.line()), error.to_string()));
             }
         }
     }
-    if found.is_empty() {
+    if reports.is_empty() {
         return Err(not_json(source, None, "it is empty".into()));
     }
-    Ok(found)
+    Ok(reports)
 }
 
 fn not_json(source: &str, line: Option<usize>, what: String) -> LabError {

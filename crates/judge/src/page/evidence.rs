@@ -18,37 +18,37 @@ const MIXED: [(&str, &str); 2] = [
 ];
 
 pub(super) fn section(q: &Qualification, charts: &mut Charts) -> Markup {
-    let every: Vec<&Evidence> = compare::drives(q).iter().map(|d| &d.evidence).collect();
-    let all = every[..every.len().min(LINES_MAX)].to_vec();
+    let drives: Vec<&Evidence> = compare::drives(q).iter().map(|d| &d.evidence).collect();
+    let charted = drives[..drives.len().min(LINES_MAX)].to_vec();
     html! {
         section {
             h2 { "Evidence" }
             (parts::about_charts())
-            @if every.len() > all.len() {
+            @if drives.len() > charted.len() {
                 p {
-                    "The charts draw the target and the first " (all.len() - 1) " of "
-                    (every.len() - 1) " drives beside it; the tables have all."
+                    "The charts draw the target and the first " (charted.len() - 1) " of "
+                    (drives.len() - 1) " drives beside it; the tables have all."
                 }
             }
             @if q.kept.is_some() {
                 p .quiet { "Charts over time draw what was measured in this run." }
             }
             h3 { "One 4 KiB write, one writer" }
-            (durable_bars(&all))
+            (durable_bars(&charted))
             h3 { "Flush time against dirty bytes" }
-            (flush_chart(&all, charts))
-            (parts::folded("Flush times in numbers", flush_table(&every)))
-            (overwrite_chart(&all, charts))
-            (writers_charts(&all, charts))
-            (mixed_charts(&all, charts))
-            @for (name, title) in compare::sustained_names(&all) {
-                @if !(both_mixed(&all) && MIXED.iter().any(|(m, _)| *m == name)) {
+            (flush_chart(&charted, charts))
+            (parts::folded("Flush times in numbers", flush_table(&drives)))
+            (overwrite_chart(&charted, charts))
+            (writers_charts(&charted, charts))
+            (mixed_charts(&charted, charts))
+            @for (name, title) in compare::sustained_names(&charted) {
+                @if !(both_mixed(&charted) && MIXED.iter().any(|(m, _)| *m == name)) {
                     h3 { (title) }
-                    div .stack { (over_time(&all, &name, "", false, charts)) }
+                    div .stack { (over_time(&charted, &name, "", false, charts)) }
                 }
             }
             h3 { "Sustained loads in numbers" }
-            (sustained_table(&every))
+            (sustained_table(&drives))
         }
     }
 }
@@ -268,7 +268,7 @@ fn over_time(
         run.is_some_and(|run| run.seconds.iter().any(|s| s.ops[*op as usize].count > 0))
     };
     let quantile = |op: Op, (k, (label, pick)): (usize, (&str, EvidenceLatencyField))| {
-        let of = |s: &Second| {
+        let latency_ns = |s: &Second| {
             let ns = series::latency(s, op, |s| pick(&s.ops[op as usize]));
             ns.filter(|ns| *ns > 0.0)
         };
@@ -277,7 +277,7 @@ fn over_time(
             colour: k,
             dash: k,
             hidden: false,
-            line: line(target, &of),
+            line: line(target, &latency_ns),
         }
     };
     let latency = |op: Op| {

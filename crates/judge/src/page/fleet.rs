@@ -98,7 +98,7 @@ impl FleetRow {
     fn of_run(path: &Path, dir: &RunDir) -> FleetRow {
         let run = RunReport::of_dir(dir, "");
         let last = run.totals.iter().map(|t| t.phase).max();
-        let of = |op: Op| {
+        let last_total = |op: Op| {
             let totals = run.totals.iter().filter(|t| Some(t.phase) == last);
             totals.filter(|t| t.count > 0).find(|t| t.op == op)
         };
@@ -117,10 +117,10 @@ impl FleetRow {
         let phases = run.phase_names.len();
         FleetRow {
             drive: run.facts.name.clone(),
-            reads: of(Op::Read).map(OpTotals::iops),
-            writes: of(Op::Write).map(OpTotals::iops),
-            write_p99_ns: of(Op::Write).map(|t| t.p99_ns),
-            flush_p50_ns: of(Op::Flush).map(|t| t.p50_ns),
+            reads: last_total(Op::Read).map(OpTotals::iops),
+            writes: last_total(Op::Write).map(OpTotals::iops),
+            write_p99_ns: last_total(Op::Write).map(|t| t.p99_ns),
+            flush_p50_ns: last_total(Op::Flush).map(|t| t.p50_ns),
             trouble,
             ..FleetRow::empty(
                 path,
@@ -235,19 +235,24 @@ fn tally(rows: &[FleetRow]) -> String {
         QualifyOutcome::Unknown,
     ]
     .map(|outcome| {
-        let of = count(&|row| row.answer == Some(outcome));
-        (of, compare::outcome(outcome).1)
+        let run_count = count(&|row| row.answer == Some(outcome));
+        (run_count, compare::outcome(outcome).1)
     });
-    let other = [
+    let unanswered = [
         (
             count(&|row| row.answer.is_none() && row.is_readable()),
             "without a verdict",
         ),
         (count(&|row| !row.is_readable()), "cannot be read"),
     ];
-    let all = answers.iter().chain(&other).filter(|(count, _)| *count > 0);
-    let said: Vec<String> = all.map(|(count, what)| format!("{count} {what}")).collect();
-    format!("{} runs: {}", rows.len(), said.join(", "))
+    let tallies = answers
+        .iter()
+        .chain(&unanswered)
+        .filter(|(count, _)| *count > 0);
+    let clauses: Vec<String> = tallies
+        .map(|(count, label)| format!("{count} {label}"))
+        .collect();
+    format!("{} runs: {}", rows.len(), clauses.join(", "))
 }
 
 fn name_of(row: &FleetRow) -> String {

@@ -281,8 +281,8 @@ impl Book {
         let fresh = std::mem::take(&mut self.fresh);
         self.lost += fresh.len() as u64;
         let room = LOSSES_MAX.saturating_sub(self.losses.len());
-        let kept = fresh.into_iter().take(room).map(|loss| (number, loss));
-        self.losses.extend(kept);
+        let recorded = fresh.into_iter().take(room).map(|loss| (number, loss));
+        self.losses.extend(recorded);
         self.pulls.extend(pull.cloned());
         self.struck = None;
         self.settled = self.seq;

@@ -115,8 +115,8 @@ impl SectorReader<'_> {
     fn probe(&mut self, error: &std::io::Error) -> Result<(), LabError> {
         let len = self.sector as usize;
         let again = self.readable.is_some_and(|number| {
-            let at = number * self.sector;
-            self.file.read(at, len, &mut self.buffer).is_ok()
+            let offset = number * self.sector;
+            self.file.read(offset, len, &mut self.buffer).is_ok()
         });
         if again {
             Ok(())
@@ -152,26 +152,26 @@ pub fn check(
         unreadable: 0,
     };
     let mut checked = SectorCheckResult::default();
-    let mut at = 0;
-    while at < total {
-        let len = CHUNK.min(total - at);
-        let numbers = at / sector..(at + len) / sector;
-        if reader.whole(at, len) {
+    let mut offset = 0;
+    while offset < total {
+        let len = CHUNK.min(total - offset);
+        let numbers = offset / sector..(offset + len) / sector;
+        if reader.whole(offset, len) {
             let sectors = reader.buffer.bytes()[..len as usize].chunks(sector as usize);
             for (number, bytes) in numbers.zip(sectors) {
                 checked.enter(book, number, Stamp::read(bytes, run, number))?;
             }
         } else {
             for number in numbers {
-                let found = match reader.one(number)? {
+                let stamp = match reader.one(number)? {
                     Some(bytes) => Stamp::read(bytes, run, number),
                     None => Err(UnexpectedContent::Unreadable),
                 };
-                checked.enter(book, number, found)?;
+                checked.enter(book, number, stamp)?;
             }
         }
-        at += len;
-        progress(at, total);
+        offset += len;
+        progress(offset, total);
     }
     match reader.readable {
         Some(_) => Ok(checked),

@@ -116,13 +116,13 @@ pub fn read(bytes: &[u8], name: &str) -> Result<LedgerContents, LabError> {
     };
     let mut records = Vec::new();
     loop {
-        let at = end.len as usize;
-        let rest = &bytes[at..];
-        let Some(len) = whole(rest) else {
-            let later = (0..rest.len()).any(|from| follows(&rest[from..], end.index));
+        let offset = end.len as usize;
+        let tail = &bytes[offset..];
+        let Some(len) = whole(tail) else {
+            let later = (0..tail.len()).any(|from| follows(&tail[from..], end.index));
             return if later {
                 Err(bad(
-                    at,
+                    offset,
                     "a damaged frame with whole ones behind it",
                     damaged,
                 ))
@@ -130,12 +130,12 @@ pub fn read(bytes: &[u8], name: &str) -> Result<LedgerContents, LabError> {
                 Ok(LedgerContents { records, end })
             };
         };
-        let Some(next) = end.after(&rest[..len]) else {
-            return Err(bad(at, "a frame of another place or ledger", damaged));
+        let Some(next) = end.after(&tail[..len]) else {
+            return Err(bad(offset, "a frame of another place or ledger", damaged));
         };
-        let payload = &rest[20..len - 8];
-        let found = LedgerRecord::decode_all(payload);
-        records.extend(found.ok_or_else(|| bad(at, "records of another version", ""))?);
+        let payload = &tail[20..len - 8];
+        let decoded = LedgerRecord::decode_all(payload);
+        records.extend(decoded.ok_or_else(|| bad(offset, "records of another version", ""))?);
         end = next;
     }
 }

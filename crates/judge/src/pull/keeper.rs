@@ -42,14 +42,14 @@ impl Keeper {
         };
         let listener = TcpListener::bind(address).map_err(no)?;
         listener.set_nonblocking(true).map_err(no)?;
-        let kept = KeeperState {
+        let state = KeeperState {
             file,
             end: contents.end,
             writer: 0,
         };
         Ok(Keeper {
             listener,
-            kept: Arc::new(Mutex::new(kept)),
+            kept: Arc::new(Mutex::new(state)),
         })
     }
 
@@ -67,9 +67,9 @@ impl Keeper {
         while !stop.load(Ordering::Relaxed) {
             match self.listener.accept() {
                 Ok((stream, _)) => {
-                    let kept = Arc::clone(&self.kept);
+                    let state = Arc::clone(&self.kept);
                     // A connection that fails concerns its client, which says so.
-                    std::thread::spawn(move || serve_one(stream, &kept));
+                    std::thread::spawn(move || serve_one(stream, &state));
                 }
                 Err(_) => std::thread::sleep(Duration::from_millis(20)),
             }
@@ -77,7 +77,7 @@ impl Keeper {
     }
 }
 
-fn serve_one(mut stream: TcpStream, kept: &Mutex<KeeperState>) -> io::Result<()> {
+fn serve_one(mut stream: TcpStream, shared_state: &Mutex<KeeperState>) -> io::Result<()> {
     stream.set_nonblocking(false)?;
     stream.set_nodelay(true)?;
     let mut hello = [0; HELLO.len() + 1];
@@ -87,13 +87,13 @@ fn serve_one(mut stream: TcpStream, kept: &Mutex<KeeperState>) -> io::Result<()>
         return refuse(&mut stream, "this is a ledger of `ssdlab pull`");
     };
     let (writer, len, bytes) = {
-        let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.writer += u64::from(wish != LedgerRequest::Read);
+        let mut state = shared_state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.writer += u64::from(wish != LedgerRequest::Read);
         let bytes = match wish {
             LedgerRequest::Continue => Ok(Vec::new()),
-            LedgerRequest::Read | LedgerRequest::Write => kept.file.bytes(kept.end.len),
+            LedgerRequest::Read | LedgerRequest::Write => state.file.bytes(state.end.len),
         };
-        (kept.writer, kept.end.len, bytes)
+        (state.writer, state.end.len, bytes)
     };
     match bytes {
         Ok(bytes) => {
@@ -114,22 +114,22 @@ fn serve_one(mut stream: TcpStream, kept: &Mutex<KeeperState>) -> io::Result<()>
         }
         let mut frame = Vec::new();
         (&mut stream).take(len as u64).read_to_end(&mut frame)?;
-        match append(kept, writer, &frame) {
+        match append(shared_state, writer, &frame) {
             Ok(len) => answer(&mut stream, len)?,
             Err(why) => return refuse(&mut stream, &why),
         }
     }
 }
 
-fn append(kept: &Mutex<KeeperState>, writer: u64, frame: &[u8]) -> Result<u64, String> {
-    let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
-    if kept.writer != writer {
+fn append(shared_state: &Mutex<KeeperState>, writer: u64, frame: &[u8]) -> Result<u64, String> {
+    let mut state = shared_state.lock().unwrap_or_else(PoisonError::into_inner);
+    if state.writer != writer {
         return Err("a newer writer has it".into());
     }
-    let (at, after) = (kept.end, kept.end.after(frame));
+    let (position, after) = (state.end, state.end.after(frame));
     let after = after.ok_or("a frame that does not follow the last one")?;
-    let written = kept.file.append(frame, at);
+    let written = state.file.append(frame, position);
     written.map_err(|error| error.to_string())?;
-    kept.end = after;
+    state.end = after;
     Ok(after.len)
 }

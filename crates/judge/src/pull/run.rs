@@ -111,9 +111,9 @@ pub fn run(
     stop: &AtomicBool,
 ) -> Result<PullRecord, LabError> {
     let (mut store, contents) = LedgerStore::open(&plan.ledger)?;
-    let mut at = contents.end;
-    let found = Book::replay(&contents.records, &plan.ledger.to_string())?;
-    let (book, file) = match found {
+    let mut position = contents.end;
+    let replayed = Book::replay(&contents.records, &plan.ledger.to_string())?;
+    let (book, file) = match replayed {
         Some(book) => {
             if !book.ended || book.struck.is_some() {
                 bring_back(plan, watch)?;
@@ -123,7 +123,7 @@ pub fn run(
             } else {
                 plan.back
             };
-            let file = reopen(&plan.target, &book.start, &plan.open, (limit, true))?;
+            let file = reopen(&plan.target, &book.start, &plan.open, limit, true)?;
             (book, file)
         }
         None => {
@@ -131,9 +131,9 @@ pub fn run(
             let book = Book::new(start(&file, plan.open.size, plan.seed)?)?;
             let mut payload = Vec::new();
             LedgerRecord::Start(book.start.clone()).encode(&mut payload);
-            let frame = at.frame(&payload);
-            store.append(&frame, at)?;
-            at = at.after(&frame).unwrap_or(at);
+            let frame = position.frame(&payload);
+            store.append(&frame, position)?;
+            position = position.after(&frame).unwrap_or(position);
             (book, file)
         }
     };
@@ -142,7 +142,7 @@ pub fn run(
     let run = PullRun {
         plan,
         start: book.start.clone(),
-        scribe: Scribe::new(store, at, book),
+        scribe: Scribe::new(store, position, book),
         began: Instant::now(),
         counts_cycles: own.power_cycles.is_some(),
     };
@@ -251,8 +251,8 @@ impl PullRun<'_> {
                 watch(PullEvent::PlugIn);
             }
             self.plan.switch.on()?;
-            let limit = (self.plan.back, false);
-            file = reopen(&self.plan.target, &self.start, &self.again(), limit)?;
+            let target = &self.plan.target;
+            file = reopen(target, &self.start, &self.again(), self.plan.back, false)?;
             self.check(&file, watch)?;
             let counted = self.scribe.book(|book| verdict(book).counted);
             vain = if counted > record.counted {
@@ -407,8 +407,8 @@ impl PullRun<'_> {
         });
         let mut records = checked.records();
         records.push(LedgerRecord::Settled(pull.clone()));
-        let given = self.scribe.enter(|_| records)?;
-        self.scribe.wait(given)?;
+        let record_count = self.scribe.enter(|_| records)?;
+        self.scribe.wait(record_count)?;
         match &pull {
             Some(pull) => watch(PullEvent::Pulled(pull, &checked)),
             None => watch(PullEvent::Checked(&checked)),

@@ -54,7 +54,7 @@ impl ScribeShared {
                 return;
             }
             let payload = std::mem::take(&mut state.pending);
-            let given = state.given;
+            let entered_count = state.given;
             drop(state);
             let frame = at.frame(&payload);
             let written = store.append(&frame, at);
@@ -62,14 +62,14 @@ impl ScribeShared {
             match (written, at.after(&frame)) {
                 (Ok(()), Some(after)) => {
                     at = after;
-                    state.kept = given;
+                    state.kept = entered_count;
                 }
                 (Err(error), _) => {
                     state.failed = Some((error.to_string(), error.advice().to_owned()));
                 }
                 (Ok(()), None) => {
-                    let what = "a frame of more than 256 MiB".to_owned();
-                    state.failed = Some((what, "use a smaller --size".into()));
+                    let message = "a frame of more than 256 MiB".to_owned();
+                    state.failed = Some((message, "use a smaller --size".into()));
                 }
             }
             self.changed.notify_all();
@@ -119,19 +119,19 @@ impl Scribe {
             record.encode(&mut state.pending);
             state.given += 1;
         }
-        let given = state.given;
+        let entered_count = state.given;
         drop(state);
         self.shared.changed.notify_all();
-        Ok(given)
+        Ok(entered_count)
     }
 
     /// Waits until a number of records are in the ledger.
     ///
     /// # Errors
     /// When the ledger has failed.
-    pub fn wait(&self, given: u64) -> Result<(), LabError> {
+    pub fn wait(&self, count: u64) -> Result<(), LabError> {
         let mut state = self.shared.lock();
-        while state.kept < given {
+        while state.kept < count {
             go_on(&state)?;
             state = self.shared.wait(state);
         }
@@ -143,8 +143,8 @@ impl Scribe {
     /// # Errors
     /// Those of [`Scribe::enter`] and [`Scribe::wait`].
     pub fn keep(&self, record: LedgerRecord) -> Result<(), LabError> {
-        let given = self.enter(|_| vec![record])?;
-        self.wait(given)
+        let count = self.enter(|_| vec![record])?;
+        self.wait(count)
     }
 }
 

@@ -218,8 +218,8 @@ impl StreamContext<'_> {
 
     fn is_calm(&self) -> bool {
         let announced = self.ended.calm.load(Ordering::SeqCst);
-        let now = announced || self.by_hand && is_calm_slice(self.now());
-        now && self.mode != PullDurabilityMode::Both
+        let is_due = announced || self.by_hand && is_calm_slice(self.now());
+        is_due && self.mode != PullDurabilityMode::Both
     }
 
     /// The first stream makes every small write durable at once; the others wait.
@@ -258,11 +258,11 @@ impl StreamContext<'_> {
         buffer: &mut DirectBuffer,
     ) -> Result<(), StreamError> {
         let mut next = 0;
-        let given = self.scribe.enter(|book| {
+        let record_count = self.scribe.enter(|book| {
             next = book.seq + 1;
             issued(next, extents, fua)
         })?;
-        self.scribe.wait(given)?;
+        self.scribe.wait(record_count)?;
         for (seq, &(first, count)) in (next..).zip(extents) {
             if self.ended.is_halted() {
                 return Ok(());
@@ -334,24 +334,27 @@ impl StreamContext<'_> {
                 starts.map(|first| (first, (part.end - first).min(step) as u32))
             })
             .collect();
-        let mut done = 0;
+        let mut filled = 0;
         let failed = |stopped| match stopped {
             StreamError::Ledger(error) => error,
             StreamError::Target(error) => LabError::file("filling", &self.file.facts().name, error),
         };
         let memory = |error| failed(StreamError::Target(error));
         let mut buffer = DirectBuffer::new(WRITE_MAX as usize).map_err(memory)?;
-        for some in extents.chunks(256) {
+        for batch in extents.chunks(256) {
             if stop.load(Ordering::Relaxed) {
                 return Err(LabError::refused(
                     "stopped before the target was filled",
                     "run it again: it continues",
                 ));
             }
-            self.write(some, false, u64::MAX, &mut buffer)
+            self.write(batch, false, u64::MAX, &mut buffer)
                 .map_err(failed)?;
-            done += some.iter().map(|&(_, count)| u64::from(count)).sum::<u64>();
-            progress(done * self.sector_bytes, total * self.sector_bytes);
+            filled += batch
+                .iter()
+                .map(|&(_, count)| u64::from(count))
+                .sum::<u64>();
+            progress(filled * self.sector_bytes, total * self.sector_bytes);
         }
         self.flush().map_err(failed)
     }

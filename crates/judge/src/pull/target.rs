@@ -114,8 +114,8 @@ fn by_serial(start: &PullTestSetup) -> Option<PathBuf> {
     disks.flatten().find_map(|disk| {
         let id = DevId::parse(&fs::read_to_string(disk.path().join("dev")).ok()?)?;
         let device = system.block_device(id)?;
-        let found = device.serial(&system)? == *serial;
-        found.then(|| Path::new("/dev").join(device.name))
+        let is_match = device.serial(&system)? == *serial;
+        is_match.then(|| Path::new("/dev").join(device.name))
     })
 }
 
@@ -128,7 +128,8 @@ pub fn reopen(
     path: &Path,
     start: &PullTestSetup,
     options: &OpenOptions,
-    (limit, first): (Duration, bool),
+    limit: Duration,
+    is_first: bool,
 ) -> Result<DirectFile, LabError> {
     let until = Instant::now() + limit;
     loop {
@@ -137,15 +138,15 @@ pub fn reopen(
             is_same(start, &file).map(|()| file)
         };
         // A name that nothing has would make a file.
-        let there = !matches!(path.try_exists(), Ok(false));
-        let named = if there { open(path) } else { Err(gone(path)) };
-        let found = named.or_else(|error| match by_serial(start).filter(|_| !start.is_file) {
-            Some(other) if other != path => open(&other),
+        let exists = !matches!(path.try_exists(), Ok(false));
+        let named = if exists { open(path) } else { Err(gone(path)) };
+        let opened = named.or_else(|error| match by_serial(start).filter(|_| !start.is_file) {
+            Some(renamed) if renamed != path => open(&renamed),
             _ => Err(error),
         });
-        match found {
+        match opened {
             Ok(file) => return Ok(file),
-            Err(error @ LabError::Refused { .. }) if first && there => return Err(error),
+            Err(error @ LabError::Refused { .. }) if is_first && exists => return Err(error),
             Err(error) if Instant::now() >= until => return Err(error),
             Err(_) => std::thread::sleep(LOOK_EVERY),
         }

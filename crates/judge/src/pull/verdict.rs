@@ -181,10 +181,10 @@ fn decide(record: &PullRecord) -> (PullVerdict, String) {
         );
         return (PullVerdict::Broken, why);
     }
-    let left = PULLS_NEEDED.saturating_sub(record.counted);
-    if left > 0 {
+    let needed = PULLS_NEEDED.saturating_sub(record.counted);
+    if needed > 0 {
         let why = format!(
-            "No promise was broken in {} pulls that struck the drive at work; {left} more are \
+            "No promise was broken in {} pulls that struck the drive at work; {needed} more are \
              needed.",
             record.counted
         );

@@ -26,16 +26,16 @@ pub fn drives(q: &Qualification) -> Vec<&Assessment> {
 
 /// Every measure that at least one drive has.
 pub fn rows(q: &Qualification) -> Vec<ComparisonRow> {
-    let all: Vec<&Evidence> = drives(q).iter().map(|d| &d.evidence).collect();
-    let mut rows = durable_rows(&all);
-    rows.extend(overwritten_rows(&all));
-    rows.extend(sustained_rows(&all));
-    rows.push(row(&all, "Power-loss protection", |e| {
+    let evidence: Vec<&Evidence> = drives(q).iter().map(|d| &d.evidence).collect();
+    let mut rows = durable_rows(&evidence);
+    rows.extend(overwritten_rows(&evidence));
+    rows.extend(sustained_rows(&evidence));
+    rows.push(row(&evidence, "Power-loss protection", |e| {
         Some(cuts::protection_word(e).unwrap_or_else(|| protection(&e.facts)))
     }));
-    rows.push(row(&all, "Rated endurance", |e| endurance(&e.facts)));
-    rows.push(row(&all, "Capacity", |e| Some(capacity(&e.facts))));
-    rows.push(row(&all, "Meets its data sheet", meets_its_sheet));
+    rows.push(row(&evidence, "Rated endurance", |e| endurance(&e.facts)));
+    rows.push(row(&evidence, "Capacity", |e| Some(capacity(&e.facts))));
+    rows.push(row(&evidence, "Meets its data sheet", meets_its_sheet));
     rows.retain(|row| row.cells.iter().any(Option::is_some));
     for row in &mut rows {
         row.leads = LEAD.iter().any(|label| row.label == *label);
@@ -58,7 +58,7 @@ const LEAD: [&str; 9] = [
 
 /// Durable writes of models that were overwritten.
 fn overwritten_rows(all: &[&Evidence]) -> Vec<ComparisonRow> {
-    let of = |(method, title): (&str, &str)| {
+    let method_row = |(method, title): (&str, &str)| {
         row(all, &format!("{}, overwritten", capital(title)), |e| {
             let run = e.overwrite.as_ref()?.durable(method)?;
             let last = units::rate(run.after);
@@ -68,7 +68,7 @@ fn overwritten_rows(all: &[&Evidence]) -> Vec<ComparisonRow> {
             })
         })
     };
-    METHODS.into_iter().skip(1).map(of).collect()
+    METHODS.into_iter().skip(1).map(method_row).collect()
 }
 
 fn row(
@@ -169,24 +169,24 @@ pub fn sustained<'a>(e: &'a Evidence, name: &str) -> Option<&'a SustainedRun> {
 
 /// The probe of this method with one writer.
 pub fn one_writer<'a>(e: &'a Evidence, method: &str) -> Option<&'a WriteProbe> {
-    let mut found = e.probes.iter();
-    found.find(|p| p.method == method && p.writers == 1 && p.count > 0)
+    let mut probes = e.probes.iter();
+    probes.find(|p| p.method == method && p.writers == 1 && p.count > 0)
 }
 
 /// All methods that any drive was probed with, with what a person calls them.
 pub fn methods(all: &[&Evidence]) -> Vec<(String, String)> {
-    let mut found: Vec<String> = METHODS.iter().map(|(m, _)| (*m).to_owned()).collect();
+    let mut methods: Vec<String> = METHODS.iter().map(|(m, _)| (*m).to_owned()).collect();
     for probe in all.iter().flat_map(|e| &e.probes) {
-        if !found.contains(&probe.method) {
-            found.push(probe.method.clone());
+        if !methods.contains(&probe.method) {
+            methods.push(probe.method.clone());
         }
     }
-    found.retain(|m| {
+    methods.retain(|m| {
         all.iter()
             .any(|e| e.probes.iter().any(|p| p.method == *m && p.count > 0))
     });
     let titled = |m: String| (m.clone(), method_title(&m));
-    found.into_iter().map(titled).collect()
+    methods.into_iter().map(titled).collect()
 }
 
 /// What a person calls a method.

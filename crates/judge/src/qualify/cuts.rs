@@ -68,8 +68,8 @@ pub(super) fn undecided(e: &Evidence) -> String {
 
 /// For the answer: that it was tested, if it was.
 pub(super) fn passed(e: &Evidence) -> String {
-    let kept = |pulls: &&PullRecord| pulls.standing == PullVerdict::Kept;
-    let pulls = e.pulls.as_ref().filter(kept);
+    let is_kept = |pulls: &&PullRecord| pulls.standing == PullVerdict::Kept;
+    let pulls = e.pulls.as_ref().filter(is_kept);
     pulls.map_or_else(String::new, |pulls| {
         format!(", and flushed writes survived {} pulls", pulls.counted)
     })

@@ -134,7 +134,8 @@ pub fn rounds(seconds: &[Second]) -> Vec<f64> {
 
 /// A sustained load; `None` when nothing was counted.
 pub fn sustained(record: &RunRecord, name: &str, title: &str) -> Option<SustainedRun> {
-    let of = |kind, q| op(record, kind).map_or(0, |s| quantile(&s.latencies, q, s.latency_ns_max));
+    let latency_ns =
+        |kind, q| op(record, kind).map_or(0, |s| quantile(&s.latencies, q, s.latency_ns_max));
     if op(record, Op::Write).is_none() && op(record, Op::Read).is_none() {
         return None;
     }
@@ -147,9 +148,9 @@ pub fn sustained(record: &RunRecord, name: &str, title: &str) -> Option<Sustaine
             .then(|| change::write_cliff(&record.seconds, 0))
             .flatten(),
         iops_end: iops_end(&record.seconds),
-        write_p99_ns: of(Op::Write, 0.99),
-        read_p50_ns: of(Op::Read, 0.5),
-        read_p99_ns: of(Op::Read, 0.99),
+        write_p99_ns: latency_ns(Op::Write, 0.99),
+        read_p50_ns: latency_ns(Op::Read, 0.5),
+        read_p99_ns: latency_ns(Op::Read, 0.99),
         waf: waf(record),
         seconds: record.seconds.clone(),
     })

@@ -35,7 +35,8 @@ impl<'a> QualifyRecorder<'a> {
     /// `arguments` the command line, for `run.json`.
     pub fn new(
         plan: &QualifyPlan,
-        (path, existing): (PathBuf, Existing),
+        path: PathBuf,
+        existing: Existing,
         started_at: &str,
         arguments: &[String],
         shown: &'a mut dyn QualifyProgress,

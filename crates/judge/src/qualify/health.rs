@@ -18,45 +18,45 @@ const CELSIUS_MAX: f64 = 70.0;
 
 /// What is wrong, each in a clause.
 fn troubles(h: &DriveHealth, rated: Option<u64>) -> Vec<String> {
-    let mut found = Vec::new();
+    let mut clauses = Vec::new();
     if let Some(used) = h.used_percent.as_ref().filter(|u| u.value >= LIFE_USED_MAX) {
-        found.push(format!(
+        clauses.push(format!(
             "worn out: {:.0} % of its rated life is used",
             used.value
         ));
     }
     let over = h.host_bytes_written.zip(rated);
     if let Some((written, rated)) = over.filter(|(written, rated)| written >= rated) {
-        found.push(format!(
+        clauses.push(format!(
             "worn beyond its rating: {:.0} TB were written, rated are {:.0} TB",
             written as f64 / 1e12,
             rated as f64 / 1e12
         ));
     }
     if let Some(count) = h.uncorrectable.filter(|count| *count > 0) {
-        found.push(format!("{count} reads were uncorrectable"));
+        clauses.push(format!("{count} reads were uncorrectable"));
     }
     if let Some(left) = h.spare_percent.filter(|left| *left < SPARE_MIN) {
         let retired = h.retired.unwrap_or(0);
-        found.push(format!(
+        clauses.push(format!(
             "{retired} blocks retired, {left:.0} % of the reserve left"
         ));
     }
     if h.read_only == Some(true) {
-        found.push("it refuses writes".into());
+        clauses.push("it refuses writes".into());
     }
     if let Some(celsius) = h.temperature_c.filter(|c| *c > CELSIUS_MAX) {
-        found.push(format!("{celsius:.0} C"));
+        clauses.push(format!("{celsius:.0} C"));
     }
-    if h.passed == Some(false) && found.is_empty() {
+    if h.passed == Some(false) && clauses.is_empty() {
         let why = if h.warnings.is_empty() {
             "it does not say why".to_owned()
         } else {
             h.warnings.join("; ")
         };
-        found.push(format!("it fails by its own judgement ({why})"));
+        clauses.push(format!("it fails by its own judgement ({why})"));
     }
-    found
+    clauses
 }
 
 /// What the drive reports that is wrong, each in a clause; heat is left out.
@@ -70,17 +70,17 @@ fn heat_troubles(heat: Option<&ThermalSummary>) -> Vec<String> {
     let Some(heat) = heat else {
         return Vec::new();
     };
-    let mut found = Vec::new();
+    let mut clauses = Vec::new();
     if heat.throttled_s > 0.0 {
-        found.push(format!(
+        clauses.push(format!(
             "it slowed down for {:.0} s because of heat",
             heat.throttled_s
         ));
     }
     if heat.highest_c > CELSIUS_MAX {
-        found.push(format!("up to {:.0} C", heat.highest_c));
+        clauses.push(format!("up to {:.0} C", heat.highest_c));
     }
-    found
+    clauses
 }
 
 /// Health as one fact.
@@ -101,19 +101,19 @@ pub(super) fn health(e: &Evidence) -> MeasureReading {
             _ => unknown("The drive's SMART was not read.".into()),
         };
     };
-    let mut found = troubles(h, e.facts.rated_bytes_written);
-    found.extend(warm);
+    let mut clauses = troubles(h, e.facts.rated_bytes_written);
+    clauses.extend(warm);
     let used = h.used_percent.as_ref().map_or_else(
         || "its life used is not reported".to_owned(),
         |used| format!("{:.0} % of its rated life is used", used.value),
     );
     MeasureReading::Fact {
-        holds: found.is_empty(),
+        holds: clauses.is_empty(),
         grade: EvidenceGrade::Declared,
-        why: if found.is_empty() {
+        why: if clauses.is_empty() {
             format!("No trouble is reported; {used}.")
         } else {
-            format!("The drive reports: {}.", found.join("; "))
+            format!("The drive reports: {}.", clauses.join("; "))
         },
     }
 }

@@ -45,11 +45,12 @@ const GUESSES: [&str; 4] = [
 /// faults found come first and replace what symptoms suggest.
 pub fn explain(e: &Evidence) -> Vec<Mechanism> {
     let faults = e.overwrite.as_ref().and_then(|run| run.faults.as_ref());
-    let mut all: Vec<Mechanism> = faults.into_iter().flatten().map(|f| shown(f, e)).collect();
+    let mut mechanisms: Vec<Mechanism> =
+        faults.into_iter().flatten().map(|f| shown(f, e)).collect();
     let known = |id: &str| faults.is_some() && GUESSES.contains(&id);
     let symptoms = MECHANISMS.iter().filter(|(id, _)| !known(id));
-    all.extend(symptoms.filter_map(|(_, test)| test(e)));
-    all
+    mechanisms.extend(symptoms.filter_map(|(_, test)| test(e)));
+    mechanisms
 }
 
 /// A fault as a mechanism; with the measured times where they say more.
@@ -154,17 +155,17 @@ fn volatile_buffer_forced_to_media(e: &Evidence) -> Option<Mechanism> {
 fn drive_reports_trouble(e: &Evidence) -> Option<Mechanism> {
     let health = e.facts.health.as_ref()?;
     // Wear and losses by their numbers; a warning of the drive's own only where these are silent.
-    let mut said = health::reported(e);
-    if said.is_empty() {
-        said.clone_from(&health.warnings);
+    let mut reports = health::reported(e);
+    if reports.is_empty() {
+        reports.clone_from(&health.warnings);
     }
-    if said.is_empty() {
+    if reports.is_empty() {
         return None;
     }
     mechanism(
         "drive_reports_trouble",
         "The drive reports trouble",
-        format!("Asked through SMART, it says: {}.", said.join("; ")),
+        format!("Asked through SMART, it says: {}.", reports.join("; ")),
     )
 }
 

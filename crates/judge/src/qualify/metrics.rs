@@ -30,22 +30,22 @@ pub fn metrics(run: &str, header: &RunHeader, qualification: &Qualification) -> 
     }
     for finding in &verdict.findings {
         let kind = if finding.hard { "must" } else { "should" };
-        let of = [
+        let finding_labels = [
             ("requirement", finding.id.as_str()),
             ("kind", kind),
             ("outcome", word(finding.outcome)),
         ];
-        let labels = [&common[..], &of[..]].concat();
+        let labels = [&common[..], &finding_labels[..]].concat();
         let help = "A requirement of the role and its outcome; 1.";
         metrics.gauge("ssdlab_qualification_finding", help, &labels, 1.0);
     }
     for probe in &evidence.probes {
         let writers = probe.writers.to_string();
-        let of = [
+        let probe_labels = [
             ("method", probe.method.as_str()),
             ("writers", writers.as_str()),
         ];
-        let labels = [&common[..2], &of[..]].concat();
+        let labels = [&common[..2], &probe_labels[..]].concat();
         let help = "Writes per second of a probe, all writers together.";
         let name = "ssdlab_qualification_writes_per_second";
         metrics.gauge(name, help, &labels, probe.per_second);

@@ -320,18 +320,18 @@ fn steady_by(windows: &[OverwriteWindow]) -> [bool; 3] {
         return [false; 3];
     };
     let last = &windows[last..];
-    let all = |pick: fn(&OverwriteWindow) -> f64| last.iter().map(pick).collect::<Vec<f64>>();
+    let values_of = |pick: fn(&OverwriteWindow) -> f64| last.iter().map(pick).collect::<Vec<f64>>();
     let range = |values: &[f64]| {
         let (low, high) = values.iter().fold((f64::MAX, f64::MIN), |(low, high), v| {
             (low.min(*v), high.max(*v))
         });
         high - low
     };
-    let (rates, wafs) = (all(|w| w.rate), all(|w| w.waf));
+    let (rates, wafs) = (values_of(|w| w.rate), values_of(|w| w.waf));
     let attained = steady::steady_state(&rates).is_some_and(|state| state.attained);
     // A program or a miss counts as the write that causes it: against all that a write costs.
     let cost = stats::mean(&wafs).max(1.0);
-    let map = range(&all(|w| w.map)).max(range(&all(|w| w.misses)));
+    let map = range(&values_of(|w| w.map)).max(range(&values_of(|w| w.misses)));
     [
         attained,
         range(&wafs) <= WAF_RANGE_MAX * stats::mean(&wafs),
@@ -383,7 +383,7 @@ pub fn overwrite(
     let count = bench.slots / 2 / POINTS / share;
     let as_whole = |bytes: u64| (u128::from(bytes) * u128::from(whole) / u128::from(user)) as u64;
     let before = bench.devices.drive(0).counters().host_bytes_written;
-    let mut found = Overwrite {
+    let mut overwrite = Overwrite {
         scaled: said,
         capacity: whole,
         written: as_whole(before),
@@ -393,7 +393,7 @@ pub fn overwrite(
     };
     for method in [names::FUA, names::WRITE_FLUSH] {
         let (before, _, _) = bench.durable(method, DURABLE_BEFORE.min(bench.slots / 8));
-        found.durable.push(DurableRun {
+        overwrite.durable.push(DurableRun {
             method: method.to_owned(),
             before,
             ..DurableRun::default()
@@ -401,31 +401,37 @@ pub fn overwrite(
     }
     let most = 2 * CAPACITIES_MAX;
     let mut windows: Vec<OverwriteWindow> = Vec::new();
-    while (windows.len() as u64) < most && !found.is_sustained() && !bench.is_over() {
+    while (windows.len() as u64) < most && !overwrite.is_sustained() && !bench.is_over() {
         let points: Vec<OverwriteWindow> = (0..POINTS)
-            .map(|_| bench.point(count, &mut found.longest_ns))
+            .map(|_| bench.point(count, &mut overwrite.longest_ns))
             .filter(|point| point.rate > 0.0)
             .collect();
         if points.is_empty() {
             break;
         }
-        found.rates.extend(points.iter().map(|point| point.rate));
-        found.written += points.len() as u64 * found.point_bytes;
+        overwrite
+            .rates
+            .extend(points.iter().map(|point| point.rate));
+        overwrite.written += points.len() as u64 * overwrite.point_bytes;
         windows.push(mean_window(&points));
-        [found.rate_steady, found.waf_steady, found.map_steady] = steady_by(&windows);
-        watch(found.written, found.needed);
+        [
+            overwrite.rate_steady,
+            overwrite.waf_steady,
+            overwrite.map_steady,
+        ] = steady_by(&windows);
+        watch(overwrite.written, overwrite.needed);
     }
-    let collapses = bench.is_over() && collapses(&found.rates);
+    let collapses = bench.is_over() && collapses(&overwrite.rates);
     let last = mean_window(&windows[windows.len().saturating_sub(WINDOW)..]);
-    (found.sustained, found.waf) = (last.rate, last.waf);
+    (overwrite.sustained, overwrite.waf) = (last.rate, last.waf);
     if !bench.stopped() {
-        durable_after(&mut bench, &mut found);
-        found.faults = faults(bench.devices, seed)?;
+        durable_after(&mut bench, &mut overwrite);
+        overwrite.faults = faults(bench.devices, seed)?;
         if collapses && !kept {
-            longest_run(new_drive(whole_drive)?, &mut found, seed, stop);
+            longest_run(new_drive(whole_drive)?, &mut overwrite, seed, stop);
         }
     }
-    Ok(found)
+    Ok(overwrite)
 }
 
 /// Whether the rate lost more than half within the last half capacity.
@@ -458,12 +464,12 @@ fn faults(mut devices: Devices, seed: u64) -> Result<Option<Vec<Bottleneck>>, La
     }
 }
 
-fn durable_after(bench: &mut OverwriteBench<'_>, found: &mut Overwrite) {
-    for run in &mut found.durable {
+fn durable_after(bench: &mut OverwriteBench<'_>, overwrite: &mut Overwrite) {
+    for run in &mut overwrite.durable {
         let (after, times, longest) = bench.durable(&run.method, DURABLE_AFTER);
-        let at = |q| times.value_at_quantile(q).min(longest);
+        let quantile = |q| times.value_at_quantile(q).min(longest);
         (run.after, run.count, run.max_ns) = (after, times.len(), longest);
-        (run.p50_ns, run.p99_ns) = (at(0.5), at(0.99));
-        (run.p999_ns, run.p9999_ns) = (at(0.999), at(0.9999));
+        (run.p50_ns, run.p99_ns) = (quantile(0.5), quantile(0.99));
+        (run.p999_ns, run.p9999_ns) = (quantile(0.999), quantile(0.9999));
     }
 }

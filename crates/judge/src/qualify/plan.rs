@@ -308,16 +308,16 @@ fn measure_references(
     if drives.is_empty() {
         return;
     }
-    let mut found: Vec<_> = drives.iter().map(|_| None).collect();
+    let mut results: Vec<_> = drives.iter().map(|_| None).collect();
     let mut ended = 0;
     progress.references(ended, drives.len());
     let threads = parallel::cores().min(THREADS_MAX);
     parallel::each(&drives, threads, work, |index, result| {
         ended += 1;
         progress.references(ended, drives.len());
-        found[index] = Some(result);
+        results[index] = Some(result);
     });
-    for (name, result) in drives.iter().zip(found) {
+    for (name, result) in drives.iter().zip(results) {
         match result {
             Some(Ok(drive)) => qualification.references.push(drive),
             Some(Err(error)) => {

@@ -221,7 +221,7 @@ fn keep(work: &PlannedStep, record: &RunRecord, evidence: &mut Evidence) {
             evidence.incomplete.push(note);
         }
     }
-    let kept = match work.yields {
+    let is_recorded = match work.yields {
         StepYield::Preparation => true,
         StepYield::Probe(method, writers, series) => {
             let run = series.and_then(|name| extract::sustained(record, name, &work.title));
@@ -238,7 +238,7 @@ fn keep(work: &PlannedStep, record: &RunRecord, evidence: &mut Evidence) {
             run.map(|r| evidence.sustained.push(r)).is_some()
         }
     };
-    if !kept && record.ending == RunEnding::Complete {
+    if !is_recorded && record.ending == RunEnding::Complete {
         let note = format!("{}: nothing completed within its time", work.title);
         evidence.incomplete.push(note);
     }

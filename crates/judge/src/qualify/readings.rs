@@ -283,22 +283,22 @@ fn durable_rate(method: DurableMethod, e: &Evidence) -> MeasureReading {
 }
 
 fn scaling(method: DurableMethod, e: &Evidence) -> MeasureReading {
-    let one = one_writer(method, e).filter(|p| p.per_second > 0.0);
+    let single = one_writer(method, e).filter(|p| p.per_second > 0.0);
     let most = e
         .probes
         .iter()
         .filter(|p| p.method == method.probe() && p.writers >= 8 && p.count > 0)
         .max_by_key(|p| p.writers);
-    let (Some(one), Some(most)) = (one, most) else {
+    let (Some(single), Some(most)) = (single, most) else {
         return not_measured("Durable writes with 1 and with 8 writers");
     };
     number(
-        most.per_second / one.per_second,
+        most.per_second / single.per_second,
         format!(
             "{} writers completed {} durable writes a second, one {}; with {} writers {}.",
             most.writers,
             show::rate(most.per_second),
-            show::rate(one.per_second),
+            show::rate(single.per_second),
             most.writers,
             stream(most)
         ),

@@ -100,8 +100,8 @@ pub fn line_of(name: &str, config: &DriveConfig, measured: Evidence) -> Result<S
         run.seconds = whole(&run.seconds).into_iter().collect();
     }
     let config = hash(config);
-    let kept = ReferenceRecord { config, evidence };
-    let text = serde_json::to_string(&kept);
+    let record = ReferenceRecord { config, evidence };
+    let text = serde_json::to_string(&record);
     text.map_err(|error| LabError::refused(format!("{name}: {error}"), ""))
 }
 
@@ -120,6 +120,7 @@ fn hash(config: &DriveConfig) -> String {
 
 /// The counted seconds of a run as one; quantiles are left out.
 fn whole(seconds: &[Second]) -> Option<Second> {
+    let add = |(a, b): (u64, u64)| a + b;
     let mut counted = seconds.iter().filter(|second| second.t_s >= 0);
     let mut sum = counted.next()?.clone();
     for second in counted {
@@ -146,10 +147,6 @@ fn whole(seconds: &[Second]) -> Option<Second> {
         };
     }
     Some(sum)
-}
-
-fn add((a, b): (u64, u64)) -> u64 {
-    a + b
 }
 
 /// The kept drives.
@@ -198,10 +195,11 @@ pub fn beside(
         verdict: judge(role, &kept.evidence),
         evidence: kept.evidence,
     };
-    let mut all: Vec<Assessment> = kept()?.into_iter().map(assess).filter(is_other).collect();
-    all.sort_by(|a, b| standing(role, b).total_cmp(&standing(role, a)));
-    let (best, worst) = (all.first().map(name), all.last().map(name));
-    let mut near: Vec<(f64, String)> = all
+    let mut assessments: Vec<Assessment> =
+        kept()?.into_iter().map(assess).filter(is_other).collect();
+    assessments.sort_by(|a, b| standing(role, b).total_cmp(&standing(role, a)));
+    let (best, worst) = (assessments.first().map(name), assessments.last().map(name));
+    let mut near: Vec<(f64, String)> = assessments
         .iter()
         .filter_map(|drive| Some((distance(evidence, &drive.evidence)?, name(drive))))
         .collect();
@@ -209,12 +207,12 @@ pub fn beside(
     let mut near = near.into_iter().map(|(_, name)| name).take(NEAREST);
     let mut order: Vec<String> = near.by_ref().take(2).collect();
     order.extend(best.into_iter().chain(worst).chain(near));
-    let mut found: Vec<Assessment> = Vec::new();
+    let mut chosen: Vec<Assessment> = Vec::new();
     for wanted in order {
-        let at = all.iter().position(|drive| name(drive) == wanted);
-        found.extend(at.map(|at| all.remove(at)));
+        let index = assessments.iter().position(|drive| name(drive) == wanted);
+        chosen.extend(index.map(|index| assessments.remove(index)));
     }
-    Ok(found)
+    Ok(chosen)
 }
 
 /// How well a drive serves a role: its outcome, the requirements met, then its sustained durable
@@ -248,11 +246,13 @@ fn rates(e: &Evidence) -> Vec<Option<f64>> {
         names::MIXED,
     ];
     let load = |name| e.run(name).map(|run| run.iops_end);
-    let all = methods
+    let rates_by_load = methods
         .into_iter()
         .map(probe)
         .chain(loads.into_iter().map(load));
-    all.map(|rate| rate.filter(|rate| *rate > 0.0)).collect()
+    rates_by_load
+        .map(|rate| rate.filter(|rate| *rate > 0.0))
+        .collect()
 }
 
 fn distance(a: &Evidence, b: &Evidence) -> Option<f64> {

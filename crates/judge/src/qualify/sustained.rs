@@ -54,16 +54,16 @@ fn covered(e: &Evidence) -> OverwriteCoverage {
     let last = runs().next_back();
     let steady = last.and_then(|run| run.steady.as_ref());
     let steady = steady.is_some_and(|s| s.attained && s.left_for.is_none());
-    let rest = needed.saturating_sub(written) as f64;
+    let remaining = needed.saturating_sub(written) as f64;
     let rate = last.map_or(0.0, |run| run.iops_end * 4096.0);
     let takes = if rate > 0.0 {
-        format!("; the rest takes {}", show::hours(rest / rate))
+        format!("; the rest takes {}", show::hours(remaining / rate))
     } else {
         String::new()
     };
     let share = 100.0 * written as f64 / needed.max(1) as f64;
     OverwriteCoverage {
-        complete: e.facts.kind == TargetKind::BlockDevice && whole && steady && rest == 0.0,
+        complete: e.facts.kind == TargetKind::BlockDevice && whole && steady && remaining == 0.0,
         said: format!(
             "{} of the {} needed ({CAPACITIES} times the capacity) were overwritten at random, \
              {share:.1} %{takes}.",
@@ -97,7 +97,7 @@ fn of_model(o: &Overwrite, value: f64, why: String) -> MeasureReading {
 }
 
 /// A rate of a model that was given up before anything settled.
-fn falling(o: &Overwrite, (value, last): (f64, f64), bytes: u64, why: &str) -> MeasureReading {
+fn falling(o: &Overwrite, value: f64, last: f64, bytes: u64, why: &str) -> MeasureReading {
     MeasureReading::Falling {
         value,
         last,
@@ -134,7 +134,7 @@ pub(super) fn durable_iops(method: DurableMethod, e: &Evidence) -> MeasureReadin
             o.waf
         );
         if let (Some(value), Some(bytes)) = (run.after_80_min, o.written_80_min) {
-            return falling(o, (value, run.after), bytes, &why);
+            return falling(o, value, run.after, bytes, &why);
         }
         return of_model(o, run.after, why);
     }
@@ -322,19 +322,19 @@ pub(super) fn steady_state(e: &Evidence) -> MeasureReading {
         };
     }
     let names = [names::SNIA_ROUNDS, names::WHOLE_DRIVE, names::RANDOM_WRITE];
-    let found = names
+    let settled = names
         .iter()
         .find_map(|name| e.run(name).and_then(|r| Some((r, r.steady.as_ref()?))));
-    let Some((run, steady)) = found else {
+    let Some((run, steady)) = settled else {
         return unknown("Too short a run for five rounds.".into());
     };
-    let left = steady.left_for.map_or(String::new(), |last| {
-        let (at, last) = (show::rate(steady.average), show::rate(last));
-        format!(" It was left again: {at} then, {last} in the end.")
+    let departure = steady.left_for.map_or(String::new(), |last| {
+        let (average, last) = (show::rate(steady.average), show::rate(last));
+        format!(" It was left again: {average} then, {last} in the end.")
     });
     let why = format!(
         "{}: range {:.0} % and excursion {:.0} % of the average over five rounds (limits 20 % \
-         and 10 %).{left}",
+         and 10 %).{departure}",
         run.title,
         100.0 * steady.range_share,
         100.0 * steady.excursion_share

@@ -151,14 +151,14 @@ pub fn text(q: &Qualification) -> String {
 /// Every requirement, what gives, and last, where a person looks first, the answer.
 pub fn verdict_summary(q: &Qualification) -> String {
     let verdict = &q.target.verdict;
-    let what = format!(
+    let headline = format!(
         "{} as {} ({} profile). {}.",
         q.target.evidence.facts.name,
         verdict.role,
         q.profile,
         compare::tally(&verdict.findings)
     );
-    let mut out = paragraph("", &what);
+    let mut out = paragraph("", &headline);
     out += &findings(&verdict.findings);
     out += &list(
         "\nThese figures rest on",
@@ -193,17 +193,17 @@ fn calibrated(rests_on: &[RestsOn]) -> Vec<String> {
 fn findings(findings: &[RoleFinding]) -> String {
     let mut table = new_table(RULED);
     table.set_header(["Outcome", "Requirement and why", "Measured", "Limit"]);
-    let mut said = Vec::new();
+    let mut reasons = Vec::new();
     for f in compare::worst_first(findings) {
         let (symbol, word) = compare::outcome(f.outcome);
         let need = if f.hard { "must" } else { "should" };
         // What is met needs no excuse; the page has the reasons of all.
         let why = match f.outcome {
             QualifyOutcome::Pass => format!("[{}]", compare::grade(f.grade)),
-            _ if said.contains(&&f.why) => format!("As above. [{}]", compare::grade(f.grade)),
+            _ if reasons.contains(&&f.why) => format!("As above. [{}]", compare::grade(f.grade)),
             _ => format!("{} [{}]", clean(&f.why), compare::grade(f.grade)),
         };
-        said.push(&f.why);
+        reasons.push(&f.why);
         table.add_row([
             format!("{symbol} {word}\n  {need}"),
             format!("{}\n{why}", clean(&f.title)),

@@ -158,8 +158,8 @@ fn find(r: &Requirement, role: &Role, e: &Evidence) -> RoleFinding {
     let mut limit = limit_text(r.at_least, r.at_most, r.unit);
     if let Some(or) = &r.or {
         let reading = readings::read(or.measure, role.durable_method, e);
-        let other = weigh(reading, or.at_least, or.at_most, or.unit, margin);
-        judged = either(judged, other);
+        let alternative = weigh(reading, or.at_least, or.at_most, or.unit, margin);
+        judged = either(judged, alternative);
         limit = format!(
             "{limit} or {}",
             limit_text(or.at_least, or.at_most, or.unit)

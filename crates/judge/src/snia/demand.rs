@@ -1,18 +1,19 @@
 //! Demand intensity, and the enterprise composite workload: IOPS and response time by demand.
 
-use super::load::{SniaLoad, SniaSizes};
+use super::load::{SniaDemand, SniaLoad, SniaSizes};
 use super::result::{ResponseHistogram, SniaPoint};
 use super::rig::SniaRig;
 use super::rounds::{IOPS, until_steady};
 use super::short::SniaFindings;
 use ssdlab_base::LabError;
+use std::cmp::Reverse;
 
 /// Threads and depths, each with each.
 pub const DEMANDS: [u32; 7] = [32, 16, 8, 6, 4, 2, 1];
 /// Response time that the largest useful demand may have, ns.
 const MEAN_MAX_NS: f64 = 5e6;
 const MINUTE_S: f64 = 60.0;
-const MOST: (u32, u32) = (32, 32);
+const MOST: SniaDemand = SniaDemand::new(32, 32);
 
 /// Demand intensity: 8 KiB, 65 % reads (the specification leaves both to the user).
 ///
@@ -38,20 +39,20 @@ fn by_demand(
     sizes: SniaSizes,
 ) -> Result<SniaFindings, LabError> {
     rig.purge()?;
-    let load = |demand: (u32, u32), read_pct: u8| SniaLoad {
+    let load = |demand: SniaDemand, read_pct: u8| SniaLoad {
         sizes,
         ..SniaLoad::random(demand, read_pct, 4096)
     };
     let write = load(MOST, 0);
     let before = write.lasting(30.0 * MINUTE_S);
-    let mut found = until_steady(rig, "precondition", None, &[before], &[(before, IOPS)])?;
+    let mut variables = until_steady(rig, "precondition", None, &[before], &[(before, IOPS)])?;
     if rig.stopped() {
-        return Ok((found, Vec::new(), Vec::new()));
+        return Ok((variables, Vec::new(), Vec::new()));
     }
     let loads: Vec<SniaLoad> = demands().map(|demand| load(demand, read_pct)).collect();
     let most = load(MOST, read_pct);
     let five = write.lasting(5.0 * MINUTE_S);
-    found.extend(until_steady(
+    variables.extend(until_steady(
         rig,
         "round",
         Some(&five),
@@ -77,17 +78,17 @@ fn by_demand(
          whose IOPS are nearest to the middle between it and min, one thread of depth 1.",
         MEAN_MAX_NS / 1e6
     );
-    Ok((found, histograms, vec![note]))
+    Ok((variables, histograms, vec![note]))
 }
 
 /// Every pair, from the most commands outstanding to the fewest.
-fn demands() -> impl Iterator<Item = (u32, u32)> {
-    let mut all: Vec<(u32, u32)> = DEMANDS
+fn demands() -> impl Iterator<Item = SniaDemand> {
+    let mut demands: Vec<SniaDemand> = DEMANDS
         .into_iter()
-        .flat_map(|threads| DEMANDS.map(|depth| (threads, depth)))
+        .flat_map(|threads| DEMANDS.map(|depth| SniaDemand::new(threads, depth)))
         .collect();
-    all.sort_by_key(|(threads, depth)| std::cmp::Reverse((threads * depth, *threads)));
-    all.into_iter()
+    demands.sort_by_key(|demand| Reverse((demand.threads * demand.depth, demand.threads)));
+    demands.into_iter()
 }
 
 /// The rows of the last round.
@@ -101,7 +102,7 @@ pub fn last_round(rows: &[SniaPoint]) -> Vec<SniaPoint> {
 }
 
 /// The three demands whose response times are shown.
-fn chosen(rows: &[SniaPoint]) -> Vec<(&'static str, (u32, u32))> {
+fn chosen(rows: &[SniaPoint]) -> Vec<(&'static str, SniaDemand)> {
     let quick = || rows.iter().filter(|row| row.mean_ns < MEAN_MAX_NS);
     let max = quick().max_by(|a, b| a.iops.total_cmp(&b.iops));
     let min = rows.iter().find(|row| row.outstanding() == 1);
@@ -113,6 +114,6 @@ fn chosen(rows: &[SniaPoint]) -> Vec<(&'static str, (u32, u32))> {
     let mid = quick().min_by(|a, b| distance(a).total_cmp(&distance(b)));
     let mid = mid.unwrap_or(min);
     [("max", max), ("mid", mid), ("min", min)]
-        .map(|(name, row)| (name, (row.threads, row.depth)))
+        .map(|(name, row)| (name, SniaDemand::new(row.threads, row.depth)))
         .to_vec()
 }

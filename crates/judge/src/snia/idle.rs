@@ -77,7 +77,7 @@ pub fn host_idle_recovery(rig: &mut SniaRig<'_>) -> Result<SniaFindings, LabErro
     let write = SniaLoad::random(rig.class.demand(), 0, 4 * KIB);
     let half_hour = write.lasting(HALF_HOUR_S);
     let tracked = [(half_hour, IOPS)];
-    let found = until_steady(rig, "precondition", None, &[half_hour], &tracked)?;
+    let variables = until_steady(rig, "precondition", None, &[half_hour], &tracked)?;
     for wait in WAITS_S {
         let burst = write.lasting(WRITES_S).after(f64::from(wait));
         bursts(rig, &format!("wait-{wait}s"), burst)?;
@@ -87,7 +87,7 @@ pub fn host_idle_recovery(rig: &mut SniaRig<'_>) -> Result<SniaFindings, LabErro
             write.lasting(WRITES_S),
         )?;
     }
-    Ok((found, Vec::new(), Vec::new()))
+    Ok((variables, Vec::new(), Vec::new()))
 }
 
 fn bursts(rig: &mut SniaRig<'_>, part: &str, burst: SniaLoad) -> Result<(), LabError> {

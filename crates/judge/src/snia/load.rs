@@ -53,10 +53,10 @@ impl SniaClass {
     }
 
     /// Threads and depth of each.
-    pub fn demand(self) -> (u32, u32) {
+    pub fn demand(self) -> SniaDemand {
         match self {
-            SniaClass::Enterprise => (4, 32),
-            SniaClass::Client => (2, 16),
+            SniaClass::Enterprise => SniaDemand::new(4, 32),
+            SniaClass::Client => SniaDemand::new(2, 16),
         }
     }
 
@@ -97,12 +97,28 @@ pub struct SniaLoad {
     pub length_s: f64,
 }
 
+/// How many commands a load keeps outstanding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SniaDemand {
+    /// Threads.
+    pub threads: u32,
+    /// Commands outstanding of each thread.
+    pub depth: u32,
+}
+
+impl SniaDemand {
+    /// A demand of this many threads, each of this depth.
+    pub const fn new(threads: u32, depth: u32) -> SniaDemand {
+        SniaDemand { threads, depth }
+    }
+}
+
 impl SniaLoad {
     /// Random commands for a minute.
-    pub fn random((threads, depth): (u32, u32), read_pct: u8, bytes: u32) -> SniaLoad {
+    pub fn random(demand: SniaDemand, read_pct: u8, bytes: u32) -> SniaLoad {
         SniaLoad {
-            threads,
-            depth,
+            threads: demand.threads,
+            depth: demand.depth,
             read_pct,
             sizes: SniaSizes::One(bytes),
             sequential: false,
@@ -115,7 +131,7 @@ impl SniaLoad {
     pub fn sequential(read_pct: u8, bytes: u32) -> SniaLoad {
         SniaLoad {
             sequential: true,
-            ..SniaLoad::random((1, 32), read_pct, bytes)
+            ..SniaLoad::random(SniaDemand::new(1, 32), read_pct, bytes)
         }
     }
 

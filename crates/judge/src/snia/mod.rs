@@ -33,7 +33,7 @@ mod terminal;
 #[cfg(test)]
 mod tests;
 
-pub use load::SniaClass;
+pub use load::{SniaClass, SniaDemand};
 pub use page::page;
 pub use result::{
     ResponseHistogram, SniaPoint, SniaTest, SniaTestResult, Suite, TrackingVariable, csv,

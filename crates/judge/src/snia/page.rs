@@ -84,7 +84,7 @@ fn of<'a>(
 /// Means of the rows over the steady-state window, or over the last five rounds: one row per load.
 fn window_means(tested: &SniaTestResult, part: &str) -> Vec<SniaPoint> {
     let last = of(tested, part).map(|row| row.round).max().unwrap_or(0);
-    let mut all: Vec<(SniaPoint, f64)> = Vec::new();
+    let mut sums: Vec<(SniaPoint, f64)> = Vec::new();
     for row in of(tested, part).filter(|row| row.round + 5 > last) {
         let same = |(known, _): &&mut (SniaPoint, f64)| {
             (
@@ -94,8 +94,8 @@ fn window_means(tested: &SniaTestResult, part: &str) -> Vec<SniaPoint> {
                 known.block_bytes,
             ) == (row.threads, row.depth, row.read_pct, row.block_bytes)
         };
-        match all.iter_mut().find(same) {
-            None => all.push((row.clone(), 1.0)),
+        match sums.iter_mut().find(same) {
+            None => sums.push((row.clone(), 1.0)),
             Some((sum, count)) => {
                 *count += 1.0;
                 sum.iops += row.iops;
@@ -112,7 +112,7 @@ fn window_means(tested: &SniaTestResult, part: &str) -> Vec<SniaPoint> {
         row.mean_ns /= count;
         row
     };
-    all.into_iter().map(mean).collect()
+    sums.into_iter().map(mean).collect()
 }
 
 /// A table of command sizes down and mixes across.
@@ -128,10 +128,10 @@ fn matrix(rows: &[SniaPoint], value: fn(&SniaPoint) -> String) -> Markup {
         .chain(mixes.iter().map(|mix| html! { (mix) "/" (100 - mix) }));
     let line = |bytes: &Option<u32>| {
         let cell = |mix: &u8| {
-            let found = rows
+            let row = rows
                 .iter()
                 .find(|r| r.block_bytes == *bytes && r.read_pct == *mix);
-            parts::unbroken(&found.map(value).unwrap_or_default())
+            parts::unbroken(&row.map(value).unwrap_or_default())
         };
         let name = html! { (bytes.map_or_else(|| "composite".into(), size_name)) };
         std::iter::once(name)
@@ -317,13 +317,15 @@ fn stimulus(tested: &SniaTestResult, charts: &mut Charts) -> Markup {
     let mut table = Vec::new();
     for (part, load) in groups() {
         let rows: Vec<&SniaPoint> = of(tested, part).collect();
-        let at = |row: &SniaPoint| from + row.round as f64;
+        let sample_number = |row: &SniaPoint| from + row.round as f64;
         rate.push((
             load.what(),
-            rows.iter().map(|r| (at(r), r.bytes_per_second)).collect(),
+            rows.iter()
+                .map(|r| (sample_number(r), r.bytes_per_second))
+                .collect(),
         ));
-        mean.extend(rows.iter().map(|r| (at(r), r.mean_ns)));
-        longest.extend(rows.iter().map(|r| (at(r), r.max_ns as f64)));
+        mean.extend(rows.iter().map(|r| (sample_number(r), r.mean_ns)));
+        longest.extend(rows.iter().map(|r| (sample_number(r), r.max_ns as f64)));
         from += rows.len() as f64;
         let rates = rows.iter().map(|row| row.bytes_per_second);
         let average = rates.clone().sum::<f64>() / rows.len().max(1) as f64;

@@ -1,5 +1,6 @@
 //! Pieces of the pages: report header, steady state, lines by round, histograms.
 
+use super::load::SniaDemand;
 use super::result::{ResponseHistogram, SniaPoint, SniaTestResult, Suite, TrackingVariable};
 use maud::{Markup, html};
 use ssdlab_bench::analysis::SteadyState;
@@ -52,16 +53,16 @@ pub fn grouped<'a>(
     x: impl Fn(&SniaPoint) -> f64,
     y: impl Fn(&SniaPoint) -> f64,
 ) -> Vec<NamedPoints> {
-    let mut all: Vec<NamedPoints> = Vec::new();
+    let mut series: Vec<NamedPoints> = Vec::new();
     for row in rows {
         let name = name(row);
         let point = (x(row), y(row));
-        match all.iter_mut().find(|(known, _)| *known == name) {
+        match series.iter_mut().find(|(known, _)| *known == name) {
             Some((_, points)) => points.push(point),
-            None => all.push((name, vec![point])),
+            None => series.push((name, vec![point])),
         }
     }
-    all
+    series
 }
 
 /// The head of the specification's report page: four lists.
@@ -84,7 +85,7 @@ pub fn header(suite: &Suite, tested: &SniaTestResult, setup: &[(&str, String)]) 
         ("Purge", "a drive fresh from the factory".to_owned()),
         ("Write cache", suite.class.write_cache().to_owned()),
     ];
-    let (threads, depth) = suite.class.demand();
+    let SniaDemand { threads, depth } = suite.class.demand();
     let test = [
         ("Class", suite.class.name().to_owned()),
         ("Active range", format!("{} %", suite.class.active_range())),
@@ -162,16 +163,16 @@ fn slope(one: &TrackingVariable, value: f64) -> String {
 }
 
 fn window(one: &TrackingVariable, state: &SteadyState, charts: &mut Charts) -> Markup {
-    let at = |i: usize| (state.window_start + i + 1) as f64;
+    let round = |i: usize| (state.window_start + i + 1) as f64;
     let last = state.window.len() - 1;
-    let all = |value: &dyn Fn(usize) -> f64| (0..=last).map(|i| (at(i), value(i))).collect();
+    let points = |value: &dyn Fn(usize) -> f64| (0..=last).map(|i| (round(i), value(i))).collect();
     let fit = |i: usize| state.average + state.slope * (i as f64 - last as f64 / 2.0);
     let lines: Vec<NamedPoints> = vec![
-        (one.name.clone(), all(&|i| state.window[i])),
-        ("average".into(), all(&|_| state.average)),
-        ("110 % of it".into(), all(&|_| 1.1 * state.average)),
-        ("90 % of it".into(), all(&|_| 0.9 * state.average)),
-        ("least-squares line".into(), all(&fit)),
+        (one.name.clone(), points(&|i| state.window[i])),
+        ("average".into(), points(&|_| state.average)),
+        ("110 % of it".into(), points(&|_| 1.1 * state.average)),
+        ("90 % of it".into(), points(&|_| 0.9 * state.average)),
+        ("least-squares line".into(), points(&fit)),
     ];
     let title = format!("Steady State Window - {}", one.name);
     chart(charts, &title, unit_of(one), ChartAxis::Rounds, lines)

@@ -76,8 +76,8 @@ impl SniaTest {
     /// # Errors
     /// When there is none.
     pub fn named(name: &str) -> Result<SniaTest, LabError> {
-        let found = SniaTest::ALL.into_iter().find(|test| test.name() == name);
-        found.ok_or_else(|| {
+        let named = SniaTest::ALL.into_iter().find(|test| test.name() == name);
+        named.ok_or_else(|| {
             let names = SniaTest::ALL.map(SniaTest::name).join(", ");
             LabError::refused(
                 format!("`{name}` is no test of the specification"),

@@ -92,31 +92,31 @@ impl SniaRig<'_> {
         };
         let row = row(part, 1, load, job);
         self.rows.push(row.clone());
-        let all = all_of(job);
-        let percentile = |percent: f64| (percent, all.quantile_ns(percent / 100.0));
+        let stats = all_of(job);
+        let percentile = |percent: f64| (percent, stats.quantile_ns(percent / 100.0));
         Ok(Some(ResponseHistogram {
             title: load.what(),
             row,
             percentiles_ns: [50.0, 99.0, 99.9, 99.99, 99.999].map(percentile).to_vec(),
-            buckets: buckets(&all),
+            buckets: buckets(&stats),
         }))
     }
 
     /// The rows of `part`, round by round, that `load` gave; `value` of each.
     pub fn values(&self, part: &str, load: &SniaLoad, value: fn(&SniaPoint) -> f64) -> Vec<f64> {
-        let of = |row: &&SniaPoint| {
+        let is_of_load = |row: &&SniaPoint| {
             row.part == part
                 && row.read_pct == load.read_pct
                 && row.block_bytes == block_bytes(load)
                 && row.threads == load.threads
                 && row.depth == load.depth
         };
-        self.rows.iter().filter(of).map(value).collect()
+        self.rows.iter().filter(is_of_load).map(value).collect()
     }
 
     fn plan(&self, loads: &[SniaLoad]) -> WorkloadPlan {
-        let phase = |(at, load): (usize, &SniaLoad)| {
-            let seed = (self.seed << 20) + at as u64;
+        let phase = |(index, load): (usize, &SniaLoad)| {
+            let seed = (self.seed << 20) + index as u64;
             load.phase(self.class, self.reduction, seed)
         };
         WorkloadPlan {
@@ -153,15 +153,15 @@ pub fn block_bytes(load: &SniaLoad) -> Option<u32> {
 
 /// Every command of a job.
 fn all_of(job: &JobRecord) -> OpStats {
-    let mut all = OpStats::default();
+    let mut total = OpStats::default();
     for op in &job.ops {
-        all.merge(op);
+        total.merge(op);
     }
-    all
+    total
 }
 
 fn row(part: &str, round: usize, load: &SniaLoad, job: &JobRecord) -> SniaPoint {
-    let all = all_of(job);
+    let stats = all_of(job);
     let length_s = job.length.as_secs_f64();
     let per_second = |n: u64| {
         if length_s > 0.0 {
@@ -180,12 +180,12 @@ fn row(part: &str, round: usize, load: &SniaLoad, job: &JobRecord) -> SniaPoint 
         length_s,
         read_count: job.ops[0].count,
         write_count: job.ops[1].count,
-        bytes: all.bytes,
-        iops: per_second(all.count),
-        bytes_per_second: per_second(all.bytes),
-        mean_ns: all.mean_ns(),
-        p99999_ns: all.quantile_ns(0.99999),
-        max_ns: all.latency_ns_max,
+        bytes: stats.bytes,
+        iops: per_second(stats.count),
+        bytes_per_second: per_second(stats.bytes),
+        mean_ns: stats.mean_ns(),
+        p99999_ns: stats.quantile_ns(0.99999),
+        max_ns: stats.latency_ns_max,
     }
 }
 

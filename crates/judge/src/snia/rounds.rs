@@ -50,17 +50,18 @@ pub fn until_steady(
             break;
         }
     }
-    let mut steady = steady.map(|all| all.into_iter().map(Some).collect::<Vec<_>>());
-    let one = |(at, (load, (column, _))): (usize, &(SniaLoad, TrackedColumn))| TrackingVariable {
-        name: format!("{} of {}", words(column), load.what()),
-        part: part.to_owned(),
-        column: (*column).to_owned(),
-        read_pct: load.read_pct,
-        block_bytes: block_bytes(load),
-        outstanding: load.threads * load.depth,
-        steady: steady.as_mut().and_then(|all| all[at].take()),
-    };
-    Ok(tracked.iter().enumerate().map(one).collect())
+    let mut steady = steady.map(|states| states.into_iter().map(Some).collect::<Vec<_>>());
+    let variable =
+        |(index, (load, (column, _))): (usize, &(SniaLoad, TrackedColumn))| TrackingVariable {
+            name: format!("{} of {}", words(column), load.what()),
+            part: part.to_owned(),
+            column: (*column).to_owned(),
+            read_pct: load.read_pct,
+            block_bytes: block_bytes(load),
+            outstanding: load.threads * load.depth,
+            steady: steady.as_mut().and_then(|states| states[index].take()),
+        };
+    Ok(tracked.iter().enumerate().map(variable).collect())
 }
 
 fn words(column: &str) -> &'static str {

@@ -1,12 +1,13 @@
 //! The three tests with preconditioning and rounds of minutes: IOPS, throughput, latency.
 
-use super::load::SniaLoad;
+use super::load::{SniaDemand, SniaLoad};
 use super::result::{ResponseHistogram, TrackingVariable};
 use super::rig::SniaRig;
 use super::rounds::{IOPS, MEAN, THROUGHPUT, until_steady};
 use ssdlab_base::LabError;
 
 const KIB: u32 = 1024;
+const ONE: SniaDemand = SniaDemand::new(1, 1);
 /// Per cent of reads, in the order of the specification.
 pub const MIXES: [u8; 7] = [100, 95, 65, 50, 35, 5, 0];
 /// Command sizes, in the order of the specification.
@@ -44,8 +45,8 @@ pub fn iops(rig: &mut SniaRig<'_>) -> Result<SniaFindings, LabError> {
     let loads: Vec<SniaLoad> = MIXES.into_iter().flat_map(of_mix).collect();
     let tracked = [(0, 4 * KIB), (65, 64 * KIB), (100, 1024 * KIB)];
     let tracked = tracked.map(|(mix, size)| (SniaLoad::random(demand, mix, size), IOPS));
-    let found = until_steady(rig, "round", None, &loads, &tracked)?;
-    Ok((found, Vec::new(), Vec::new()))
+    let variables = until_steady(rig, "round", None, &loads, &tracked)?;
+    Ok((variables, Vec::new(), Vec::new()))
 }
 
 /// Throughput: for each size a purge, preconditioning, and rounds of reads and writes.
@@ -53,7 +54,7 @@ pub fn iops(rig: &mut SniaRig<'_>) -> Result<SniaFindings, LabError> {
 /// # Errors
 /// When the drive fails.
 pub fn throughput(rig: &mut SniaRig<'_>) -> Result<SniaFindings, LabError> {
-    let mut all = Vec::new();
+    let mut variables = Vec::new();
     for size in THROUGHPUT_SIZES {
         if rig.stopped() {
             break;
@@ -65,7 +66,7 @@ pub fn throughput(rig: &mut SniaRig<'_>) -> Result<SniaFindings, LabError> {
             SniaLoad::sequential(0, size),
         ];
         let part = format!("round-{}k", size / KIB);
-        all.extend(until_steady(
+        variables.extend(until_steady(
             rig,
             &part,
             None,
@@ -73,7 +74,7 @@ pub fn throughput(rig: &mut SniaRig<'_>) -> Result<SniaFindings, LabError> {
             &[(loads[1], THROUGHPUT)],
         )?);
     }
-    Ok((all, Vec::new(), Vec::new()))
+    Ok((variables, Vec::new(), Vec::new()))
 }
 
 /// Latency: 3 mixes of 3 sizes, one command at a time; then 20 minutes of 4 KiB writes.
@@ -83,14 +84,14 @@ pub fn throughput(rig: &mut SniaRig<'_>) -> Result<SniaFindings, LabError> {
 pub fn latency(rig: &mut SniaRig<'_>) -> Result<SniaFindings, LabError> {
     rig.purge()?;
     rig.precondition()?;
-    let of_mix = |mix: u8| LATENCY_SIZES.map(|size| SniaLoad::random((1, 1), mix, size));
+    let of_mix = |mix: u8| LATENCY_SIZES.map(|size| SniaLoad::random(ONE, mix, size));
     let loads: Vec<SniaLoad> = LATENCY_MIXES.into_iter().flat_map(of_mix).collect();
-    let write = SniaLoad::random((1, 1), 0, 4 * KIB);
-    let found = until_steady(rig, "round", None, &loads, &[(write, MEAN)])?;
+    let write = SniaLoad::random(ONE, 0, 4 * KIB);
+    let variables = until_steady(rig, "round", None, &loads, &[(write, MEAN)])?;
     let histogram = if rig.stopped() {
         None
     } else {
         rig.histogram("histogram", &write.lasting(HISTOGRAM_S))?
     };
-    Ok((found, histogram.into_iter().collect(), Vec::new()))
+    Ok((variables, histogram.into_iter().collect(), Vec::new()))
 }

@@ -64,15 +64,15 @@ pub fn cross_stimulus_recovery(rig: &mut SniaRig<'_>) -> Result<SniaFindings, La
 }
 
 fn sample(part: &str, round: usize, load: &SniaLoad, seconds: &[&Second]) -> SniaPoint {
-    let of = |s: &&Second| s.ops[Op::Write as usize];
+    let writes = |s: &&Second| s.ops[Op::Write as usize];
     let length_s: f64 = seconds.iter().map(|s| s.length_s).sum();
-    let count: u64 = seconds.iter().map(|s| of(s).count).sum();
-    let bytes: u64 = seconds.iter().map(|s| of(s).bytes).sum();
+    let count: u64 = seconds.iter().map(|s| writes(s).count).sum();
+    let bytes: u64 = seconds.iter().map(|s| writes(s).bytes).sum();
     let sum: f64 = seconds
         .iter()
-        .map(|s| of(s).mean_ns * of(s).count as f64)
+        .map(|s| writes(s).mean_ns * writes(s).count as f64)
         .sum();
-    let longest = seconds.iter().map(|s| of(s).max_ns).max();
+    let longest = seconds.iter().map(|s| writes(s).max_ns).max();
     let length = length_s.max(f64::MIN_POSITIVE);
     SniaPoint {
         part: part.to_owned(),
@@ -97,20 +97,22 @@ fn sample(part: &str, round: usize, load: &SniaLoad, seconds: &[&Second]) -> Sni
 /// When the throughput of the last group is back at the mean of the first.
 fn recovery(rows: &[SniaPoint], minutes: f64) -> Option<String> {
     let [first, _, last] = groups().map(|(part, _)| {
-        let of = rows.iter().filter(move |row| row.part == part);
-        of.map(|row| row.bytes_per_second).collect::<Vec<f64>>()
+        let part_rows = rows.iter().filter(move |row| row.part == part);
+        part_rows
+            .map(|row| row.bytes_per_second)
+            .collect::<Vec<f64>>()
     });
     if first.is_empty() || last.is_empty() {
         return None;
     }
     let mean = first.iter().sum::<f64>() / first.len() as f64;
-    let at = last.iter().position(|rate| *rate >= RECOVERED * mean);
+    let index = last.iter().position(|rate| *rate >= RECOVERED * mean);
     let percent = RECOVERED * 100.0;
-    Some(match at {
-        Some(at) => format!(
+    Some(match index {
+        Some(index) => format!(
             "Recovery: throughput was back at {percent:.0} % of the first group's mean within \
              {:.1} minutes of the specification.",
-            (at + 1) as f64 * minutes
+            (index + 1) as f64 * minutes
         ),
         None => format!(
             "Recovery: throughput did not come back to {percent:.0} % of the first group's mean."

@@ -49,7 +49,7 @@ pub fn suite(
     let mut drive = catalogue::open(&request.drive)?;
     let whole = drive.config.user_bytes;
     let small = request.to.map(|to| scaled(&drive.config, to)).transpose()?;
-    let said = small.as_ref().map(|small| small.said.clone());
+    let reduction_note = small.as_ref().map(|small| small.said.clone());
     if let Some(small) = small {
         drive.config = small.config;
     }
@@ -57,7 +57,7 @@ pub fn suite(
     // Else no reduced wait would be long enough for a drive to begin its work in idle time.
     let idle_after = &mut drive.config.ftl.idle_after;
     *idle_after = Nanos((idle_after.0 as f64 / reduction).round() as u64);
-    let reduced = said.filter(|_| reduction > 1.0).map(|said| {
+    let reduced = reduction_note.filter(|_| reduction > 1.0).map(|said| {
         format!(
             "Reduced: {said}. Every time of the specification was divided by {reduction:.1}, as \
              the capacity was, and so was the time after which the drive counts as idle: a minute \

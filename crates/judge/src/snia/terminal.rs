@@ -22,8 +22,8 @@ pub fn text(suite: &Suite) -> String {
 fn test(tested: &SniaTestResult, text: &mut String) {
     let rounds = tested.rows.len();
     let _ = writeln!(text, "\n{}: {rounds} points", tested.test.title());
-    for one in &tested.tracked {
-        let said = match &one.steady {
+    for variable in &tested.tracked {
+        let state = match &variable.steady {
             None => "fewer than five rounds".to_owned(),
             Some(steady) => format!(
                 "{} in rounds {} to {}: range {:.1} %, excursion {:.1} %",
@@ -38,6 +38,6 @@ fn test(tested: &SniaTestResult, text: &mut String) {
                 steady.excursion_share * 100.0
             ),
         };
-        let _ = writeln!(text, "  {}: {said}", one.name);
+        let _ = writeln!(text, "  {}: {state}", variable.name);
     }
 }
