@@ -14,16 +14,35 @@ use ssdlab_load::trace::TraceEvent;
 use ssdlab_ssd::rng::Rng;
 use ssdlab_ssd::{Drive, Op};
 
-/// What was named where another answer was right.
-type Wrong = String;
+/// How the diagnosis of a planted fault went.
+enum PlantedAnswer {
+    /// The fault does not show.
+    Hidden,
+    Right,
+    /// What was named instead.
+    Wrong(String),
+}
 
-/// `None` where the faults do not show; otherwise what was named wrongly, if so.
-fn judged(seed: u64, faults: &[usize]) -> Result<Option<Option<Wrong>>, LabError> {
+/// The number of right answers, and the wrong ones.
+fn tally(answers: Vec<PlantedAnswer>) -> (usize, Vec<String>) {
+    let mut right = 0;
+    let mut wrong = Vec::new();
+    for answer in answers {
+        match answer {
+            PlantedAnswer::Hidden => {}
+            PlantedAnswer::Right => right += 1,
+            PlantedAnswer::Wrong(named) => wrong.push(named),
+        }
+    }
+    (right, wrong)
+}
+
+fn judged(seed: u64, faults: &[usize]) -> Result<PlantedAnswer, LabError> {
     let Some(drive) = planted(seed, faults)? else {
-        return Ok(None);
+        return Ok(PlantedAnswer::Hidden);
     };
-    let found = diagnose_faults(&drive, &AblationLoad::ALL, 1)?;
-    let named: Vec<_> = found.iter().map(|fault| fault.cause).collect();
+    let diagnosed = diagnose_faults(&drive, &AblationLoad::ALL, 1)?;
+    let named: Vec<_> = diagnosed.iter().map(|fault| fault.cause).collect();
     let first = |count: usize| &named[..named.len().min(count)];
     let right = match faults {
         [] => named.is_empty(),
@@ -34,23 +53,18 @@ fn judged(seed: u64, faults: &[usize]) -> Result<Option<Option<Wrong>>, LabError
     };
     let names: Vec<_> = named.iter().map(|cause| cause.name()).collect();
     let planted: Vec<&str> = faults.iter().map(|fault| FAULTS[*fault].0).collect();
-    Ok(Some((!right).then(|| {
-        let (planted, named) = (planted.join(" and "), names.join(" > "));
-        format!("{seed} ({planted}): {named}")
-    })))
+    if right {
+        return Ok(PlantedAnswer::Right);
+    }
+    let (planted, named) = (planted.join(" and "), names.join(" > "));
+    Ok(PlantedAnswer::Wrong(format!("{seed} ({planted}): {named}")))
 }
 
 fn row(title: &str, jobs: &[(u64, Vec<usize>)]) -> Result<(), LabError> {
-    let one = |(seed, faults): &(u64, Vec<usize>)| judged(*seed, faults);
-    let found = parallel::all(jobs, parallel::cores(), one)?;
-    let shown: Vec<_> = found.into_iter().flatten().collect();
-    let wrong: Vec<_> = shown.iter().flatten().cloned().collect();
-    let right = shown.len() - wrong.len();
-    println!(
-        "{title:30} {right:3} of {:3}  {}",
-        shown.len(),
-        wrong.join("; ")
-    );
+    let answer = |(seed, faults): &(u64, Vec<usize>)| judged(*seed, faults);
+    let (right, wrong) = tally(parallel::all(jobs, parallel::cores(), answer)?);
+    let shown = right + wrong.len();
+    println!("{title:30} {right:3} of {shown:3}  {}", wrong.join("; "));
     Ok(())
 }
 
@@ -125,9 +139,9 @@ fn journal(seed: u64, planted: Planted, pause_ns: u64) -> HostStream {
     HostStream::new(&events).expect("every command completed")
 }
 
-/// `None` where what is planted does not show: it is to take twice the time, doubled flushes half
-/// as long again. Otherwise what was named where another answer was right.
-fn judged_host(seed: u64, planted: Planted) -> Result<Option<Option<Wrong>>, LabError> {
+/// What is planted shows when the time reaches [`SLOWED`] times that of the sound drive, and with
+/// doubled flushes also [`FAULT`] times that of single ones.
+fn judged_host(seed: u64, planted: Planted) -> Result<PlantedAnswer, LabError> {
     let sound = steady(&healthy(seed), seed)?;
     let mut config = healthy(seed);
     config.buffer.protected = !planted.volatile;
@@ -155,30 +169,32 @@ fn judged_host(seed: u64, planted: Planted) -> Result<Option<Option<Wrong>>, Lab
         (!hidden).then_some(prompt)
     };
     let Some(stream) = stream else {
-        return Ok(None);
+        return Ok(PlantedAnswer::Hidden);
     };
-    let found = diagnose_stream(&drive, &stream);
-    let named: Vec<_> = found.faults.iter().map(|fault| fault.cause).collect();
+    let diagnosis = diagnose_stream(&drive, &stream);
+    let named: Vec<_> = diagnosis.faults.iter().map(|fault| fault.cause).collect();
     let right = match planted.named {
         [] => named.is_empty(),
         [one] => named.first() == Some(one),
         more => more.iter().all(|cause| named.contains(cause)),
     };
     let names: Vec<_> = named.iter().map(|cause| cause.name()).collect();
-    Ok(Some(
-        (!right).then(|| format!("{seed}: {}", names.join(" > "))),
-    ))
+    if right {
+        return Ok(PlantedAnswer::Right);
+    }
+    Ok(PlantedAnswer::Wrong(format!(
+        "{seed}: {}",
+        names.join(" > ")
+    )))
 }
 
 fn hosts(first: u64, count: u64) -> Result<(), LabError> {
     let seeds: Vec<u64> = (first..first + count).collect();
     for (title, planted) in HOSTS {
-        let one = |seed: &u64| judged_host(*seed, planted);
-        let found = parallel::all(&seeds, parallel::cores(), one)?;
-        let shown: Vec<_> = found.into_iter().flatten().collect();
-        let wrong: Vec<_> = shown.iter().flatten().cloned().collect();
-        let (all, right) = (shown.len(), shown.len() - wrong.len());
-        println!("{title:34} {right:3} of {all:3}  {}", wrong.join("; "));
+        let answer = |seed: &u64| judged_host(*seed, planted);
+        let (right, wrong) = tally(parallel::all(&seeds, parallel::cores(), answer)?);
+        let shown = right + wrong.len();
+        println!("{title:34} {right:3} of {shown:3}  {}", wrong.join("; "));
     }
     Ok(())
 }

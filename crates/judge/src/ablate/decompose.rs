@@ -171,7 +171,7 @@ fn taken_apart(
     let least = bench.without(&all_but(None));
     let mut current_ns = as_it_is.ns;
     let mut shares = Vec::new();
-    // One that neither saves anything alone nor costs anything when all others are gone is none.
+    // Drop what neither saves time alone nor costs any once all others are removed.
     let counts = |one: &RemainingCause| {
         let last = || bench.without(&all_but(Some(one.0))) - least;
         current_ns - least >= WORTH * current_ns

@@ -172,7 +172,7 @@ impl FlushHistory {
     }
 
     /// Whether the command has a doubled flush. One that may not complete before an earlier flush
-    /// does is none.
+    /// does not count as doubled.
     fn issued(&mut self, event: &TraceEvent) -> bool {
         if !flushes(event) {
             return false;

@@ -9,7 +9,7 @@ use ssdlab_view::text::wrap;
 /// Where the text begins, in columns; the labels stand before it.
 const INDENT: usize = 15;
 const WIDTH: usize = 80;
-/// A forecast further off than this is given as such: nobody's drive lives so long.
+/// A forecast further off than this gets no date: no drive lasts so long.
 const FAR_S: f64 = 100.0 * 365.25 * 86_400.0;
 
 /// The inspection and its forecasts, a paragraph each.

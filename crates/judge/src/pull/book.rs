@@ -22,7 +22,7 @@ const LOSSES_MAX: usize = 1000;
 /// Largest number of sectors that a ledger may speak of.
 const SECTORS_MAX: u64 = 1 << 26;
 
-/// A sector. Sequence numbers begin with 1; 0 is none.
+/// A sector. Sequence numbers begin with 1; 0 stands for no write.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SectorExpectation {
     /// Oldest write that it may hold; 0: anything.

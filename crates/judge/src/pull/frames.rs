@@ -91,7 +91,7 @@ pub struct LedgerContents {
 /// Reads a ledger whose file is called `name`.
 ///
 /// # Errors
-/// When it is none, or is damaged before its end.
+/// When it is not a ledger, or is damaged before its end.
 pub fn read(bytes: &[u8], name: &str) -> Result<LedgerContents, LabError> {
     let bad = |at: usize, what: &str, hint: &str| LabError::BadEntry {
         key: "ledger".into(),

@@ -23,7 +23,7 @@ impl LedgerStore {
     /// Opens a ledger to be continued; a file that does not exist is created.
     ///
     /// # Errors
-    /// When it cannot be reached, is in use, is none, or is damaged.
+    /// When it cannot be reached, is in use, is not a ledger, or is damaged.
     pub fn open(place: &LedgerLocation) -> Result<(LedgerStore, LedgerContents), LabError> {
         match place {
             LedgerLocation::File(path) => {
@@ -72,7 +72,8 @@ impl LedgerFile {
     /// Opens or creates it, cuts off a torn tail, and locks it.
     ///
     /// # Errors
-    /// When it cannot be opened, another process has it, it is none, or it is damaged.
+    /// When it cannot be opened, another process has it, or it is not a ledger, or is
+    /// damaged.
     pub fn open(path: &Path) -> Result<(LedgerFile, LedgerContents), LabError> {
         let failed = |action| move |error| LabError::file(action, path, error);
         let mut options = File::options();

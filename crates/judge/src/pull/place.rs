@@ -52,7 +52,7 @@ impl fmt::Display for LedgerLocation {
 /// The records of a ledger that is not opened to be continued.
 ///
 /// # Errors
-/// When it cannot be read, is none, or is damaged.
+/// When it cannot be read, is not a ledger, or is damaged.
 pub fn read(place: &LedgerLocation) -> Result<LedgerContents, LabError> {
     let bytes = match place {
         LedgerLocation::File(path) => {

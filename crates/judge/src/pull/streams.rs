@@ -10,8 +10,8 @@
 //! A drive that lies keeps only its newest writes in its buffer, and five streams at once leave few
 //! promised ones among these. So before the power goes the streams are *calm*: the first one alone
 //! goes on, with small writes that are each made durable at once, and what is newest is promised.
-//! Where a person pulls the plug, nobody knows when that is, and three quarters of the time are
-//! calm. With both mechanisms the load stays as it is.
+//! Where a person pulls the plug, the time is unknown, and the streams are calm three quarters of
+//! the time. With both mechanisms the load stays as it is.
 
 use super::record::{LedgerRecord, PullDurabilityMode};
 use super::scribe::Scribe;
@@ -360,7 +360,7 @@ impl StreamContext<'_> {
     }
 }
 
-/// Whether the streams are calm at this time, ns, where nobody knows when the power goes.
+/// Whether the streams are calm at this time, ns, where the time of the pull is unknown.
 fn is_calm_slice(at_ns: u64) -> bool {
     !(at_ns / SLICE_NS).is_multiple_of(4)
 }

@@ -67,8 +67,8 @@ pub struct PullRecord {
 }
 
 impl PullRecord {
-    /// Whether it is of the drive that `facts` describe: by serial number, or by path where there
-    /// is none.
+    /// Whether it is of the drive that `facts` describe: by serial number, or by path without
+    /// one.
     ///
     /// # Errors
     /// When it is of another.

@@ -6,7 +6,7 @@
 //! begins with 0; 1 is an error with its text. When the connection is lost, the writer connects
 //! again for [`PATIENCE`] and sends the frame once more unless the ledger already has it.
 //!
-//! Nothing is encrypted and nobody is asked who they are: for a network of one's own.
+//! There is no encryption and no authentication: use it on a trusted network.
 
 use super::frames::FramePosition;
 use ssdlab_base::LabError;

@@ -35,7 +35,6 @@ const MAP_RANGE_MAX: f64 = 0.05;
 const DEPTH: u32 = 32;
 const BLOCK: u32 = 4096;
 const KEPT_SHARE: u64 = 16;
-/// Durable writes measured before and after: ten beyond the 99.99th percentile.
 /// Largest drive that is taken apart, bytes of memory, and the loads.
 const FORK_MAX: u64 = 64 << 20;
 const LOADS: [AblationLoad; 3] = [
@@ -43,6 +42,7 @@ const LOADS: [AblationLoad; 3] = [
     AblationLoad::RandomWrite,
     AblationLoad::ReadTail,
 ];
+/// Durable writes measured before and after: ten beyond the 99.99th percentile.
 const DURABLE_BEFORE: u64 = 20_000;
 const DURABLE_AFTER: u64 = 100_000;
 /// Times its user capacity that a drive programs before it is given up: one whose map feeds on

@@ -85,7 +85,7 @@ pub trait QualifyProgress {
     fn references(&mut self, _measured: usize, _count: usize) {}
 }
 
-/// Progress that nobody watches.
+/// Progress that is not shown.
 pub struct SilentProgress;
 
 impl QualifyProgress for SilentProgress {

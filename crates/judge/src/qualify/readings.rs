@@ -231,8 +231,7 @@ fn durable_latency(
     number(
         pick(p) as f64 / 1e6,
         format!(
-            "{} of {} durable 4 KiB writes ({}): p50 {}, p99 {}; {}.{}",
-            "Latency",
+            "Latency of {} durable 4 KiB writes ({}): p50 {}, p99 {}; {}.{}",
             show::rate(p.count as f64),
             method.says(),
             show::time(p.p50_ns),

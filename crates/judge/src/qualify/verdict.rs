@@ -1,8 +1,7 @@
 //! A role's requirements held against evidence: per requirement a finding, over all an answer.
 //!
-//! A requirement on a rate or a time is met by a modelled drive that is not validated only if it
-//! would be met by a drive as far below as the model is off its own data sheet: else it is not
-//! known.
+//! A modelled drive that is not validated meets a requirement on a rate or a time only with the
+//! model's worst error against its data sheet as margin: else the outcome is unknown.
 //! The outcome is FAIL when a hard requirement fails, UNKNOWN when none fails but one is unknown,
 //! else PASS; soft requirements that fail are named in the answer and change nothing else.
 
