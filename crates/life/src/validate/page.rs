@@ -57,7 +57,9 @@ pub fn page(validations: &[Validation]) -> Result<String, LabError> {
         }
         section {
             h2 { "Every figure" }
-            @for drive in validations.iter().filter(|drive| !drive.rows.is_empty()) { (table(drive)) }
+            @for drive in validations.iter().filter(|drive| !drive.rows.is_empty()) {
+                (table(drive))
+            }
         }
     };
     let title = "Modelled drives against their data sheets";

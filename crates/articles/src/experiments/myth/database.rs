@@ -77,5 +77,13 @@ pub(crate) static TPS: ArticleSection = ArticleSection {
 fn plots(records: &ExperimentRecords, charts: &mut Charts) -> Markup {
     let labels = [(DatabaseCurve::Tps, "transactions a second")];
     let title = "Transactions a second over months";
-    html! { (charts.add(curves(records, &DATABASE, title, ChartAxis::Months, ChartUnit::Rate, &labels))) }
+    let chart = curves(
+        records,
+        &DATABASE,
+        title,
+        ChartAxis::Months,
+        ChartUnit::Rate,
+        &labels,
+    );
+    html! { (charts.add(chart)) }
 }

@@ -325,7 +325,15 @@ fn upkeep(records: &ExperimentRecords, charts: &mut Charts) -> Markup {
         ),
     ];
     let title = "Share of the dies' time that the map takes, over user capacities written";
-    html! { (charts.add(curves(records, &MYTH, title, ChartAxis::Writes, ChartUnit::Percent, &labels))) }
+    let chart = curves(
+        records,
+        &MYTH,
+        title,
+        ChartAxis::Writes,
+        ChartUnit::Percent,
+        &labels,
+    );
+    html! { (charts.add(chart)) }
 }
 
 fn disk(records: &ExperimentRecords, charts: &mut Charts) -> Markup {
@@ -352,5 +360,13 @@ fn disk(records: &ExperimentRecords, charts: &mut Charts) -> Markup {
         ),
     ];
     let title = "DC S3700: IOPS over the share of the disk covered";
-    html! { (charts.add(curves(records, &MYTH, title, ChartAxis::Percent, ChartUnit::Rate, &labels))) }
+    let chart = curves(
+        records,
+        &MYTH,
+        title,
+        ChartAxis::Percent,
+        ChartUnit::Rate,
+        &labels,
+    );
+    html! { (charts.add(chart)) }
 }

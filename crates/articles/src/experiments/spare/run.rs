@@ -338,14 +338,18 @@ fn dirty(records: &ExperimentRecords, charts: &mut Charts) -> Markup {
     html! {
         (per_cent_of_new(records, title, RetainedShare::Dirty))
         div .pair {
-            @for trace in DesktopTrace::all() { (charts.add(by(records, trace, DirtyingSweep::Share))) }
+            @for trace in DesktopTrace::all() {
+                (charts.add(by(records, trace, DirtyingSweep::Share)))
+            }
         }
         p {
             "That is a pass in order with some random writes. Random writes and nothing else after \
              the fill, which is worse than what the article did:"
         }
         div .pair {
-            @for trace in DesktopTrace::all() { (charts.add(by(records, trace, DirtyingSweep::Dirt))) }
+            @for trace in DesktopTrace::all() {
+                (charts.add(by(records, trace, DirtyingSweep::Dirt)))
+            }
         }
     }
 }
