@@ -69,11 +69,11 @@ macro_rules! keys {
 
             #[allow(unused_mut)]
             fn all() -> Vec<Self> {
-                let mut all = vec![$(Self::$plain),*];
-                $($(all.extend(
+                let mut keys = vec![$(Self::$plain),*];
+                $($(keys.extend(
                     <$of as $crate::keys::ExperimentKey>::all().into_iter().map(Self::$family),
                 );)+)?
-                all
+                keys
             }
         }
     )+};

@@ -284,12 +284,12 @@ impl<'a> MonthsRunner<'a> {
             let mut slots = block * per_block..(block + 1) * per_block;
             slots.all(|lpn| drive.find(lpn as u32) != Found::Unmapped)
         };
-        let mut at = 0;
+        let mut position = 0;
         for run in self.fs.free_runs().chain([FileExtent {
             first: self.fs.blocks(),
             count: 0,
         }]) {
-            if let Some(lost) = (at..run.first).find(|&block| !mapped(block)) {
+            if let Some(lost) = (position..run.first).find(|&block| !mapped(block)) {
                 return Err(format!("block {lost} of a file is unknown to the drive"));
             }
             let mut free = run.first..run.first + run.count;
@@ -298,7 +298,7 @@ impl<'a> MonthsRunner<'a> {
             {
                 return Err(format!("block {held} was trimmed, and the drive holds it"));
             }
-            at = run.first + run.count;
+            position = run.first + run.count;
         }
         Ok(())
     }
