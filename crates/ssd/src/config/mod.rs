@@ -245,11 +245,11 @@ impl DriveConfig {
         if !self.recovers_by_journal() {
             return JOURNAL_PAGES;
         }
-        let wanted = match self.ftl.journal.checkpoint_pages {
+        let pages = match self.ftl.journal.checkpoint_pages {
             0 => self.leaf_slots().div_ceil(8),
             cycle => 2 * u64::from(cycle),
         };
-        wanted.clamp(JOURNAL_PAGES.into(), 1 << 20) as u32
+        pages.clamp(JOURNAL_PAGES.into(), 1 << 20) as u32
     }
 
     /// Mapping units of map kept on media (checkpoints, a map that is not all in DRAM, or one that
@@ -341,8 +341,8 @@ impl DriveConfig {
         if self.ftl.mapping.kind.is_block_mapped() {
             return self.ftl.reclaim.free_superblocks_low.into();
         }
-        let kept = self.ftl.reclaim.free_superblocks_low + self.open_superblocks();
-        u64::from(kept) + 2 + self.tree_superblocks()
+        let reserved = self.ftl.reclaim.free_superblocks_low + self.open_superblocks();
+        u64::from(reserved) + 2 + self.tree_superblocks()
     }
 
     /// Superblocks that the ring of a tree's pages takes where they lie apart: every map slot with

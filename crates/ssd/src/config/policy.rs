@@ -256,8 +256,8 @@ impl Separation {
     /// # Errors
     /// A sentence with the value given and the values allowed.
     pub fn parse(text: &str) -> Result<Separation, String> {
-        let found = SEPARATIONS.iter().find(|(_, info)| info.name == text);
-        found.map(|&(kind, _)| kind).ok_or_else(|| {
+        let entry = SEPARATIONS.iter().find(|(_, info)| info.name == text);
+        entry.map(|&(kind, _)| kind).ok_or_else(|| {
             let names: Vec<&str> = SEPARATIONS.iter().map(|(_, info)| info.name).collect();
             format!(
                 "there is no separation `{text}` (there are: {})",

@@ -1,7 +1,7 @@
 //! Wear of a kind of media, as tables of whole numbers.
 //!
 //! The laws behind the tables (power law of bit errors, Arrhenius, the code's limit) are floating
-//! point and belong to whoever makes the tables; see `docs/wear-and-life.md`.
+//! point and belong to the maker of the tables; see `docs/wear-and-life.md`.
 
 use super::curve::Curve;
 use crate::image::{image_of, image_of_choice};
@@ -185,8 +185,8 @@ impl WearConfig {
             return Some((what, "empty".into(), "at least one entry is allowed"));
         }
         if self.correctable.len() > 64 {
-            let given = format!("{} tries", self.correctable.len());
-            return Some(("wear.correctable", given, "at most 64 are allowed"));
+            let tries = format!("{} tries", self.correctable.len());
+            return Some(("wear.correctable", tries, "at most 64 are allowed"));
         }
         if !self.correctable.is_sorted() {
             let allowed = "rising limits are allowed: a retry corrects more";
@@ -197,8 +197,8 @@ impl WearConfig {
             return Some(("wear.failure_cycles", "0".into(), allowed));
         }
         if self.reserve_blocks > 65_536 {
-            let given = self.reserve_blocks.to_string();
-            return Some(("wear.reserve_blocks", given, "at most 65536 are allowed"));
+            let blocks = self.reserve_blocks.to_string();
+            return Some(("wear.reserve_blocks", blocks, "at most 65536 are allowed"));
         }
         if self.levelling.static_gap > 0 && self.levelling.static_every == 0 {
             return Some(("wear.static_every", "0".into(), "at least 1 is allowed"));

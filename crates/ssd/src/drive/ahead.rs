@@ -113,11 +113,11 @@ impl ReadAhead {
         self.reads += 1;
         let known = self.streams.iter().position(|s| s.next == bytes.start);
         let stream = known.unwrap_or_else(|| self.begin(slots.start));
-        let found = &mut self.streams[stream];
-        found.next = bytes.end;
-        found.used = self.reads;
-        found.continued += u32::from(known.is_some());
-        let (ready, missing) = found.take(slots);
+        let read_stream = &mut self.streams[stream];
+        read_stream.next = bytes.end;
+        read_stream.used = self.reads;
+        read_stream.continued += u32::from(known.is_some());
+        let (ready, missing) = read_stream.take(slots);
         ReadAheadHit {
             ready,
             missing,

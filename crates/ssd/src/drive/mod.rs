@@ -116,25 +116,31 @@ impl Drive {
     /// When the configuration is impossible, the array is of another kind, wears differently or has
     /// too few good superblocks left, or either drive is block-mapped.
     pub fn on_used_array(config: DriveConfig, used: &Drive) -> Result<Drive, ConfigError> {
-        let other = |what: &str, allowed: &str| ConfigError {
+        let mismatch = |what: &str, allowed: &str| ConfigError {
             what: what.into(),
             given: format!("that of {}", used.config().name),
             allowed: allowed.into(),
         };
         if config.shape != used.config().shape {
-            return Err(other(
+            return Err(mismatch(
                 "shape",
                 "only an array of the same shape is taken over",
             ));
         }
         if config.wear != used.config().wear {
-            return Err(other("wear", "only media that wears alike is taken over"));
+            return Err(mismatch(
+                "wear",
+                "only media that wears alike is taken over",
+            ));
         }
         let array = match &*used.kind {
             ByLayer::Lean(engine) => engine.ftl.array(),
             ByLayer::Full(engine) => engine.ftl.array(),
             ByLayer::Block(_) => {
-                return Err(other("mapping", "only page-mapped drives are taken over"));
+                return Err(mismatch(
+                    "mapping",
+                    "only page-mapped drives are taken over",
+                ));
             }
         };
         let mut drive = Drive::new(config)?;
@@ -142,7 +148,7 @@ impl Drive {
             ByLayer::Lean(engine) => engine.ftl.begin_on(array)?,
             ByLayer::Full(engine) => engine.ftl.begin_on(array)?,
             ByLayer::Block(_) => {
-                return Err(other("mapping", "only page-mapped drives take over"));
+                return Err(mismatch("mapping", "only page-mapped drives take over"));
             }
         }
         each_mut!(drive, engine => engine.begin_thermal());

@@ -145,8 +145,8 @@ impl Candidates {
         for &valid in members {
             least = least.min(valid);
         }
-        let at = members.iter().position(|&valid| valid == least);
-        self.fewest[group] = rank(least, (first + at.unwrap_or(0)) as u32);
+        let position = members.iter().position(|&valid| valid == least);
+        self.fewest[group] = rank(least, (first + position.unwrap_or(0)) as u32);
     }
 
     /// Updates the minima after a count has fallen or a superblock has become a candidate.

@@ -133,7 +133,7 @@ fn scaled(ns: u64, factor: u32) -> u64 {
 }
 
 impl Clock {
-    /// A program that takes no time and of which nobody hears again.
+    /// A program that takes no time and whose ticket is never used.
     #[cold]
     fn free_program(&self, from: u64, die: u32) -> Ticket {
         let next = self.dies[die as usize].next_id;
@@ -425,13 +425,13 @@ impl Gear for Clock {
     }
 
     fn erase_all(&mut self, from: u64, blocks_per_die: u64) -> u64 {
-        let each = self.erase_ns * blocks_per_die;
+        let die_ns = self.erase_ns * blocks_per_die;
         let mut last = from;
         for die in &mut self.dies {
             die.booked.clear();
-            die.free_at = die.free_at.max(from) + each;
-            die.busy_ns += each;
-            self.busy_by[Purpose::Host as usize] += each;
+            die.free_at = die.free_at.max(from) + die_ns;
+            die.busy_ns += die_ns;
+            self.busy_by[Purpose::Host as usize] += die_ns;
             last = last.max(die.free_at);
         }
         last

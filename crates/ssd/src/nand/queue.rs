@@ -184,8 +184,7 @@ impl Queue {
 
     /// Delays the operations from `index` on so that none begins before `at`; returns the end of
     /// the last one if it is delayed.
-    pub fn move_back(&mut self, index: usize, at: u64) -> Option<u64> {
-        let mut at = at;
+    pub fn move_back(&mut self, index: usize, mut at: u64) -> Option<u64> {
         for operation in self.operations.range_mut(index..) {
             if operation.start >= at {
                 return None;
@@ -208,8 +207,8 @@ impl Queue {
     #[inline(never)]
     fn search(&self, class: Class, superblock: u32, row: u32, now: u64) -> bool {
         let pends = |operation: &Booked| {
-            let here = operation.superblock == superblock && u32::from(operation.row) == row;
-            here && operation.end > now
+            let is_page = operation.superblock == superblock && u32::from(operation.row) == row;
+            is_page && operation.end > now
         };
         let last = self.find(class.last).map(|index| &self.operations[index]);
         last.is_some_and(pends) || class.count > 1 && self.operations.iter().any(pends)

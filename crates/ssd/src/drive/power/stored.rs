@@ -154,8 +154,8 @@ impl PowerDrive {
             (0..dies).map(|die| engine.ftl.die_free_at(die)).max().unwrap_or(0)
         });
         while self.pop_completion(Nanos(quiet)).is_some() {}
-        let at = self.now().0.max(quiet).max(self.ready.0);
-        self.cut(Nanos(at));
+        let time = self.now().0.max(quiet).max(self.ready.0);
+        self.cut(Nanos(time));
         self.counters.unsafe_shutdowns -= 1;
     }
 }

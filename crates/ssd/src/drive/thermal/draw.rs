@@ -50,8 +50,8 @@ impl Draw {
     /// Times at which the drive has entered each state if it stays idle. It draws as much as
     /// before until it is in.
     fn entered(&self) -> impl Iterator<Item = (u64, &PowerState)> {
-        let at = |s: &PowerState| self.idle_since.saturating_add(s.after.0 + s.entry.0);
-        self.states.iter().map(move |state| (at(state), state))
+        let entered = |s: &PowerState| self.idle_since.saturating_add(s.after.0 + s.entry.0);
+        self.states.iter().map(move |state| (entered(state), state))
     }
 
     /// Time of the next change of the draw after `at` if nothing else happens.

@@ -141,8 +141,8 @@ impl JournalLayout {
         let (all, per, index) = if self.leaves.contains(&part) {
             (0..self.user_slots, self.per_leaf, part - self.leaves.start)
         } else {
-            let all = self.journal.start..self.leaves.end;
-            (all, self.per_directory, part - self.directory.start)
+            let addresses = self.journal.start..self.leaves.end;
+            (addresses, self.per_directory, part - self.directory.start)
         };
         let first = all.start + index * per;
         first.min(all.end)..first.saturating_add(per).min(all.end)
@@ -280,8 +280,9 @@ impl ChangeLog {
 
     /// The map on media, without unmapped addresses.
     pub fn mapped(&self) -> impl Iterator<Item = MappedAddress> + '_ {
-        let all = (0..).zip(&self.map);
-        all.filter(|(_, mapped)| mapped.0 != 0)
+        let entries = (0..).zip(&self.map);
+        entries
+            .filter(|(_, mapped)| mapped.0 != 0)
             .map(|(address, &(value, weight))| MappedAddress {
                 address,
                 seq: self.covers,
@@ -298,11 +299,11 @@ impl ChangeLog {
         page.head = self.dirty.first().map_or(self.number, |oldest| oldest.0);
         let root = self.layout.directory.clone();
         page.root = root.map(|address| self.map[address as usize].0).collect();
-        let rest = SlotContent {
+        let further_slot = SlotContent {
             numbers: Numbers::same(self.number, self.sectors),
             bytes: None,
         };
-        let mut slots = vec![Some(rest); self.layout.page_slots as usize];
+        let mut slots = vec![Some(further_slot); self.layout.page_slots as usize];
         slots[0] = content(self.number, self.sectors, &page);
         slots
     }

@@ -96,7 +96,7 @@ impl MapJournal {
         self.will_be_due(0)
     }
 
-    /// Whether a page would be full after so many more changes.
+    /// Whether a page would be full after `entries` more changes.
     #[inline(always)]
     pub fn will_be_due(&self, entries: u32) -> bool {
         let pending = self.pending.saturating_add(entries);
@@ -140,8 +140,8 @@ impl MapJournal {
         self.next = (slot + 1) % self.slots;
     }
 
-    /// Adds the share of the rolling checkpoint for one page, of a map of so many slots; returns
-    /// how many of them are due.
+    /// Adds one page's share of the rolling checkpoint, which covers `map_slots`; returns how many
+    /// of them are due.
     pub fn owe_checkpoint(&mut self, map_slots: u64) -> u64 {
         let cycle = u64::from(self.checkpoint_pages);
         if cycle == 0 {

@@ -406,8 +406,8 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
     fn patrol(&mut self, from: u64, superblock: u32) -> u64 {
         let mode = self.space.mode(superblock);
         let rows = self.nand.rows(mode);
-        let wanted = self.nand.wear().map_or(0, |w| w.config().patrol_pages);
-        let (pages, slots) = (wanted.min(rows), self.unit_slots());
+        let patrol_pages = self.nand.wear().map_or(0, |w| w.config().patrol_pages);
+        let (pages, slots) = (patrol_pages.min(rows), self.unit_slots());
         let mut end = from;
         for die in 0..self.nand.geometry.die_count {
             for page in 0..pages {

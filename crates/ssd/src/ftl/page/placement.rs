@@ -177,9 +177,9 @@ impl Placement {
     }
 
     fn stream_by_lifespan(&mut self, lpn: u32, is_mapped: bool) -> usize {
-        let now = self.host_slots as u32;
-        let lifespan = now.wrapping_sub(self.lifespans.written_at[lpn as usize]);
-        self.lifespans.written_at[lpn as usize] = now;
+        let written = self.host_slots as u32;
+        let lifespan = written.wrapping_sub(self.lifespans.written_at[lpn as usize]);
+        self.lifespans.written_at[lpn as usize] = written;
         if !is_mapped {
             return 0;
         }

@@ -129,8 +129,8 @@ impl Reclaimer {
 
     /// Slots that can hold data when `idle_free` superblocks are free and the rest is full.
     fn usable_slots(&self, space: &Space, open: usize) -> u64 {
-        let kept = self.idle_free.saturating_add(open as u32);
-        u64::from(space.native().saturating_sub(kept)) * u64::from(self.data_slots)
+        let reserved = self.idle_free.saturating_add(open as u32);
+        u64::from(space.native().saturating_sub(reserved)) * u64::from(self.data_slots)
     }
 
     /// Whether the controller knows which addresses were never written or were trimmed: it must if

@@ -453,7 +453,7 @@ impl<L: Layout> SlotMap<L> {
             });
         }
         moving.clear();
-        let mut rest = None;
+        let mut unmoved = None;
         for scanned in scan.units.drain(..) {
             let first = scanned.first;
             let source = &source[(first - begin) as usize..][..unit as usize];
@@ -472,7 +472,7 @@ impl<L: Layout> SlotMap<L> {
             }
             self.valid[first as usize / 64] ^= (scanned.bits ^ bits) << (first % 64);
             if count < scanned.slots {
-                rest = Some(ScannedUnit {
+                unmoved = Some(ScannedUnit {
                     first,
                     slots: scanned.slots - count,
                     bits,
@@ -480,8 +480,8 @@ impl<L: Layout> SlotMap<L> {
             }
         }
         // Only the last one can have a rest: without it, there was less than a unit.
-        scan.units.extend(rest);
-        scan.slots = rest.map_or(0, |scanned| scanned.slots);
+        scan.units.extend(unmoved);
+        scan.slots = unmoved.map_or(0, |scanned| scanned.slots);
     }
 
     /// Invalidates the copies on media of a run of mapping units.

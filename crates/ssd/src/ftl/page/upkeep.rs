@@ -351,8 +351,8 @@ impl Upkeep {
         for (number, leaf) in (0..).zip(&mut self.leaves) {
             let slot = (number * u64::from(self.slots) / leaves) as u32;
             let slot = if self.tree { slot } else { number as u32 };
-            let there = on_media.get(slot as usize).copied().unwrap_or(false);
-            leaf.home = if there { slot + 1 } else { 0 };
+            let is_on_media = on_media.get(slot as usize).copied().unwrap_or(false);
+            leaf.home = if is_on_media { slot + 1 } else { 0 };
         }
     }
 

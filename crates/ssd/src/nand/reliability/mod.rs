@@ -188,7 +188,7 @@ impl Reliability {
         let dies = geometry.die_count;
         let places = dies as usize * geometry.superblock_count as usize;
         let blocks = places + (dies * config.reserve_blocks) as usize;
-        let mut all = Reliability {
+        let mut reliability = Reliability {
             counters: WearCounters::default(),
             dies,
             pages_per_block: geometry.shape.pages_per_block,
@@ -211,8 +211,8 @@ impl Reliability {
             hour: 0,
             config: config.clone(),
         };
-        all.draw(blocks);
-        all
+        reliability.draw(blocks);
+        reliability
     }
 
     /// Parameters of the wear.
@@ -368,10 +368,10 @@ impl Reliability {
             let product = u128::from(per.at(cycles)) * u128::from(by.at(x.into()));
             (product / u128::from(UNITY)).min(u128::from(RBER_UNITY)) as u64
         };
-        let kept = grown(&c.rber_retention, &c.retention_hours, hours);
+        let retention = grown(&c.rber_retention, &c.retention_hours, hours);
         let disturbed = grown(&c.rber_disturb, &c.disturb_reads, reads_per_page);
         let fresh = c.rber_cycles.at(cycles).min(RBER_UNITY);
-        (fresh + kept + disturbed).min(RBER_UNITY / 2)
+        (fresh + retention + disturbed).min(RBER_UNITY / 2)
     }
 
     /// Lets `hours` pass at the reference temperature.
