@@ -63,7 +63,9 @@ macro_rules! keys {
             fn name(self) -> String {
                 match self {
                     $(Self::$plain => $name.to_owned(),)*
-                    $($(Self::$family(of) => format!($pattern, $crate::keys::ExperimentKey::name(of)),)+)?
+                    $($(Self::$family(key) => {
+                        format!($pattern, $crate::keys::ExperimentKey::name(key))
+                    })+)?
                 }
             }
 

@@ -2,7 +2,7 @@
 
 use super::machine::LifeDrive;
 use super::result::{LoadBaseline, LoadLatency, Simulation};
-use super::sample::{LifePhase, LifeSample, Sampler};
+use super::sample::{LifePhase, LifeSample, PhaseEnd, Sampler};
 use super::{LoadEnd, Prefill, SimulationGear, SimulationPlan};
 use ssdlab_base::LabError;
 use ssdlab_base::check::SelfCheck;
@@ -45,15 +45,6 @@ pub struct NullLifeObserver;
 
 impl LifeObserver for NullLifeObserver {
     fn progress(&mut self, _: &LifeProgress) {}
-}
-
-/// Where a phase ends.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum PhaseEnd {
-    /// Bytes written by the host in the phase.
-    Bytes(u64),
-    /// Virtual time in the phase.
-    Time(Nanos),
 }
 
 /// What ran, and the drive afterwards.

@@ -1,11 +1,19 @@
 //! Samples on the way: what `series.csv` and the plots are made of.
 
 use super::SimulationPlan;
-use super::life::PhaseEnd;
 use super::machine::{LifeDrive, OpLatencies};
 use serde::Serialize;
 use ssdlab_base::latencies::{Latencies, latencies};
-use ssdlab_ssd::{DriveCounters, Op};
+use ssdlab_ssd::{DriveCounters, Nanos, Op};
+
+/// Where a phase ends.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum PhaseEnd {
+    /// Bytes written by the host in the phase.
+    Bytes(u64),
+    /// Virtual time in the phase.
+    Time(Nanos),
+}
 
 /// Part of a life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -90,14 +90,8 @@ pub fn cases(full: bool) -> Vec<TheoryCase> {
         ReferencePolicy::CostBenefit,
     ] {
         let kind = PagePattern::Sequential;
-        cases.push(case(
-            "sequential",
-            policy,
-            nps[1],
-            7,
-            FrontierSplit::Shared,
-            kind,
-        ));
+        let frontiers = FrontierSplit::Shared;
+        cases.push(case("sequential", policy, nps[1], 7, frontiers, kind));
     }
     for &op in if full { ops } else { &[12] } {
         for policy in UNDER_SKEW {
@@ -115,14 +109,8 @@ pub fn cases(full: bool) -> Vec<TheoryCase> {
     for policy in WITH_LAW {
         for &op in if full { ops } else { &[7] } {
             for trims in [10, 30] {
-                let mut case = case(
-                    "trim",
-                    policy,
-                    32,
-                    op,
-                    FrontierSplit::Separate,
-                    PagePattern::Uniform,
-                );
+                let frontiers = FrontierSplit::Separate;
+                let mut case = case("trim", policy, 32, op, frontiers, PagePattern::Uniform);
                 case.protocol.trims = trims;
                 cases.push(case);
             }

@@ -93,36 +93,22 @@ fn run(
     let zero = seeks.iter().find(|(bucket, _)| *bucket == 0);
     let zero = zero.map_or(0, |(_, count)| *count) as f64;
     let inside = |value: f64| (21.0..=71.0).contains(&value);
+    let mean = |get: &dyn Fn(&PatternRow) -> u64| stats::mean(&column(get));
+    let random_max = random.iter().copied().fold(0.0, f64::max);
+    let seek_distance = total_variation(&seeks, published);
+    let seek_zero = 100.0 * zero / result.seeks.count() as f64;
     for (measure, value) in [
-        (
-            PatternMeasure::RandomMax,
-            random.iter().copied().fold(0.0, f64::max),
-        ),
+        (PatternMeasure::RandomMax, random_max),
         (PatternMeasure::RandomMean, stats::mean(&random)),
         (PatternMeasure::RandomLowShare, share(&|value| value <= 2.0)),
         (PatternMeasure::RandomInside, share(&inside)),
-        (
-            PatternMeasure::Mean,
-            stats::mean(&column(&PatternRow::mean)),
-        ),
-        (
-            PatternMeasure::Count,
-            stats::mean(&column(&|row| row.count)),
-        ),
-        (
-            PatternMeasure::KibWritten,
-            stats::mean(&column(&PatternRow::kib_written)),
-        ),
+        (PatternMeasure::Mean, mean(&PatternRow::mean)),
+        (PatternMeasure::Count, mean(&|row| row.count)),
+        (PatternMeasure::KibWritten, mean(&PatternRow::kib_written)),
         (PatternMeasure::Min, result.total.min as f64),
         (PatternMeasure::Max, result.total.max as f64),
-        (
-            PatternMeasure::SeekDistance,
-            total_variation(&seeks, published),
-        ),
-        (
-            PatternMeasure::SeekZero,
-            100.0 * zero / result.seeks.count() as f64,
-        ),
+        (PatternMeasure::SeekDistance, seek_distance),
+        (PatternMeasure::SeekZero, seek_zero),
     ] {
         outcome.value(measure, value);
     }
