@@ -11,7 +11,7 @@ use ssdlab_drives::keep::manner::Manner;
 use ssdlab_drives::keep::saved::About;
 use ssdlab_drives::settings::Setting;
 use ssdlab_drives::{catalogue, settings};
-use ssdlab_ssd::ftl::{Found, SuperblockView};
+use ssdlab_ssd::ftl::{SlotPlace, SuperblockView};
 use ssdlab_ssd::nand::reliability::WearCounters;
 use std::sync::atomic::AtomicBool;
 
@@ -115,7 +115,7 @@ fn in_two(whole: &Plan, path: &std::path::Path) -> Lived {
 }
 
 /// Where everything is, and how worn each block is.
-fn state(drive: &ssdlab_ssd::CountingDrive) -> (Vec<Found>, Vec<SuperblockView>, Vec<u32>) {
+fn state(drive: &ssdlab_ssd::CountingDrive) -> (Vec<SlotPlace>, Vec<SuperblockView>, Vec<u32>) {
     let slots = drive.config().user_slots() as u32;
     let wear = drive.reliability().unwrap();
     (

@@ -29,7 +29,7 @@ mod rewrite;
 
 use super::gather::{Gather, GatherEntry};
 use super::map_value::{BUFFERED, UNMAPPED};
-use super::translation::Launched;
+use super::translation::BookedUnit;
 use crate::config::DriveConfig;
 use crate::counters::DriveCounters;
 use crate::image::{image_of, image_of_choice};
@@ -96,7 +96,7 @@ pub struct BlockFtl<G> {
     /// Slots gathered before the oldest is placed.
     gather_slots: u32,
     map_log: MapLog,
-    launched: Vec<Launched>,
+    launched: Vec<BookedUnit>,
     /// Buffered slots replaced by unbuffered writes.
     released: u32,
 }

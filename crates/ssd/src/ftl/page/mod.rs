@@ -55,7 +55,7 @@ mod write_buffer;
 use super::gather::GatherEntry;
 use super::map_value::{BUFFERED, UNMAPPED};
 use super::policies::VictimPolicy;
-use super::translation::{Found, Hint};
+use super::translation::{Hint, SlotPlace};
 use crate::config::{DriveConfig, JournalConfig, SlcConfig};
 use crate::counters::DriveCounters;
 use crate::image::image_of;

@@ -8,7 +8,7 @@ use super::space::Space;
 use super::table::Table;
 use super::upkeep::Upkeep;
 use super::write_buffer::WriteBuffer;
-use super::{BUFFERED, Found, GatherEntry, Layout, UNMAPPED};
+use super::{BUFFERED, GatherEntry, Layout, SlotPlace, UNMAPPED};
 use crate::caches::prefetch;
 use crate::config::DriveConfig;
 use crate::ftl::gather::Gather;
@@ -194,11 +194,11 @@ impl<L: Layout> SlotMap<L> {
     }
 
     #[inline(always)]
-    pub fn find(&self, lpn: u32) -> Found {
+    pub fn find(&self, lpn: u32) -> SlotPlace {
         match self.value(lpn) {
-            UNMAPPED => Found::Unmapped,
-            value if value >= BUFFERED => Found::Buffered,
-            value => Found::Media(value - 1),
+            UNMAPPED => SlotPlace::Unmapped,
+            value if value >= BUFFERED => SlotPlace::Buffered,
+            value => SlotPlace::Media(value - 1),
         }
     }
 

@@ -5,7 +5,7 @@
 
 use super::{BUFFERED, GatherEntry};
 use crate::ftl::gather::Gather;
-use crate::ftl::translation::Launched;
+use crate::ftl::translation::BookedUnit;
 use crate::image::image_of;
 
 /// See the module's documentation.
@@ -15,7 +15,7 @@ pub(super) struct WriteBuffer {
     /// log2 of the entries of a queue.
     shift: u32,
     /// Units of host data booked since the drive last asked.
-    launched: Vec<Launched>,
+    launched: Vec<BookedUnit>,
     /// Room for the batch being programmed.
     batch: Vec<GatherEntry>,
 }
@@ -130,7 +130,7 @@ impl WriteBuffer {
 
     /// Units of host data booked since the list was last emptied.
     #[inline(always)]
-    pub fn launched(&mut self) -> &mut Vec<Launched> {
+    pub fn launched(&mut self) -> &mut Vec<BookedUnit> {
         &mut self.launched
     }
 }
