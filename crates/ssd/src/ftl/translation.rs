@@ -43,16 +43,16 @@ impl Hint {
     }
 }
 
-/// A booked unit of host data, which frees mapping units of buffer when its program ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct BookedUnit {
-    /// Number of mapping units.
-    pub slots: u32,
-    /// Program that frees them.
-    pub ticket: Ticket,
+image_of! {
+    /// A booked unit of host data, which frees mapping units of buffer when its program ends.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct BookedUnit {
+        /// Number of mapping units.
+        pub slots: u32,
+        /// Program that frees them.
+        pub ticket: Ticket,
+    }
 }
-
-image_of!(BookedUnit { slots, ticket });
 
 /// State of a superblock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

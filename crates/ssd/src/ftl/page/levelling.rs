@@ -12,57 +12,44 @@ use crate::image::image_of;
 use crate::nand::{EndOfLife, Erased, Mode, Purpose, UnitPlace, UsedArray};
 use std::collections::VecDeque;
 
-/// A superblock to be emptied because of wear.
-#[derive(Clone, Copy, Debug)]
-struct WearMove {
-    superblock: u32,
-    /// Whether for levelling, and not because a block has failed.
-    levels: bool,
+image_of! {
+    /// A superblock to be emptied because of wear.
+    #[derive(Clone, Copy, Debug)]
+    struct WearMove {
+        superblock: u32,
+        /// Whether for levelling, and not because a block has failed.
+        levels: bool,
+    }
 }
 
-image_of!(WearMove { superblock, levels });
-
-/// What wear and fading data give to do: limits, superblocks to be moved or refreshed, the patrol.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Levelling {
-    on: bool,
-    config: LevellingConfig,
-    /// Minimum number of native superblocks.
-    native_min: u32,
-    moves: VecDeque<WearMove>,
-    /// Whether the superblock being emptied now is so for levelling.
-    levels_now: bool,
-    /// Superblocks freed since the last search for a cold one.
-    freed: u32,
-    /// Superblocks that the current patrol still has to scan.
-    patrol_left: u32,
-    /// Number of patrols begun: each reads different pages.
-    patrols: u32,
-    at_end: bool,
-    policy: u8,
-    /// Superblocks to be refreshed.
-    refreshes: VecDeque<u32>,
-    /// Reads of each superblock since it was filled; empty unless reads are limited.
-    reads: Vec<u32>,
-    /// Reads after which a superblock is refreshed; 0 = any number.
-    reads_max: u32,
+image_of! {
+    /// What wear and fading data give to do: limits, superblocks to be moved or refreshed, the
+    /// patrol.
+    #[derive(Clone, Debug, Default)]
+    pub(super) struct Levelling {
+        on: bool,
+        config: LevellingConfig,
+        /// Minimum number of native superblocks.
+        native_min: u32,
+        moves: VecDeque<WearMove>,
+        /// Whether the superblock being emptied now is so for levelling.
+        levels_now: bool,
+        /// Superblocks freed since the last search for a cold one.
+        freed: u32,
+        /// Superblocks that the current patrol still has to scan.
+        patrol_left: u32,
+        /// Number of patrols begun: each reads different pages.
+        patrols: u32,
+        at_end: bool,
+        policy: u8,
+        /// Superblocks to be refreshed.
+        refreshes: VecDeque<u32>,
+        /// Reads of each superblock since it was filled; empty unless reads are limited.
+        reads: Vec<u32>,
+        /// Reads after which a superblock is refreshed; 0 = any number.
+        reads_max: u32,
+    }
 }
-
-image_of!(Levelling {
-    on,
-    config,
-    native_min,
-    moves,
-    levels_now,
-    freed,
-    patrol_left,
-    patrols,
-    at_end,
-    policy,
-    refreshes,
-    reads,
-    reads_max
-});
 
 impl Levelling {
     pub fn new(config: &DriveConfig) -> Levelling {

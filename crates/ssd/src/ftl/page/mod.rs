@@ -6,8 +6,8 @@
 //!  map journal, map pages -----------------+                                   |
 //!  relocated slots -> relocation frontier <--- Mover <-------------------------+
 //! ```
-//! [`PageFtl`] is a set of objects with one purpose each, which know nothing of one another but what
-//! a call hands them:
+//! [`PageFtl`] is a set of objects with one purpose each, which know of one another only what a
+//! call hands them:
 //!
 //! | object | knows |
 //! |---|---|
@@ -94,30 +94,22 @@ impl Layout for Full {
     const FULL: bool = true;
 }
 
-/// Configuration values used while running.
-#[derive(Clone, Debug)]
-struct Rules {
-    slc: SlcConfig,
-    journal: JournalConfig,
-    leaf_programs: u32,
-    pack: u32,
-    parity: bool,
-    /// Slots gathered before the oldest unit is placed.
-    gather_slots: u32,
-    /// Mapping units gathered before it is placed, however few slots they take: a buffer full of
-    /// well compressible data must not wait for more.
-    gather_units: u32,
+image_of! {
+    /// Configuration values used while running.
+    #[derive(Clone, Debug)]
+    struct Rules {
+        slc: SlcConfig,
+        journal: JournalConfig,
+        leaf_programs: u32,
+        pack: u32,
+        parity: bool,
+        /// Slots gathered before the oldest unit is placed.
+        gather_slots: u32,
+        /// Mapping units gathered before it is placed, however few slots they take: a buffer full
+        /// of well compressible data must not wait for more.
+        gather_units: u32,
+    }
 }
-
-image_of!(Rules {
-    slc,
-    journal,
-    leaf_programs,
-    pack,
-    parity,
-    gather_slots,
-    gather_units
-});
 
 impl Rules {
     fn new(config: &DriveConfig) -> Rules {
@@ -136,33 +128,22 @@ impl Rules {
     }
 }
 
-/// A page-mapped translation layer over its media.
-#[derive(Clone, Debug)]
-pub struct PageFtl<G, L> {
-    nand: Nand<G>,
-    counters: DriveCounters,
-    rules: Rules,
-    map: SlotMap<L>,
-    space: Space,
-    buffer: WriteBuffer,
-    placement: Placement,
-    reclaim: Reclaimer,
-    journal: MapJournal,
-    levelling: Levelling,
+image_of! {
+    /// A page-mapped translation layer over its media.
+    #[derive(Clone, Debug)]
+    pub struct PageFtl<G: Gear, L: Layout> {
+        nand: Nand<G>,
+        counters: DriveCounters,
+        rules: Rules,
+        map: SlotMap<L>,
+        space: Space,
+        buffer: WriteBuffer,
+        placement: Placement,
+        reclaim: Reclaimer,
+        journal: MapJournal,
+        levelling: Levelling,
+    }
 }
-
-image_of!(PageFtl<G: Gear, L: Layout> {
-    nand,
-    counters,
-    rules,
-    map,
-    space,
-    buffer,
-    placement,
-    reclaim,
-    journal,
-    levelling
-});
 
 impl<G: Gear, L: Layout> PageFtl<G, L> {
     fn fresh(config: &DriveConfig, own: Option<Box<dyn VictimPolicy>>) -> Self {

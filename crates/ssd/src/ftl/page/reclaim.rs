@@ -22,43 +22,30 @@ const HARDLY: u32 = 32;
 /// Value of `spare_slots` for all space without valid data.
 const SPARE_IS_ALL: u64 = u64::MAX;
 
-/// Decides when reclaim works and what it empties; holds the movers.
-#[derive(Clone, Debug)]
-pub(super) struct Reclaimer {
-    /// Reclaim, folding, refresh, wear levelling.
-    movers: [Mover; 4],
-    credits: i64,
-    victim: Victim,
-    rng: Rng,
-    scan: Scan,
-    pace: Pace,
-    free_low: u32,
-    idle_free: u32,
-    /// Slots that reclaim may use beyond the valid ones; `u64::MAX`: unlimited.
-    spare_slots: u64,
-    /// Slots of a superblock that hold data, without its parity.
-    data_slots: u32,
-    /// Whether native superblocks serve as pSLC cache for the time being.
-    dynamic_slc: bool,
-    /// Superblocks that a tree's own pages may fill.
-    tree_superblocks: u32,
+image_of! {
+    /// Decides when reclaim works and what it empties; holds the movers.
+    #[derive(Clone, Debug)]
+    pub(super) struct Reclaimer {
+        /// Reclaim, folding, refresh, wear levelling.
+        movers: [Mover; 4],
+        credits: i64,
+        victim: Victim,
+        rng: Rng,
+        pace: Pace,
+        free_low: u32,
+        idle_free: u32,
+        /// Slots that reclaim may use beyond the valid ones; `u64::MAX`: unlimited.
+        spare_slots: u64,
+        /// Slots of a superblock that hold data, without its parity.
+        data_slots: u32,
+        /// Whether native superblocks serve as pSLC cache for the time being.
+        dynamic_slc: bool,
+        /// Superblocks that a tree's own pages may fill.
+        tree_superblocks: u32,
+    } afresh {
+        scan: Scan,
+    }
 }
-
-image_of!(Reclaimer {
-    movers,
-    credits,
-    victim,
-    rng,
-    pace,
-    free_low,
-    idle_free,
-    spare_slots,
-    data_slots,
-    dynamic_slc,
-    tree_superblocks
-} afresh {
-    scan
-});
 
 impl Reclaimer {
     pub fn new(

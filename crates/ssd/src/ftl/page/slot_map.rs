@@ -18,36 +18,26 @@ use crate::image::image_of;
 use std::marker::PhantomData;
 use std::ops::Range;
 
-/// See the module's documentation.
-#[derive(Clone, Debug)]
-pub(super) struct SlotMap<L> {
-    values: Table,
-    /// One past the highest host slot ever written.
-    written_end: u32,
-    user_slots: u32,
-    owners: Table,
-    valid: Vec<u64>,
-    /// Weight of each entry in slots; empty unless data is compressed.
-    weights: Vec<u8>,
-    /// Total of valid slots.
-    live: u64,
-    /// The leaves of a map that is not all in DRAM.
-    upkeep: Upkeep,
-    layout: PhantomData<L>,
+image_of! {
+    /// See the module's documentation.
+    #[derive(Clone, Debug)]
+    pub(super) struct SlotMap<L: Layout> {
+        values: Table,
+        /// One past the highest host slot ever written.
+        written_end: u32,
+        user_slots: u32,
+        owners: Table,
+        valid: Vec<u64>,
+        /// Weight of each entry in slots; empty unless data is compressed.
+        weights: Vec<u8>,
+        /// Total of valid slots.
+        live: u64,
+        /// The leaves of a map that is not all in DRAM.
+        upkeep: Upkeep,
+    } afresh {
+        layout: PhantomData<L>,
+    }
 }
-
-image_of!(SlotMap<L: Layout> {
-    values,
-    written_end,
-    user_slots,
-    owners,
-    valid,
-    weights,
-    live,
-    upkeep
-} afresh {
-    layout
-});
 
 /// Marks the slot at `ppn` stale.
 #[inline(always)]
@@ -67,8 +57,8 @@ fn stale_twice(ppn: u32) -> ! {
     panic!("slot {ppn} made stale twice");
 }
 
-/// Changes the map value of a relocated slot from `old` to `new`. Newer data may wait in the buffer:
-/// `buffered` then takes the value.
+/// Changes the map value of a relocated slot from `old` to `new`; `buffered` takes the value of a
+/// slot whose newer data waits in the buffer.
 #[inline(always)]
 fn relocate(values: &mut [u32], lpn: u32, old: u32, new: u32, buffered: impl FnOnce(u32)) {
     let value = &mut values[lpn as usize];
