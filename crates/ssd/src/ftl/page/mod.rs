@@ -20,7 +20,8 @@
 //! | [`Levelling`] | what wear and fading data give to do |
 //!
 //! What needs several of them is a method of [`PageFtl`], by subject: `buffering`, `place`,
-//! `program`, `emptying`, `lookup`, `recover`, and the fast paths `plain` and `bulk`.
+//! `program`, `paying`, `emptying`, `wear_work`, `lookup`, `recover`, and the fast paths `plain` and
+//! `bulk`.
 //!
 //! Whole units are placed as soon as the next slot arrives; placing first does the reclaim that
 //! pays for it, so that the map depends on the order of writes alone.
@@ -36,9 +37,11 @@ mod check;
 mod emptying;
 mod interface;
 mod journal;
+mod layout;
 mod levelling;
 mod lookup;
 mod mover;
+mod paying;
 mod place;
 mod placement;
 mod plain;
@@ -50,6 +53,7 @@ mod slot_map;
 mod space;
 mod table;
 mod upkeep;
+mod wear_work;
 mod write_buffer;
 
 use super::gather::GatherEntry;
@@ -61,38 +65,13 @@ use crate::counters::DriveCounters;
 use crate::image::image_of;
 use crate::nand::{Gear, Nand};
 use journal::MapJournal;
+pub use layout::{Full, Layout, Lean};
 use levelling::Levelling;
 use placement::Placement;
 use reclaim::Reclaimer;
 use slot_map::SlotMap;
 use space::Space;
 use write_buffer::WriteBuffer;
-
-/// The pSLC cache's frontier; that of stream `s` is `1 + s`.
-const SLC_FRONTIER: usize = 0;
-
-/// Compile-time choice of features: a drive with a flat map and without compression does not pay
-/// for the rest.
-pub trait Layout: Clone + Copy + std::fmt::Debug + Default {
-    /// Whether data is compressed or the map is not all in DRAM.
-    const FULL: bool;
-}
-
-/// Flat map, uncompressed data.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Lean;
-
-/// All features.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Full;
-
-impl Layout for Lean {
-    const FULL: bool = false;
-}
-
-impl Layout for Full {
-    const FULL: bool = true;
-}
 
 image_of! {
     /// Configuration values used while running.

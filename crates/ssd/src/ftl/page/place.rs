@@ -1,7 +1,8 @@
 //! Placing: whole units at a frontier, and the pages of the map journal.
 
+use super::placement::SLC_FRONTIER;
 use super::space::FullOf;
-use super::{GatherEntry, Gear, Layout, PageFtl, SLC_FRONTIER};
+use super::{GatherEntry, Gear, Layout, PageFtl};
 use crate::config::SlcFull;
 use crate::ftl::translation::{BookedUnit, Hint};
 use crate::nand::media::Media;

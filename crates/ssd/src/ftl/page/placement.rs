@@ -2,12 +2,15 @@
 //! each stream of the host, one for what is moved from each stream, and one for the pages of a map
 //! that lies apart.
 
-use super::{Hint, SLC_FRONTIER};
 use crate::config::DriveConfig;
 use crate::config::policy::Separation;
 use crate::ftl::frontier::Frontier;
+use crate::ftl::translation::Hint;
 use crate::image::image_of;
 use crate::nand::{Gear, Mode, Nand, UnitPlace};
+
+/// The pSLC cache's frontier; that of stream `s` is `1 + s`.
+pub(super) const SLC_FRONTIER: usize = 0;
 
 image_of! {
     /// Lifespans of overwritten data, for separation by lifespan.
