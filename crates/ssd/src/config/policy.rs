@@ -103,16 +103,16 @@ fn names() -> String {
     VICTIMS.map(|info| info.name).join(", ")
 }
 
-/// A victim policy by name, with its parameter: `greedy`, `d-choices:10`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct VictimChoice {
-    /// Name in [`VICTIMS`].
-    pub name: String,
-    /// Value of its parameter; ignored by policies that have none.
-    pub parameter: u64,
+image_of! {
+    /// A victim policy by name, with its parameter: `greedy`, `d-choices:10`.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct VictimChoice {
+        /// Name in [`VICTIMS`].
+        pub name: String,
+        /// Value of its parameter; ignored by policies that have none.
+        pub parameter: u64,
+    }
 }
-
-image_of!(VictimChoice { name, parameter });
 
 impl VictimChoice {
     /// The default policy.

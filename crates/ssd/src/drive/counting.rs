@@ -8,7 +8,9 @@ use crate::command::{Command, Op};
 use crate::config::{ConfigError, DriveConfig};
 use crate::counters::DriveCounters;
 use crate::ftl::policies::VictimPolicy;
-use crate::ftl::{AHEAD, BlockFtl, Found, Full, Hint, Lean, PageFtl, SuperblockView, Translation};
+use crate::ftl::{
+    AHEAD, BlockFtl, Full, Hint, Lean, PageFtl, SlotPlace, SuperblockView, Translation,
+};
 use crate::image::{IMAGE_VERSION, Image, ImageError, Reader, Writer};
 use crate::nand::{Counting, EndOfLife, NandWork, Reliability};
 use std::io;
@@ -393,7 +395,7 @@ impl CountingDrive {
     }
 
     /// Place of a mapping unit's newest copy.
-    pub fn find(&self, lpn: u32) -> Found {
+    pub fn find(&self, lpn: u32) -> SlotPlace {
         each!(self, tally => tally.ftl.find(lpn))
     }
 

@@ -43,7 +43,7 @@ use crate::command::Command;
 use crate::config::{ConfigError, DriveConfig, MappingKind};
 use crate::counters::DriveCounters;
 use crate::ftl::policies::VictimPolicy;
-use crate::ftl::{BlockFtl, Found, Full, Lean, PageFtl, SuperblockView, Translation};
+use crate::ftl::{BlockFtl, Full, Lean, PageFtl, SlotPlace, SuperblockView, Translation};
 use crate::image::{IMAGE_MAGIC, IMAGE_VERSION, Image, ImageError, Reader, Writer};
 use crate::nand::{Clock, EndOfLife, NandWork, Purpose, Reliability, UsedArray};
 use crate::units::Nanos;
@@ -271,7 +271,7 @@ impl Drive {
     }
 
     /// Place of a mapping unit's newest copy.
-    pub fn find(&self, lpn: u32) -> Found {
+    pub fn find(&self, lpn: u32) -> SlotPlace {
         each!(self, engine => engine.ftl.find(lpn))
     }
 

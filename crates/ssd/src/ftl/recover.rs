@@ -12,7 +12,7 @@
 //! The newest readable copy of each address counts, unless it was trimmed since. Sequence numbers
 //! decide, so that recovery can be interrupted and restarted any number of times.
 
-use super::translation::{Found, Translation};
+use super::translation::{SlotPlace, Translation};
 use crate::config::{DriveConfig, JOURNAL_PAGES, RecoverBy};
 use crate::nand::media::{CutDamage, Media, Page, SlotContent};
 use crate::nand::{Gear, Mode, Nand, Purpose, Recorder, Reliability, UnitPlace, UsedArray};
@@ -74,9 +74,9 @@ pub trait Recoverable: Translation<Gear = Recorder> {
     /// Present content of a mapping unit; `None`: none.
     fn content(&self, lpn: u32) -> Option<&SlotContent> {
         match self.find(lpn) {
-            Found::Unmapped => None,
-            Found::Buffered => self.media().buffered(lpn),
-            Found::Media(slot) => self.media().content_at(slot),
+            SlotPlace::Unmapped => None,
+            SlotPlace::Buffered => self.media().buffered(lpn),
+            SlotPlace::Media(slot) => self.media().content_at(slot),
         }
     }
     /// Wear of the media as a cut now would find it, where it wears.

@@ -44,68 +44,46 @@ image_of_choice!(Reads {
     FirstSuspending
 });
 
-#[derive(Clone, Debug, Default)]
-pub(super) struct Die {
-    /// End of everything booked.
-    pub(super) free_at: u64,
-    /// End of the booked reads.
-    pub(super) reads_end: u64,
-    busy_ns: u64,
-    pub(super) next_id: u32,
-    pub(super) booked: Queue,
+image_of! {
+    #[derive(Clone, Debug, Default)]
+    pub(super) struct Die {
+        /// End of everything booked.
+        pub(super) free_at: u64,
+        /// End of the booked reads.
+        pub(super) reads_end: u64,
+        busy_ns: u64,
+        pub(super) next_id: u32,
+        pub(super) booked: Queue,
+    }
 }
 
-image_of!(Die {
-    free_at,
-    reads_end,
-    busy_ns,
-    next_id,
-    booked
-});
-
-/// Dies and channels in time.
-#[derive(Clone, Debug)]
-pub struct Clock {
-    pub(super) now: u64,
-    read_ns: [u64; 8],
-    program_ns: [u64; 8],
-    pub(super) erase_ns: u64,
-    /// ns to move 0..=slots_per_unit slots, each rounded once.
-    transfer_ns: Vec<u64>,
-    reads: Reads,
-    suspend_ns: u64,
-    resume_ns: u64,
-    suspends_max: u8,
-    cache_read: bool,
-    cache_program: bool,
-    /// When each of the turns to program is free; none: all dies may program at once.
-    pub(super) turns: BinaryHeap<Reverse<u64>>,
-    /// Dies that may program at once: by the configuration, and because of heat; 0: all.
-    at_once: [u32; 2],
-    pub(super) dies: Vec<Die>,
-    pub(super) channels: Vec<Bus>,
-    busy_by: [u64; Purpose::COUNT],
-    charges: Charges,
+image_of! {
+    /// Dies and channels in time.
+    #[derive(Clone, Debug)]
+    pub struct Clock {
+        pub(super) now: u64,
+        read_ns: [u64; 8],
+        program_ns: [u64; 8],
+        pub(super) erase_ns: u64,
+        /// ns to move 0..=slots_per_unit slots, each rounded once.
+        transfer_ns: Vec<u64>,
+        reads: Reads,
+        suspend_ns: u64,
+        resume_ns: u64,
+        suspends_max: u8,
+        cache_read: bool,
+        cache_program: bool,
+        /// When each of the turns to program is free; none: all dies may program at once.
+        pub(super) turns: BinaryHeap<Reverse<u64>>,
+        /// Dies that may program at once: by the configuration, and because of heat; 0: all.
+        at_once: [u32; 2],
+        pub(super) dies: Vec<Die>,
+        pub(super) channels: Vec<Bus>,
+        busy_by: [u64; Purpose::COUNT],
+    } afresh {
+        charges: Charges,
+    }
 }
-
-image_of!(Clock {
-    now,
-    read_ns,
-    program_ns,
-    erase_ns,
-    transfer_ns,
-    reads,
-    suspend_ns,
-    resume_ns,
-    suspends_max,
-    cache_read,
-    cache_program,
-    turns,
-    at_once,
-    dies,
-    channels,
-    busy_by
-} afresh { charges });
 
 impl Die {
     /// Delays the operations from `index` on so that none begins before `at`.

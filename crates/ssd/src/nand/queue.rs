@@ -7,32 +7,23 @@ use crate::image::{Image, ImageError, Reader, Writer, image_of};
 use std::collections::VecDeque;
 use std::ops::Index;
 
-/// A booked program or erase.
-#[derive(Clone, Debug)]
-pub(super) struct Booked {
-    pub start: u64,
-    pub end: u64,
-    pub superblock: u32,
-    /// Row programmed; `u16::MAX`: an erase alone.
-    pub row: u16,
-    /// Others depend on its end: nothing overtakes it.
-    pub firm: bool,
-    /// It begins with an erase of its block.
-    pub erases: bool,
-    pub suspends: u8,
-    pub id: u32,
+image_of! {
+    /// A booked program or erase.
+    #[derive(Clone, Debug)]
+    pub(super) struct Booked {
+        pub start: u64,
+        pub end: u64,
+        pub superblock: u32,
+        /// Row programmed; `u16::MAX`: an erase alone.
+        pub row: u16,
+        /// Others depend on its end: nothing overtakes it.
+        pub firm: bool,
+        /// It begins with an erase of its block.
+        pub erases: bool,
+        pub suspends: u8,
+        pub id: u32,
+    }
 }
-
-image_of!(Booked {
-    start,
-    end,
-    superblock,
-    row,
-    firm,
-    erases,
-    suspends,
-    id
-});
 
 /// Classes of pages in a short queue.
 const CLASSES: usize = 32;

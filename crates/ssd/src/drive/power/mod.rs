@@ -34,6 +34,7 @@ use crate::config::{ConfigError, DriveConfig, RecoverBy};
 use crate::counters::DriveCounters;
 use crate::ftl::recover::Recoverable;
 use crate::ftl::{BlockFtl, Full, Lean, PageFtl, SuperblockView, Translation};
+use crate::image::image_of;
 use crate::nand::Recorder;
 use crate::nand::media::{
     Content, CutDamage, Event, Media, Payload, SECTOR_BYTES, SlotContent, Staged, forget,
@@ -82,13 +83,15 @@ pub struct Recovery {
     pub dead: bool,
 }
 
-/// SMART counters of power.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct PowerCounters {
-    /// Number of times that power was switched on.
-    pub power_cycles: u64,
-    /// Number of power losses without notice.
-    pub unsafe_shutdowns: u64,
+image_of! {
+    /// SMART counters of power.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct PowerCounters {
+        /// Number of times that power was switched on.
+        pub power_cycles: u64,
+        /// Number of power losses without notice.
+        pub unsafe_shutdowns: u64,
+    }
 }
 
 type PowerEngine = ByLayer<

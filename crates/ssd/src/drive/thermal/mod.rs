@@ -75,23 +75,17 @@ pub(super) struct Thermal {
     relieved: bool,
 }
 
-/// What of a [`Thermal`] is saved; the rest follows from the configuration.
-#[derive(Clone, Debug)]
-pub(super) struct ThermalState {
-    draw: Draw,
-    heat: Option<Heat>,
-    seen_nj: u128,
-    operations_nj: u128,
-    drawn_pj: u128,
+image_of! {
+    /// What of a [`Thermal`] is saved; the rest follows from the configuration.
+    #[derive(Clone, Debug)]
+    pub(super) struct ThermalState {
+        draw: Draw,
+        heat: Option<Heat>,
+        seen_nj: u128,
+        operations_nj: u128,
+        drawn_pj: u128,
+    }
 }
-
-image_of!(ThermalState {
-    draw,
-    heat,
-    seen_nj,
-    operations_nj,
-    drawn_pj
-});
 
 impl Thermal {
     /// A drive at ambient temperature at `now`, whose operations have used `seen_nj` before; `None`

@@ -1,6 +1,6 @@
 //! Programming units in their place, and moving segments.
 
-use super::{BUFFERED, BlockFtl, Launched, NONE, Rewrite, SegmentUnit, SuperblockRole, UNMAPPED};
+use super::{BUFFERED, BlockFtl, BookedUnit, NONE, Rewrite, SegmentUnit, SuperblockRole, UNMAPPED};
 use crate::nand::{Gear, Mode, Purpose, Ticket, UnitPlace};
 use std::ops::Range;
 
@@ -190,7 +190,7 @@ impl<G: Gear> BlockFtl<G> {
         c.slots_relocated += u64::from(content.moved);
         c.slots_padding += u64::from(self.nand.geometry.slots_per_unit - used);
         if G::TIMED && content.buffered > 0 {
-            self.launched.push(Launched {
+            self.launched.push(BookedUnit {
                 slots: content.buffered,
                 ticket: programmed.ticket,
             });

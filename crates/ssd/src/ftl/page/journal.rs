@@ -12,36 +12,26 @@ use crate::image::image_of;
 use crate::nand::{Gear, Nand, Ticket};
 use std::ops::Range;
 
-/// See the module's documentation.
-#[derive(Clone, Debug)]
-pub(super) struct MapJournal {
-    /// Hidden logical addresses of the ring of pages.
-    first: u32,
-    slots: u32,
-    next: u32,
-    slots_per_page: u32,
-    entries_per_page: u32,
-    pending: u32,
-    /// Journal pages in which all of the map is written once; 0 = no checkpoints.
-    checkpoint_pages: u32,
-    /// Map slots owed to the rolling checkpoint, multiplied by the pages of its cycle.
-    checkpoint_debt: u64,
-    /// Changes of the map, where recovery depends on the journal.
-    log: Option<Box<ChangeLog>>,
+image_of! {
+    /// See the module's documentation.
+    #[derive(Clone, Debug)]
+    pub(super) struct MapJournal {
+        /// Hidden logical addresses of the ring of pages.
+        first: u32,
+        slots: u32,
+        next: u32,
+        slots_per_page: u32,
+        entries_per_page: u32,
+        pending: u32,
+        /// Journal pages in which all of the map is written once; 0 = no checkpoints.
+        checkpoint_pages: u32,
+        /// Map slots owed to the rolling checkpoint, multiplied by the pages of its cycle.
+        checkpoint_debt: u64,
+    } afresh {
+        /// Changes of the map, where recovery depends on the journal.
+        log: Option<Box<ChangeLog>>,
+    }
 }
-
-image_of!(MapJournal {
-    first,
-    slots,
-    next,
-    slots_per_page,
-    entries_per_page,
-    pending,
-    checkpoint_pages,
-    checkpoint_debt
-} afresh {
-    log
-});
 
 impl MapJournal {
     /// `keeps`: the media keep data.

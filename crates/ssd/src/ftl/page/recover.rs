@@ -5,7 +5,7 @@
 //! of free space against the reserve of reclaim.
 
 use super::space::{FullOf, State};
-use super::{BUFFERED, Found, GatherEntry, Gear, Layout, PageFtl, UNMAPPED};
+use super::{BUFFERED, GatherEntry, Gear, Layout, PageFtl, SlotPlace, UNMAPPED};
 use crate::config::{DriveConfig, RecoverBy};
 use crate::ftl::frontier::Frontier;
 use crate::ftl::recover::{
@@ -25,11 +25,11 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         }
         let newest = self.map.find(lpn);
         let slot = match newest {
-            Found::Media(slot) => Some(slot),
+            SlotPlace::Media(slot) => Some(slot),
             _ => None,
         };
         if let Some(media) = self.nand.media_mut() {
-            media.take_in(lpn, slot, newest == Found::Buffered, tag);
+            media.take_in(lpn, slot, newest == SlotPlace::Buffered, tag);
         }
     }
 

@@ -18,16 +18,16 @@ pub struct Spare {
     pub content: Content,
 }
 
-/// Record in pages of the map.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct MapRecord {
-    /// The map is on media up to this sequence number.
-    pub covers: u64,
-    /// Trimmed addresses with their sequence numbers.
-    pub forgotten: Vec<(u32, u64)>,
+image_of! {
+    /// Record in pages of the map.
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    pub struct MapRecord {
+        /// The map is on media up to this sequence number.
+        pub covers: u64,
+        /// Trimmed addresses with their sequence numbers.
+        pub forgotten: Vec<(u32, u64)>,
+    }
 }
-
-image_of!(MapRecord { covers, forgotten });
 
 /// A programmed unit.
 #[derive(Clone, Debug, PartialEq, Eq)]
