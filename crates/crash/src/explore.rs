@@ -7,8 +7,8 @@ use crate::files::CrashFiles;
 use crate::report::RecoveryReport;
 use std::fmt;
 
-/// What a program can run on and be cut on: a [`CrashDisk`], or [`CrashFiles`] on one. A store of your
-/// own around either can be one too.
+/// What a program can run on and be cut on: a [`CrashDisk`], or [`CrashFiles`] on one. A store of
+/// your own around either can be one too.
 ///
 /// ```
 /// use ssdlab_crash::{CrashDisk, DriveConfig, Machine};

@@ -122,8 +122,8 @@ impl History<CrashDisk> {
     }
 
     /// Looks for the fewest lost writes without which a check of a program fails: the last cut's
-    /// `lost` of its [`RecoveryReport`], fewer and fewer of them, are left out of a history without that
-    /// cut. `None`: the check does not fail without all of them, or there was no recovery.
+    /// `lost` of its [`RecoveryReport`], fewer and fewer of them, are left out of a history without
+    /// that cut. `None`: the check does not fail without all of them, or there was no recovery.
     ///
     /// ```
     /// use ssdlab_crash::{CrashDisk, DriveConfig};
