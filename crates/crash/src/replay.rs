@@ -174,9 +174,10 @@ fn apply(disk: &mut CrashDisk, step: &HistoryStep) -> Result<Option<RecoveryRepo
             ..
         } => {
             disk.powered()?;
-            match waited {
-                true => disk.run(command, bytes.clone())?,
-                false => drop(disk.send(command, bytes.clone(), false)),
+            if *waited {
+                disk.run(command, bytes.clone())?;
+            } else {
+                let _ = disk.send(command, bytes.clone(), false);
             }
         }
         HistoryStep::Complete => drop(disk.complete()?),

@@ -20,9 +20,8 @@
 //! | [`Levelling`] | what wear and fading data give to do |
 //!
 //! What needs several of them is a method of [`PageFtl`], by subject: `buffering`, `place`,
-//! `program`, `paying`, `emptying`, `wear_work`, `lookup`, `recover`, and the fast paths `plain`
-//! and
-//! `bulk`.
+//! `program`, `paying`, `emptying`, `wear_work`, `lookup`, `recover`, and the fast paths
+//! `plain` and `bulk`.
 //!
 //! Whole units are placed as soon as the next slot arrives; placing first does the reclaim that
 //! pays for it, so that the map depends on the order of writes alone.
