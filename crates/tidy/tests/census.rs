@@ -8,7 +8,7 @@ use std::path::Path;
 /// Locals in 1,000 whose name says nothing.
 const VAGUE_LOCALS_PER_1000: usize = 30;
 const BOOL_ARMS: usize = 20;
-const TUPLE_PARAMETERS: usize = 12;
+const TUPLE_PARAMETERS: usize = 13;
 /// Names that more than one type has.
 const SHARED_TYPE_NAMES: usize = 60;
 
