@@ -11,7 +11,7 @@ use std::fmt;
 /// your own around either can be one too.
 ///
 /// ```
-/// use ssdlab_crash::{CrashDisk, DriveConfig, Machine};
+/// use ssdlab_crash::{CrashDisk, DriveConfig, CrashMachine};
 ///
 /// let mut disk = CrashDisk::new(DriveConfig::tiny(), 1)?;
 /// disk.arm_nth(0);

@@ -92,7 +92,7 @@ impl History<CrashDisk> {
     /// most `replays_max` replays. `None`: the whole does not fail.
     ///
     /// ```
-    /// use ssdlab_crash::{CrashDisk, DriveConfig, Replayed};
+    /// use ssdlab_crash::{CrashDisk, DriveConfig, ReplayedDisk};
     ///
     /// let mut disk = CrashDisk::with_faults(DriveConfig::tiny(), 1, &["ignores-flush"])?;
     /// for page in 0..50 {

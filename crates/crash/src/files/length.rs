@@ -13,9 +13,9 @@ impl CrashFiles {
     /// When the file is gone, and when power is lost.
     ///
     /// ```
-    /// # use ssdlab_crash::{CrashDisk, DriveConfig, Files, Rules};
+    /// # use ssdlab_crash::{CrashDisk, DriveConfig, CrashFiles, FileSystemRules};
     /// # let disk = CrashDisk::new(DriveConfig::tiny(), 1)?;
-    /// let mut files = Files::format(disk, Rules::posix())?;
+    /// let mut files = CrashFiles::format(disk, FileSystemRules::posix())?;
     /// let log = files.create("log")?;
     /// files.append(log, b"abc")?;
     /// files.set_len(log, 1)?;
