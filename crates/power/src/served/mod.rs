@@ -2,14 +2,14 @@
 //!
 //! ```
 //! use ssdlab_power::served::ServedDrive;
-//! use ssdlab_serve::{CutAt, FlushSide, Power, Store};
+//! use ssdlab_serve::{CutMoment, FlushSide, PowerControl, Store};
 //! use ssdlab_ssd::DriveConfig;
 //! use ssdlab_ssd::drive::power::{DataDrive, Power as Supply};
 //!
 //! let data = DataDrive::new(DriveConfig::tiny(), Supply::default()).unwrap();
 //! let drive = ServedDrive::in_memory(data);
 //! let side = FlushSide::Inside;
-//! drive.cut_when(Some(CutAt::Flush { nth: 2, side })).unwrap();
+//! drive.cut_when(Some(CutMoment::Flush { nth: 2, side })).unwrap();
 //! drive.write(0, &[1; 512], false).unwrap();
 //! drive.flush().unwrap();
 //! drive.write(0, &[2; 512], false).unwrap();
