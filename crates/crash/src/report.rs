@@ -36,7 +36,7 @@ impl RecoveryReport {
     /// Whether every promise was kept.
     ///
     /// ```
-    /// assert!(ssdlab_crash::Report::default().is_kept());
+    /// assert!(ssdlab_crash::RecoveryReport::default().is_kept());
     /// ```
     pub fn is_kept(&self) -> bool {
         self.broken.is_empty()
@@ -45,8 +45,8 @@ impl RecoveryReport {
     /// Number of sectors of a class.
     ///
     /// ```
-    /// use ssdlab_crash::{Report, SectorClass};
-    /// assert_eq!(Report::default().count(SectorClass::Torn), 0);
+    /// use ssdlab_crash::{RecoveryReport, SectorClass};
+    /// assert_eq!(RecoveryReport::default().count(SectorClass::Torn), 0);
     /// ```
     pub fn count(&self, class: SectorClass) -> usize {
         let of_class = self.sectors.iter().filter(|sector| sector.1 == class);
@@ -56,7 +56,7 @@ impl RecoveryReport {
     /// Fails a test when a promise was broken.
     ///
     /// ```
-    /// ssdlab_crash::Report::default().assert_kept();
+    /// ssdlab_crash::RecoveryReport::default().assert_kept();
     /// ```
     ///
     /// # Panics
@@ -93,12 +93,12 @@ fn in_words(broken: &BrokenPromise) -> String {
         0 => "zeroes".to_string(),
         number => format!("write #{number}"),
     };
-    let found = match broken.class {
+    let finding = match broken.class {
         SectorClass::Lost | SectorClass::NeverWritten => "it is lost".to_string(),
         SectorClass::Older => format!("older write #{} is there", broken.found),
         SectorClass::Torn => "a value never written there is there".to_string(),
         SectorClass::Current => format!("write #{} is there", broken.found),
     };
     let (sector, by) = (broken.sector, broken.by);
-    format!("sector {sector}: {by} promised {promised}, {found}")
+    format!("sector {sector}: {by} promised {promised}, {finding}")
 }

@@ -26,7 +26,7 @@ impl RestsOn {
         RestsOn::stated(format!("{key} = {value}: assumed ({source})"))
     }
 
-    /// A premise that is no parameter of a drive's file: a sentence.
+    /// A premise that is not a parameter of a drive's file: a sentence.
     pub fn stated(text: impl Into<String>) -> RestsOn {
         RestsOn {
             text: text.into(),

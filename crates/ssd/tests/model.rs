@@ -8,7 +8,7 @@ mod kinds;
 use kinds::SLOT;
 use kinds::commands::effect;
 use proptest::prelude::*;
-use ssdlab_ssd::ftl::Found;
+use ssdlab_ssd::ftl::SlotPlace;
 use ssdlab_ssd::rng::Rng;
 use ssdlab_ssd::{Command, Drive, DriveConfig, Nanos, Op};
 use std::collections::BTreeSet;
@@ -120,7 +120,7 @@ impl Model {
 
     fn compare(&self) {
         for slot in 0..self.drive.config().user_slots() {
-            let mapped = self.drive.find(slot as u32) != Found::Unmapped;
+            let mapped = self.drive.find(slot as u32) != SlotPlace::Unmapped;
             assert_eq!(mapped, self.written.contains(&slot), "slot {slot}");
         }
     }

@@ -8,7 +8,7 @@
 mod kinds;
 
 use kinds::commands::{Mix, effect};
-use ssdlab_ssd::ftl::Found;
+use ssdlab_ssd::ftl::SlotPlace;
 use ssdlab_ssd::rng::Rng;
 use ssdlab_ssd::{Command, CountingDrive, Drive, DriveConfig, DriveCounters, Nanos};
 use std::collections::{BTreeMap, BTreeSet};
@@ -117,7 +117,7 @@ impl Run {
     fn compare(&self) {
         for slot in 0..self.drive.config().user_slots() {
             let found = self.drive.find(slot as u32);
-            let mapped = found != Found::Unmapped;
+            let mapped = found != SlotPlace::Unmapped;
             let written = self.written.contains(&slot);
             assert!(mapped == written, "slot {slot}");
             if let Some(twin) = &self.twin {

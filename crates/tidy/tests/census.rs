@@ -6,9 +6,9 @@ use ssdlab_tidy::repository::Repository;
 use std::path::Path;
 
 /// Locals in 1,000 whose name says nothing.
-const VAGUE_LOCALS_PER_1000: usize = 20;
+const VAGUE_LOCALS_PER_1000: usize = 30;
 const BOOL_ARMS: usize = 20;
-const TUPLE_PARAMETERS: usize = 3;
+const TUPLE_PARAMETERS: usize = 13;
 /// Names that more than one type has.
 const SHARED_TYPE_NAMES: usize = 60;
 

@@ -71,9 +71,9 @@ impl CrashFiles {
     /// Whether a directory of that name exists; `""` is the root, which always does.
     ///
     /// ```
-    /// # use ssdlab_crash::{CrashDisk, DriveConfig, Files, Rules};
+    /// # use ssdlab_crash::{CrashDisk, DriveConfig, CrashFiles, FileSystemRules};
     /// # let disk = CrashDisk::new(DriveConfig::tiny(), 1)?;
-    /// let mut files = Files::format(disk, Rules::posix())?;
+    /// let mut files = CrashFiles::format(disk, FileSystemRules::posix())?;
     /// files.create("log")?;
     /// assert!(files.is_dir("") && !files.is_dir("log"));
     /// # Ok::<(), ssdlab_crash::CrashError>(())
@@ -89,9 +89,9 @@ impl CrashFiles {
     /// When the name is taken or empty or the directory above is not there, and when power is lost.
     ///
     /// ```
-    /// # use ssdlab_crash::{CrashDisk, DriveConfig, Files, Rules};
+    /// # use ssdlab_crash::{CrashDisk, DriveConfig, CrashFiles, FileSystemRules};
     /// # let disk = CrashDisk::new(DriveConfig::tiny(), 1)?;
-    /// let mut files = Files::format(disk, Rules::posix())?;
+    /// let mut files = CrashFiles::format(disk, FileSystemRules::posix())?;
     /// files.mkdir("a")?;
     /// files.mkdir("a/b")?;
     /// files.sync_dir("a")?; // the name of b in a, not that of a
@@ -115,9 +115,9 @@ impl CrashFiles {
     /// When there is none of that name or it is not empty, and when power is lost.
     ///
     /// ```
-    /// # use ssdlab_crash::{CrashDisk, DriveConfig, Files, Rules};
+    /// # use ssdlab_crash::{CrashDisk, DriveConfig, CrashFiles, FileSystemRules};
     /// # let disk = CrashDisk::new(DriveConfig::tiny(), 1)?;
-    /// let mut files = Files::format(disk, Rules::posix())?;
+    /// let mut files = CrashFiles::format(disk, FileSystemRules::posix())?;
     /// files.mkdir("db")?;
     /// files.create("db/log")?;
     /// assert!(files.rmdir("db").unwrap_err().hint().contains("unlink()"));

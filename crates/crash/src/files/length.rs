@@ -6,16 +6,16 @@ use crate::error::CrashError;
 
 impl CrashFiles {
     /// Makes a file shorter, or longer by zeroes, as ftruncate(2) does. It is durable after
-    /// [`CrashFiles::fsync`]; until then a cut leaves a length between the shortest and the longest that
-    /// the file has had since.
+    /// [`CrashFiles::fsync`]; until then a cut leaves a length between the shortest and the longest
+    /// that the file has had since.
     ///
     /// # Errors
     /// When the file is gone, and when power is lost.
     ///
     /// ```
-    /// # use ssdlab_crash::{CrashDisk, DriveConfig, Files, Rules};
+    /// # use ssdlab_crash::{CrashDisk, DriveConfig, CrashFiles, FileSystemRules};
     /// # let disk = CrashDisk::new(DriveConfig::tiny(), 1)?;
-    /// let mut files = Files::format(disk, Rules::posix())?;
+    /// let mut files = CrashFiles::format(disk, FileSystemRules::posix())?;
     /// let log = files.create("log")?;
     /// files.append(log, b"abc")?;
     /// files.set_len(log, 1)?;

@@ -20,9 +20,9 @@ use std::collections::{BTreeMap, BTreeSet};
 /// An open file. It is good until power is lost, or the file loses its name.
 ///
 /// ```
-/// # use ssdlab_crash::{CrashDisk, DriveConfig, Files, Rules};
+/// # use ssdlab_crash::{CrashDisk, DriveConfig, CrashFiles, FileSystemRules};
 /// # let disk = CrashDisk::new(DriveConfig::tiny(), 1)?;
-/// # let mut files = Files::format(disk, Rules::posix())?;
+/// # let mut files = CrashFiles::format(disk, FileSystemRules::posix())?;
 /// let log = files.create("log")?;
 /// assert_eq!(files.open("log")?, log);
 /// # Ok::<(), ssdlab_crash::CrashError>(())
@@ -35,18 +35,19 @@ type PageId = (u64, u64);
 
 /// A file system on a [`CrashDisk`], with a page cache that is written back when the seed says so.
 ///
-/// Calls change the cache. What is on the disk at a cut is: everything that [`CrashFiles::fsync`] and
-/// [`CrashFiles::sync_dir`] promised, and of the rest what the file system happened to have written
-/// back, drawn from the seed within its [`FileSystemRules`], as far as the drive has it. Writing back goes
-/// through the disk, and the cut may strike in it. Names are paths such as `db/wal`; the directory
-/// `db` must have been made by [`CrashFiles::mkdir`]. There are no symbolic links, permissions or holes
-/// to be punched.
+/// Calls change the cache. What is on the disk at a cut is: everything that [`CrashFiles::fsync`]
+/// and [`CrashFiles::sync_dir`] promised, and of the rest what the file system happened to have
+/// written back, drawn from the seed within its [`FileSystemRules`], as far as the drive has it.
+/// Writing back goes through the disk, and the cut may strike in it. Names are paths such as
+/// `db/wal`; the directory
+/// `db` must have been made by [`CrashFiles::mkdir`]. There are no symbolic links, permissions or
+/// holes to be punched.
 ///
 /// ```
-/// use ssdlab_crash::{CrashDisk, DriveConfig, Files, Rules};
+/// use ssdlab_crash::{CrashDisk, DriveConfig, CrashFiles, FileSystemRules};
 ///
 /// let disk = CrashDisk::new(DriveConfig::tiny(), 1)?;
-/// let mut files = Files::format(disk, Rules::posix())?;
+/// let mut files = CrashFiles::format(disk, FileSystemRules::posix())?;
 /// let log = files.create("log")?;
 /// files.append(log, b"one")?;
 /// files.fsync(log)?;
@@ -97,9 +98,9 @@ impl CrashFiles {
     /// When the disk is smaller than 256 KiB or without power.
     ///
     /// ```
-    /// # use ssdlab_crash::{CrashDisk, DriveConfig, Files, Rules};
+    /// # use ssdlab_crash::{CrashDisk, DriveConfig, CrashFiles, FileSystemRules};
     /// let disk = CrashDisk::new(DriveConfig::tiny(), 1)?;
-    /// let files = Files::format(disk, Rules::ext4())?;
+    /// let files = CrashFiles::format(disk, FileSystemRules::ext4())?;
     /// assert!(files.list("").is_empty());
     /// # Ok::<(), ssdlab_crash::CrashError>(())
     /// ```
@@ -133,9 +134,9 @@ impl CrashFiles {
     /// The disk below.
     ///
     /// ```
-    /// # use ssdlab_crash::{CrashDisk, DriveConfig, Files, Rules};
+    /// # use ssdlab_crash::{CrashDisk, DriveConfig, CrashFiles, FileSystemRules};
     /// # let disk = CrashDisk::new(DriveConfig::tiny(), 1)?;
-    /// let files = Files::format(disk, Rules::posix())?;
+    /// let files = CrashFiles::format(disk, FileSystemRules::posix())?;
     /// assert!(files.disk().is_on());
     /// # Ok::<(), ssdlab_crash::CrashError>(())
     /// ```
@@ -146,9 +147,9 @@ impl CrashFiles {
     /// A copy with disk and cache, which goes its own way from here.
     ///
     /// ```
-    /// # use ssdlab_crash::{CrashDisk, DriveConfig, Files, Rules};
+    /// # use ssdlab_crash::{CrashDisk, DriveConfig, CrashFiles, FileSystemRules};
     /// # let disk = CrashDisk::new(DriveConfig::tiny(), 1)?;
-    /// let mut files = Files::format(disk, Rules::posix())?;
+    /// let mut files = CrashFiles::format(disk, FileSystemRules::posix())?;
     /// let mut fork = files.fork();
     /// fork.create("a")?;
     /// assert!(fork.exists("a") && !files.exists("a"));
@@ -161,9 +162,9 @@ impl CrashFiles {
     /// Changes the seed of write-back and of the disk.
     ///
     /// ```
-    /// # use ssdlab_crash::{CrashDisk, DriveConfig, Files, Rules};
+    /// # use ssdlab_crash::{CrashDisk, DriveConfig, CrashFiles, FileSystemRules};
     /// # let disk = CrashDisk::new(DriveConfig::tiny(), 1)?;
-    /// let mut fork = Files::format(disk, Rules::posix())?.fork();
+    /// let mut fork = CrashFiles::format(disk, FileSystemRules::posix())?.fork();
     /// fork.reseed(7);
     /// # Ok::<(), ssdlab_crash::CrashError>(())
     /// ```
@@ -176,9 +177,9 @@ impl CrashFiles {
     /// drive in it, as the seed has it.
     ///
     /// ```
-    /// # use ssdlab_crash::{CrashDisk, DriveConfig, Files, Rules};
+    /// # use ssdlab_crash::{CrashDisk, DriveConfig, CrashFiles, FileSystemRules};
     /// # let disk = CrashDisk::new(DriveConfig::tiny(), 1)?;
-    /// let mut files = Files::format(disk, Rules::posix())?;
+    /// let mut files = CrashFiles::format(disk, FileSystemRules::posix())?;
     /// files.arm_call(1);
     /// files.create("a")?;
     /// let lost = files.create("b").and_then(|_| files.create("c"));
@@ -195,9 +196,9 @@ impl CrashFiles {
     /// When power is off.
     ///
     /// ```
-    /// # use ssdlab_crash::{CrashDisk, DriveConfig, Files, Rules};
+    /// # use ssdlab_crash::{CrashDisk, DriveConfig, CrashFiles, FileSystemRules};
     /// # let disk = CrashDisk::new(DriveConfig::tiny(), 1)?;
-    /// let mut files = Files::format(disk, Rules::posix())?;
+    /// let mut files = CrashFiles::format(disk, FileSystemRules::posix())?;
     /// files.cut()?;
     /// assert!(files.create("a").unwrap_err().is_power());
     /// # Ok::<(), ssdlab_crash::CrashError>(())
@@ -226,9 +227,9 @@ impl CrashFiles {
     /// does not.
     ///
     /// ```
-    /// # use ssdlab_crash::{CrashDisk, DriveConfig, Files, Rules};
+    /// # use ssdlab_crash::{CrashDisk, DriveConfig, CrashFiles, FileSystemRules};
     /// # let disk = CrashDisk::new(DriveConfig::tiny(), 1)?;
-    /// let mut files = Files::format(disk, Rules::posix())?;
+    /// let mut files = CrashFiles::format(disk, FileSystemRules::posix())?;
     /// files.cut()?;
     /// files.power_on()?.assert_kept();
     /// # Ok::<(), ssdlab_crash::CrashError>(())
@@ -312,9 +313,9 @@ impl CrashFiles {
     /// When the name is taken or empty or its directory is not there, and when power is lost.
     ///
     /// ```
-    /// # use ssdlab_crash::{CrashDisk, DriveConfig, Files, Rules};
+    /// # use ssdlab_crash::{CrashDisk, DriveConfig, CrashFiles, FileSystemRules};
     /// # let disk = CrashDisk::new(DriveConfig::tiny(), 1)?;
-    /// let mut files = Files::format(disk, Rules::posix())?;
+    /// let mut files = CrashFiles::format(disk, FileSystemRules::posix())?;
     /// files.mkdir("db")?;
     /// files.create("db/log")?;
     /// assert!(files.create("db/log").unwrap_err().hint().contains("open()"));
@@ -356,9 +357,9 @@ impl CrashFiles {
     /// When there is none of that name, and when power is lost.
     ///
     /// ```
-    /// # use ssdlab_crash::{CrashDisk, DriveConfig, Files, Rules};
+    /// # use ssdlab_crash::{CrashDisk, DriveConfig, CrashFiles, FileSystemRules};
     /// # let disk = CrashDisk::new(DriveConfig::tiny(), 1)?;
-    /// let mut files = Files::format(disk, Rules::posix())?;
+    /// let mut files = CrashFiles::format(disk, FileSystemRules::posix())?;
     /// assert!(files.open("log").is_err());
     /// # Ok::<(), ssdlab_crash::CrashError>(())
     /// ```
@@ -383,9 +384,9 @@ impl CrashFiles {
     /// When the file is gone.
     ///
     /// ```
-    /// # use ssdlab_crash::{CrashDisk, DriveConfig, Files, Rules};
+    /// # use ssdlab_crash::{CrashDisk, DriveConfig, CrashFiles, FileSystemRules};
     /// # let disk = CrashDisk::new(DriveConfig::tiny(), 1)?;
-    /// let mut files = Files::format(disk, Rules::posix())?;
+    /// let mut files = CrashFiles::format(disk, FileSystemRules::posix())?;
     /// let log = files.create("log")?;
     /// files.append(log, &[1; 5000])?;
     /// assert_eq!(files.size(log)?, 5000);
@@ -402,9 +403,9 @@ impl CrashFiles {
     /// As [`CrashFiles::write_at`].
     ///
     /// ```
-    /// # use ssdlab_crash::{CrashDisk, DriveConfig, Files, Rules};
+    /// # use ssdlab_crash::{CrashDisk, DriveConfig, CrashFiles, FileSystemRules};
     /// # let disk = CrashDisk::new(DriveConfig::tiny(), 1)?;
-    /// let mut files = Files::format(disk, Rules::posix())?;
+    /// let mut files = CrashFiles::format(disk, FileSystemRules::posix())?;
     /// let log = files.create("log")?;
     /// assert_eq!((files.append(log, b"ab")?, files.append(log, b"c")?), (0, 2));
     /// # Ok::<(), ssdlab_crash::CrashError>(())
@@ -421,9 +422,9 @@ impl CrashFiles {
     /// When the file is gone or the disk is full, and when power is lost.
     ///
     /// ```
-    /// # use ssdlab_crash::{CrashDisk, DriveConfig, Files, Rules};
+    /// # use ssdlab_crash::{CrashDisk, DriveConfig, CrashFiles, FileSystemRules};
     /// # let disk = CrashDisk::new(DriveConfig::tiny(), 1)?;
-    /// let mut files = Files::format(disk, Rules::posix())?;
+    /// let mut files = CrashFiles::format(disk, FileSystemRules::posix())?;
     /// let page = files.create("pages")?;
     /// files.write_at(page, 4096, &[1; 10])?;
     /// assert_eq!(files.read_at(page, 4095, 2)?, [0, 1]);
@@ -453,9 +454,9 @@ impl CrashFiles {
     /// When the file is gone, and when power is lost.
     ///
     /// ```
-    /// # use ssdlab_crash::{CrashDisk, DriveConfig, Files, Rules};
+    /// # use ssdlab_crash::{CrashDisk, DriveConfig, CrashFiles, FileSystemRules};
     /// # let disk = CrashDisk::new(DriveConfig::tiny(), 1)?;
-    /// let mut files = Files::format(disk, Rules::posix())?;
+    /// let mut files = CrashFiles::format(disk, FileSystemRules::posix())?;
     /// let log = files.create("log")?;
     /// files.append(log, b"abc")?;
     /// assert_eq!(files.read_at(log, 1, 100)?, b"bc");
@@ -489,9 +490,9 @@ impl CrashFiles {
     /// When the file is gone or the disk is full, and when power is lost.
     ///
     /// ```
-    /// # use ssdlab_crash::{CrashDisk, DriveConfig, Files, Rules};
+    /// # use ssdlab_crash::{CrashDisk, DriveConfig, CrashFiles, FileSystemRules};
     /// # let disk = CrashDisk::new(DriveConfig::tiny(), 1)?;
-    /// let mut files = Files::format(disk, Rules::posix())?;
+    /// let mut files = CrashFiles::format(disk, FileSystemRules::posix())?;
     /// let log = files.create("log")?;
     /// files.fsync(log)?;
     /// # Ok::<(), ssdlab_crash::CrashError>(())
@@ -509,9 +510,9 @@ impl CrashFiles {
     /// When there is no such directory, and when power is lost.
     ///
     /// ```
-    /// # use ssdlab_crash::{CrashDisk, DriveConfig, Files, Rules};
+    /// # use ssdlab_crash::{CrashDisk, DriveConfig, CrashFiles, FileSystemRules};
     /// # let disk = CrashDisk::new(DriveConfig::tiny(), 1)?;
-    /// let mut files = Files::format(disk, Rules::posix())?;
+    /// let mut files = CrashFiles::format(disk, FileSystemRules::posix())?;
     /// files.mkdir("db")?;
     /// files.create("db/log")?;
     /// files.sync_dir("db")?; // the log's name in it

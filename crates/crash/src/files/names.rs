@@ -8,9 +8,9 @@ impl CrashFiles {
     /// Whether a file or directory of that name exists.
     ///
     /// ```
-    /// # use ssdlab_crash::{CrashDisk, DriveConfig, Files, Rules};
+    /// # use ssdlab_crash::{CrashDisk, DriveConfig, CrashFiles, FileSystemRules};
     /// # let disk = CrashDisk::new(DriveConfig::tiny(), 1)?;
-    /// let files = Files::format(disk, Rules::posix())?;
+    /// let files = CrashFiles::format(disk, FileSystemRules::posix())?;
     /// assert!(!files.exists("log"));
     /// # Ok::<(), ssdlab_crash::CrashError>(())
     /// ```
@@ -22,9 +22,9 @@ impl CrashFiles {
     /// name.
     ///
     /// ```
-    /// # use ssdlab_crash::{CrashDisk, DriveConfig, Files, Rules};
+    /// # use ssdlab_crash::{CrashDisk, DriveConfig, CrashFiles, FileSystemRules};
     /// # let disk = CrashDisk::new(DriveConfig::tiny(), 1)?;
-    /// let mut files = Files::format(disk, Rules::posix())?;
+    /// let mut files = CrashFiles::format(disk, FileSystemRules::posix())?;
     /// files.mkdir("db")?;
     /// files.create("db/b")?;
     /// files.create("db/a")?;
@@ -50,9 +50,9 @@ impl CrashFiles {
     /// lost.
     ///
     /// ```
-    /// # use ssdlab_crash::{CrashDisk, DriveConfig, Files, Rules};
+    /// # use ssdlab_crash::{CrashDisk, DriveConfig, CrashFiles, FileSystemRules};
     /// # let disk = CrashDisk::new(DriveConfig::tiny(), 1)?;
-    /// let mut files = Files::format(disk, Rules::posix())?;
+    /// let mut files = CrashFiles::format(disk, FileSystemRules::posix())?;
     /// files.create("conf.new")?;
     /// files.rename("conf.new", "conf")?;
     /// assert_eq!(files.list(""), ["conf"]);
@@ -90,9 +90,9 @@ impl CrashFiles {
     /// When there is no such file or the new name is taken or empty, and when power is lost.
     ///
     /// ```
-    /// # use ssdlab_crash::{CrashDisk, DriveConfig, Files, Rules};
+    /// # use ssdlab_crash::{CrashDisk, DriveConfig, CrashFiles, FileSystemRules};
     /// # let disk = CrashDisk::new(DriveConfig::tiny(), 1)?;
-    /// let mut files = Files::format(disk, Rules::posix())?;
+    /// let mut files = CrashFiles::format(disk, FileSystemRules::posix())?;
     /// let log = files.create("log")?;
     /// files.hard_link("log", "kept")?;
     /// files.unlink("log")?;
@@ -113,9 +113,9 @@ impl CrashFiles {
     /// When there is none of that name, and when power is lost.
     ///
     /// ```
-    /// # use ssdlab_crash::{CrashDisk, DriveConfig, Files, Rules};
+    /// # use ssdlab_crash::{CrashDisk, DriveConfig, CrashFiles, FileSystemRules};
     /// # let disk = CrashDisk::new(DriveConfig::tiny(), 1)?;
-    /// let mut files = Files::format(disk, Rules::posix())?;
+    /// let mut files = CrashFiles::format(disk, FileSystemRules::posix())?;
     /// files.create("log")?;
     /// files.unlink("log")?;
     /// assert!(!files.exists("log"));

@@ -8,8 +8,8 @@
 /// there, never as somebody else's data.
 ///
 /// ```
-/// use ssdlab_crash::Rules;
-/// assert!(Rules::ext4().names_in_order && !Rules::posix().names_in_order);
+/// use ssdlab_crash::FileSystemRules;
+/// assert!(FileSystemRules::ext4().names_in_order && !FileSystemRules::posix().names_in_order);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileSystemRules {
@@ -35,7 +35,7 @@ impl FileSystemRules {
     /// Equal", OSDI 2014, table 1.
     ///
     /// ```
-    /// assert!(!ssdlab_crash::Rules::posix().fsync_commits_names);
+    /// assert!(!ssdlab_crash::FileSystemRules::posix().fsync_commits_names);
     /// ```
     pub const fn posix() -> FileSystemRules {
         FileSystemRules {
@@ -51,7 +51,7 @@ impl FileSystemRules {
     /// earlier changes of names with it. A bug that it hides is there on other file systems.
     ///
     /// ```
-    /// assert!(ssdlab_crash::Rules::ext4().replace_waits_for_data);
+    /// assert!(ssdlab_crash::FileSystemRules::ext4().replace_waits_for_data);
     /// ```
     pub const fn ext4() -> FileSystemRules {
         FileSystemRules {

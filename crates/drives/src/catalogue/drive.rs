@@ -66,8 +66,8 @@ impl CatalogueDrive {
 
     fn rests_on_of(&self, is_wanted: fn(&str) -> bool) -> Vec<RestsOn> {
         let parameters = self.parameters();
-        let wanted = parameters.iter().filter(|p| is_wanted(p.table()));
-        wanted.filter_map(CatalogueParameter::rests_on).collect()
+        let listed = parameters.iter().filter(|p| is_wanted(p.table()));
+        listed.filter_map(CatalogueParameter::rests_on).collect()
     }
 
     /// Rated endurance in bytes; `None` when the drive has no such rating.

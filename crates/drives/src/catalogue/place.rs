@@ -34,7 +34,7 @@ pub(super) fn file_of(table: toml::Table, text: &str, source: &str) -> Result<Dr
         })
 }
 
-/// What the library says of a text that is no drive file.
+/// What the library says of a text that is not a drive file.
 pub(super) fn toml_error(error: &toml::de::Error, text: &str, source: &str) -> LabError {
     let line = error
         .span()

@@ -114,7 +114,7 @@ pub fn meant(name: &str) -> Option<String> {
 
 /// The names that are most like `name`, at most three, best first.
 fn nearest(name: &str, names: &[String]) -> Vec<String> {
-    /// Similarity below which a name is no likely misspelling.
+    /// Similarity below which a name is not a likely misspelling.
     const LIKELY: f64 = 0.85;
     let like = |known: &String| (strsim::jaro_winkler(name, known), known.clone());
     let mut near: Vec<(f64, String)> = names.iter().map(like).collect();

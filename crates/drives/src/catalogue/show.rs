@@ -180,7 +180,7 @@ pub fn check_files(files: &[String]) -> Result<CheckReport, LabError> {
 /// # Errors
 /// When a value has no form in TOML.
 pub fn toml(drive: CatalogueDrive) -> Result<String, LabError> {
-    // With all values in it the file is no member of a family, which may differ in few.
+    // With all values in it the file is not a member of a family, which may differ in few.
     let whole = DriveFile {
         base: None,
         ..drive.file

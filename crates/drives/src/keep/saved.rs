@@ -235,7 +235,7 @@ fn write(
 /// Loads a saved drive.
 ///
 /// # Errors
-/// When the file cannot be read, is no saved drive, is one of another version, or is damaged.
+/// When the file cannot be read, is not a saved drive, is one of another version, or is damaged.
 pub fn load(path: &Path) -> Result<(Drive, SavedDriveInfo), LabError> {
     get(path, MAGIC, &DRIVE, |file, length| {
         Drive::load(file, length)

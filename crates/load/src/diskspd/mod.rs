@@ -1,7 +1,7 @@
 //! DISKSPD command lines.
 //!
 //! Options come first, then targets, as in DISKSPD; each option is one word (`-b4K`, `/b4K`).
-//! On systems where paths begin with a slash, a word such as `/dev/sda` that is no option is a
+//! On systems where paths begin with a slash, a word such as `/dev/sda` that is not an option is a
 //! target. What is not in [`supported_options`] is refused by name.
 //!
 //! * Sizes take K, M, G, T (powers of 1024) or `b` (blocks of `-b`).

@@ -48,7 +48,7 @@ impl XmlElement {
     }
 }
 
-/// Elements inside elements: more than this is no profile.
+/// Elements inside elements: more than this is not a profile.
 const DEPTH_MAX: usize = 32;
 
 /// The root element of `text`.

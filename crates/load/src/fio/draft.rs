@@ -73,7 +73,7 @@ pub(super) struct FioJobDraft {
     pub synchronous: bool,
     /// A value is wrong; the error is reported.
     pub crooked: bool,
-    /// The engine is no block I/O; the error is reported.
+    /// The engine is not for block I/O; the error is reported.
     pub engine_refused: bool,
     /// The number after the colon of `rw`.
     pub after_colon: i64,

@@ -7,7 +7,7 @@ use crate::plan::{JobSpec, WorkloadPlan, WriteAs};
 /// done something else with the same file.
 pub fn notes(plan: &WorkloadPlan) -> Vec<String> {
     let jobs = plan.phases.iter().flat_map(|phase| &phase.jobs);
-    // A trace of the command line is no job of a file.
+    // A trace of the command line is not a job of a file.
     let file_jobs = jobs.filter(|job| job.replay.is_none() || option(job, "read_iolog").is_some());
     file_jobs
         .flat_map(|job| {

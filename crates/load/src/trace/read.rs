@@ -184,7 +184,7 @@ impl TraceReader {
             ));
         }
         if head.starts_with(BYTE_ORDER_MARK) {
-            // Programs on Windows begin a text so; it is no part of the first line.
+            // Programs on Windows begin a text so; it is not part of the first line.
             head.drain(..BYTE_ORDER_MARK.len());
         }
         let format = match options.format {

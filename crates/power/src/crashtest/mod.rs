@@ -2,7 +2,7 @@
 //! many instants, recovered, and checked.
 //!
 //! ```text
-//!  application --Disk--> Stream --Player--> drive --fork at each cut--> recovery --> verdict
+//!  application --disk--> stream --Player--> drive --fork at each cut--> recovery --> verdict
 //!                                                                          |
 //!                             History: what each sector may read as -------+--- the check
 //! ```
@@ -11,7 +11,7 @@
 //! example `wal` tests a write-ahead log in some sixty lines.
 //!
 //! ```
-//! use ssdlab_power::crashtest::{BlockDevice, Campaign, Cuts, Disk};
+//! use ssdlab_power::crashtest::{SectorDevice, Campaign, Cuts, RecordingDisk};
 //!
 //! let campaign = Campaign::new(ssdlab_ssd::DriveConfig::tiny()).cuts(Cuts::Exhaustive);
 //! let mut disk = campaign.disk();

@@ -2,14 +2,14 @@
 //!
 //! ```
 //! use ssdlab_power::served::ServedDrive;
-//! use ssdlab_serve::{CutAt, FlushSide, Power, Store};
+//! use ssdlab_serve::{CutMoment, FlushSide, PowerControl, Store};
 //! use ssdlab_ssd::DriveConfig;
 //! use ssdlab_ssd::drive::power::{DataDrive, Power as Supply};
 //!
 //! let data = DataDrive::new(DriveConfig::tiny(), Supply::default()).unwrap();
 //! let drive = ServedDrive::in_memory(data);
 //! let side = FlushSide::Inside;
-//! drive.cut_when(Some(CutAt::Flush { nth: 2, side })).unwrap();
+//! drive.cut_when(Some(CutMoment::Flush { nth: 2, side })).unwrap();
 //! drive.write(0, &[1; 512], false).unwrap();
 //! drive.flush().unwrap();
 //! drive.write(0, &[2; 512], false).unwrap();
@@ -20,8 +20,8 @@
 //! assert!(sector == [1; 512] || sector == [2; 512]);
 //! ```
 //! One lock holds the whole drive: commands of all connections are done one after another, in
-//! virtual time too. With [`ServedPace::Real`] each is then answered when a copy of the drive that lives
-//! in real time has done it, beside those that are with it at the same time.
+//! virtual time too. With [`ServedPace::Real`] each is then answered when a copy of the drive that
+//! lives in real time has done it, beside those that are with it at the same time.
 //!
 //! A cut that is aimed falls where it was aimed in virtual time: inside a FLUSH somewhere on its
 //! way (drawn from a seed), inside a program or erase in its middle. Once that operation is

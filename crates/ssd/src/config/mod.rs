@@ -26,108 +26,81 @@ use crate::units::Nanos;
 use policy::Separation;
 use std::fmt;
 
-/// Everything that makes one drive different from another.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DriveConfig {
-    /// Name in the catalogue.
-    pub name: String,
-    /// The array's shape.
-    pub shape: Shape,
-    /// The array's times.
-    pub nand: NandConfig,
-    /// Bytes the host may address.
-    pub user_bytes: u64,
-    /// Translation layer.
-    pub ftl: FtlConfig,
-    /// Write buffer.
-    pub buffer: BufferConfig,
-    /// Host side.
-    pub host: HostConfig,
-    /// Energy per operation and at rest.
-    pub energy: EnergyConfig,
-    /// Wear of the media; `None`: it does not wear.
-    pub wear: Option<WearConfig>,
-    /// Heat and throttling; `None`: its temperature is not modelled.
-    pub heat: Option<HeatConfig>,
+image_of! {
+    /// Everything that makes one drive different from another.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct DriveConfig {
+        /// Name in the catalogue.
+        pub name: String,
+        /// The array's shape.
+        pub shape: Shape,
+        /// The array's times.
+        pub nand: NandConfig,
+        /// Bytes the host may address.
+        pub user_bytes: u64,
+        /// Translation layer.
+        pub ftl: FtlConfig,
+        /// Write buffer.
+        pub buffer: BufferConfig,
+        /// Host side.
+        pub host: HostConfig,
+        /// Energy per operation and at rest.
+        pub energy: EnergyConfig,
+        /// Wear of the media; `None`: it does not wear.
+        pub wear: Option<WearConfig>,
+        /// Heat and throttling; `None`: its temperature is not modelled.
+        pub heat: Option<HeatConfig>,
+    }
 }
 
-image_of!(DriveConfig {
-    name,
-    shape,
-    nand,
-    user_bytes,
-    ftl,
-    buffer,
-    host,
-    energy,
-    wear,
-    heat
-});
-
-/// Energy of the array's operations and of everything else, for power over time.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct EnergyConfig {
-    /// nJ to read a unit (all planes of a die), by page kind, SLC mode last; see
-    /// [`crate::nand::SLC_KIND`].
-    pub read_nj: [u64; 8],
-    /// nJ to program a unit.
-    pub program_nj: [u64; 8],
-    /// nJ to erase the blocks of all planes of a die.
-    pub erase_nj: u64,
-    /// pJ per byte moved between dies and controller.
-    pub channel_pj_per_byte: u64,
-    /// pJ per byte moved over the host link.
-    pub link_pj_per_byte: u64,
-    /// nJ of the controller per command.
-    pub command_nj: u64,
-    /// Constant power draw, mW: controller, DRAM, regulators, idle dies.
-    pub idle_mw: u64,
-    /// Power draw while a command is in progress, in addition, mW.
-    pub active_mw: u64,
-    /// Non-operational power states, the one entered first first.
-    pub states: Vec<PowerState>,
+image_of! {
+    /// Energy of the array's operations and of everything else, for power over time.
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    pub struct EnergyConfig {
+        /// nJ to read a unit (all planes of a die), by page kind, SLC mode last; see
+        /// [`crate::nand::SLC_KIND`].
+        pub read_nj: [u64; 8],
+        /// nJ to program a unit.
+        pub program_nj: [u64; 8],
+        /// nJ to erase the blocks of all planes of a die.
+        pub erase_nj: u64,
+        /// pJ per byte moved between dies and controller.
+        pub channel_pj_per_byte: u64,
+        /// pJ per byte moved over the host link.
+        pub link_pj_per_byte: u64,
+        /// nJ of the controller per command.
+        pub command_nj: u64,
+        /// Constant power draw, mW: controller, DRAM, regulators, idle dies.
+        pub idle_mw: u64,
+        /// Power draw while a command is in progress, in addition, mW.
+        pub active_mw: u64,
+        /// Non-operational power states, the one entered first first.
+        pub states: Vec<PowerState>,
+    }
 }
 
-image_of!(EnergyConfig {
-    read_nj,
-    program_nj,
-    erase_nj,
-    channel_pj_per_byte,
-    link_pj_per_byte,
-    command_nj,
-    idle_mw,
-    active_mw,
-    states
-});
-
-/// The write buffer.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BufferConfig {
-    /// Bytes of host data it holds, in-flight programs included.
-    pub bytes: u64,
-    /// Part of `bytes` that is held back, in case it is overwritten, before whole units are
-    /// programmed.
-    pub hold_bytes: u64,
-    /// The buffer survives a power cut: an acknowledged write is durable, and FUA and FLUSH wait
-    /// for nothing.
-    pub protected: bool,
-    /// Volatile: flushes that come while a commit runs wait for its end and share the next; else
-    /// each has a commit of its own unless nothing has changed, and takes in all writes submitted
-    /// before it.
-    pub joined_flushes: bool,
-    /// The host leaves the write cache on. Off, writes, trims and zeroes to a volatile buffer are
-    /// on media when they complete, as with FUA (ATA SET FEATURES 82h; NVMe feature 06h). Of no
-    /// effect where the buffer is protected.
-    pub write_cache: bool,
+image_of! {
+    /// The write buffer.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct BufferConfig {
+        /// Bytes of host data it holds, in-flight programs included.
+        pub bytes: u64,
+        /// Part of `bytes` that is held back, in case it is overwritten, before whole units are
+        /// programmed.
+        pub hold_bytes: u64,
+        /// The buffer survives a power cut: an acknowledged write is durable, and FUA and FLUSH
+        /// wait for nothing.
+        pub protected: bool,
+        /// Volatile: flushes that come while a commit runs wait for its end and share the next;
+        /// else each has a commit of its own unless nothing has changed, and takes in all writes
+        /// submitted before it.
+        pub joined_flushes: bool,
+        /// The host leaves the write cache on. Off, writes, trims and zeroes to a volatile buffer
+        /// are on media when they complete, as with FUA (ATA SET FEATURES 82h; NVMe feature 06h).
+        /// Of no effect where the buffer is protected.
+        pub write_cache: bool,
+    }
 }
-
-image_of!(BufferConfig {
-    bytes,
-    hold_bytes,
-    protected,
-    joined_flushes,
-    write_cache
-});
 
 impl BufferConfig {
     /// Whether what has completed is durable.
@@ -141,39 +114,31 @@ impl BufferConfig {
     }
 }
 
-/// The host side.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct HostConfig {
-    /// Maximum number of commands in progress; further ones are queued.
-    pub queue_depth: u32,
-    /// Payload bytes per second of the link.
-    pub link_bytes_per_second: u64,
-    /// Whether reads and writes use the link at the same time (PCIe) or share it (SATA).
-    pub full_duplex: bool,
-    /// Controller time that each command other than a write occupies; bounds the command rate.
-    pub command_overhead: Nanos,
-    /// The same of each write.
-    pub write_overhead: Nanos,
-    /// Controller time for each slot that the drive moves (reclaim, folding, refresh, levelling):
-    /// the firmware's read, change of the map and program; 0 = the controller is never busy with
-    /// it.
-    pub moved_slot: Nanos,
-    /// Latency that each command adds without occupying anything (host stack, firmware pipeline).
-    pub latency: Nanos,
-    /// Slots that are kept read ahead behind reads in order; 0 = none.
-    pub read_ahead: u32,
+image_of! {
+    /// The host side.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct HostConfig {
+        /// Maximum number of commands in progress; further ones are queued.
+        pub queue_depth: u32,
+        /// Payload bytes per second of the link.
+        pub link_bytes_per_second: u64,
+        /// Whether reads and writes use the link at the same time (PCIe) or share it (SATA).
+        pub full_duplex: bool,
+        /// Controller time that each command other than a write occupies; bounds the command rate.
+        pub command_overhead: Nanos,
+        /// The same of each write.
+        pub write_overhead: Nanos,
+        /// Controller time for each slot that the drive moves (reclaim, folding, refresh,
+        /// levelling): the firmware's read, change of the map and program; 0 = the controller is
+        /// never busy with it.
+        pub moved_slot: Nanos,
+        /// Latency that each command adds without occupying anything (host stack, firmware
+        /// pipeline).
+        pub latency: Nanos,
+        /// Slots that are kept read ahead behind reads in order; 0 = none.
+        pub read_ahead: u32,
+    }
 }
-
-image_of!(HostConfig {
-    queue_depth,
-    link_bytes_per_second,
-    full_duplex,
-    command_overhead,
-    write_overhead,
-    moved_slot,
-    latency,
-    read_ahead
-});
 
 /// A drive that cannot exist.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -245,11 +210,11 @@ impl DriveConfig {
         if !self.recovers_by_journal() {
             return JOURNAL_PAGES;
         }
-        let wanted = match self.ftl.journal.checkpoint_pages {
+        let pages = match self.ftl.journal.checkpoint_pages {
             0 => self.leaf_slots().div_ceil(8),
             cycle => 2 * u64::from(cycle),
         };
-        wanted.clamp(JOURNAL_PAGES.into(), 1 << 20) as u32
+        pages.clamp(JOURNAL_PAGES.into(), 1 << 20) as u32
     }
 
     /// Mapping units of map kept on media (checkpoints, a map that is not all in DRAM, or one that
@@ -341,8 +306,8 @@ impl DriveConfig {
         if self.ftl.mapping.kind.is_block_mapped() {
             return self.ftl.reclaim.free_superblocks_low.into();
         }
-        let kept = self.ftl.reclaim.free_superblocks_low + self.open_superblocks();
-        u64::from(kept) + 2 + self.tree_superblocks()
+        let reserved = self.ftl.reclaim.free_superblocks_low + self.open_superblocks();
+        u64::from(reserved) + 2 + self.tree_superblocks()
     }
 
     /// Superblocks that the ring of a tree's pages takes where they lie apart: every map slot with

@@ -275,7 +275,7 @@ impl DriveConfig {
         )
     }
 
-    /// Refuses options that a block map does not have, so that nobody believes they have an effect.
+    /// Refuses options that have no effect on a block map.
     fn validate_block_mapped(&self) -> Result<(), ConfigError> {
         let ftl = &self.ftl;
         let reclaim = &ftl.reclaim;

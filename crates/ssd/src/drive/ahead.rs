@@ -21,37 +21,31 @@ const STREAMS: usize = 8;
 /// Continuations before the drive reads ahead: fewer could be chance.
 const CONTINUATIONS: u32 = 2;
 
-/// Slots read together.
-#[derive(Clone, Debug, Default)]
-struct ReadAheadBatch {
-    /// End of its slots; it begins where the previous one ends.
-    end: u32,
-    /// Time at which all of them are in the controller.
-    ready: u64,
+image_of! {
+    /// Slots read together.
+    #[derive(Clone, Debug, Default)]
+    struct ReadAheadBatch {
+        /// End of its slots; it begins where the previous one ends.
+        end: u32,
+        /// Time at which all of them are in the controller.
+        ready: u64,
+    }
 }
 
-image_of!(ReadAheadBatch { end, ready });
-
-/// Reads in order.
-#[derive(Clone, Debug, Default)]
-struct ReadAheadStream {
-    /// Byte at which the next read begins.
-    next: u64,
-    continued: u32,
-    /// Number of the read that continued it last.
-    used: u64,
-    /// First slot of the batches.
-    begin: u32,
-    batches: Vec<ReadAheadBatch>,
+image_of! {
+    /// Reads in order.
+    #[derive(Clone, Debug, Default)]
+    struct ReadAheadStream {
+        /// Byte at which the next read begins.
+        next: u64,
+        continued: u32,
+        /// Number of the read that continued it last.
+        used: u64,
+        /// First slot of the batches.
+        begin: u32,
+        batches: Vec<ReadAheadBatch>,
+    }
 }
-
-image_of!(ReadAheadStream {
-    next,
-    continued,
-    used,
-    begin,
-    batches
-});
 
 impl ReadAheadStream {
     /// End of the slots read ahead.
@@ -80,14 +74,14 @@ impl ReadAheadStream {
     }
 }
 
-/// See the module's documentation.
-#[derive(Clone, Debug)]
-pub(super) struct ReadAhead {
-    streams: Vec<ReadAheadStream>,
-    reads: u64,
+image_of! {
+    /// See the module's documentation.
+    #[derive(Clone, Debug)]
+    pub(super) struct ReadAhead {
+        streams: Vec<ReadAheadStream>,
+        reads: u64,
+    }
 }
-
-image_of!(ReadAhead { streams, reads });
 
 /// What a read finds.
 pub(super) struct ReadAheadHit {
@@ -113,11 +107,11 @@ impl ReadAhead {
         self.reads += 1;
         let known = self.streams.iter().position(|s| s.next == bytes.start);
         let stream = known.unwrap_or_else(|| self.begin(slots.start));
-        let found = &mut self.streams[stream];
-        found.next = bytes.end;
-        found.used = self.reads;
-        found.continued += u32::from(known.is_some());
-        let (ready, missing) = found.take(slots);
+        let read_stream = &mut self.streams[stream];
+        read_stream.next = bytes.end;
+        read_stream.used = self.reads;
+        read_stream.continued += u32::from(known.is_some());
+        let (ready, missing) = read_stream.take(slots);
         ReadAheadHit {
             ready,
             missing,

@@ -99,22 +99,22 @@ impl<F: Translation> Engine<F> {
     /// Does as much of a change as there is room for; completes the command when all is done.
     #[inline]
     fn proceed(&mut self, change: PipelineChange, at: u64) -> Option<PipelineChange> {
-        let at = at.max(change.ready);
+        let begin = at.max(change.ready);
         match change.kind {
-            ChangeKind::Write => return self.admit(change, at),
+            ChangeKind::Write => return self.admit(change, begin),
             ChangeKind::WriteThrough => {
                 self.commit_joined();
-                let from = at.max(self.pipeline.commit_end);
+                let from = begin.max(self.pipeline.commit_end);
                 let slots = change.next..change.last;
                 let (end, released) = self.ftl.write_through(from, slots, change.hint);
                 self.pipeline.occupied -= released;
                 self.commit(change.tag, end.max(from));
             }
-            ChangeKind::Flush if self.pipeline.joins && self.pipeline.commit_end > at => {
+            ChangeKind::Flush if self.pipeline.joins && self.pipeline.commit_end > begin => {
                 self.pipeline.joined.push(change.tag);
             }
             ChangeKind::Flush => {
-                let end = self.flush(at);
+                let end = self.flush(begin);
                 self.complete(change.tag, end);
             }
             ChangeKind::Trim { commit } => {
@@ -122,9 +122,9 @@ impl<F: Translation> Engine<F> {
                     self.pipeline.occupied -= self.ftl.trim(lpn);
                 }
                 if commit {
-                    self.commit(change.tag, at.max(self.pipeline.commit_end));
+                    self.commit(change.tag, begin.max(self.pipeline.commit_end));
                 } else {
-                    self.complete(change.tag, at);
+                    self.complete(change.tag, begin);
                 }
             }
         }
@@ -234,17 +234,17 @@ impl<F: Translation> Engine<F> {
 
     /// Earliest time from `from` on at which there is room for a mapping unit.
     pub(super) fn pipeline_room(&mut self, from: u64, lpn: u32) -> u64 {
-        let mut at = from;
+        let mut time = from;
         loop {
-            self.release(at);
+            self.release(time);
             let full = self.pipeline.occupied == self.pipeline.capacity;
             let Some(first) = self.pipeline.in_flight.peek() else {
-                return at;
+                return time;
             };
             if !full || self.ftl.is_buffered(lpn) {
-                return at;
+                return time;
             }
-            at = at.max(first.0.0.end);
+            time = time.max(first.0.0.end);
         }
     }
 

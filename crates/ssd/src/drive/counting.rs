@@ -8,7 +8,9 @@ use crate::command::{Command, Op};
 use crate::config::{ConfigError, DriveConfig};
 use crate::counters::DriveCounters;
 use crate::ftl::policies::VictimPolicy;
-use crate::ftl::{AHEAD, BlockFtl, Found, Full, Hint, Lean, PageFtl, SuperblockView, Translation};
+use crate::ftl::{
+    AHEAD, BlockFtl, Full, Hint, Lean, PageFtl, SlotPlace, SuperblockView, Translation,
+};
 use crate::image::{IMAGE_VERSION, Image, ImageError, Reader, Writer};
 use crate::nand::{Counting, EndOfLife, NandWork, Reliability};
 use std::io;
@@ -124,16 +126,16 @@ impl<F: Translation> Tally<F> {
         // Accumulated over all commands, so that one test covers each of them.
         let (mut offsets, mut furthest) = (0, 0);
         let (mut any_len, mut all_len) = (0, u32::MAX);
-        let mut other = u8::from(self.through);
+        let mut unusual = u8::from(self.through);
         for (lpn, command) in lpns.iter_mut().zip(chunk) {
             *lpn = (command.offset >> self.slot_shift) as u32;
             offsets |= command.offset;
             furthest = furthest.max(command.offset);
             any_len |= command.len;
             all_len &= command.len;
-            other |= command.op as u8 ^ Op::Write as u8 | u8::from(command.fua);
+            unusual |= command.op as u8 ^ Op::Write as u8 | u8::from(command.fua);
         }
-        other == 0
+        unusual == 0
             && any_len == slot
             && all_len == slot
             && offsets & u64::from(slot - 1) == 0
@@ -153,9 +155,9 @@ impl<F: Translation> Tally<F> {
 
     #[inline(always)]
     fn write(&mut self, command: &Command) {
-        let one = command.len == 1 << self.slot_shift
+        let is_one_slot = command.len == 1 << self.slot_shift
             && command.offset & ((1 << self.slot_shift) - 1) == 0;
-        if !one || command.fua || self.through {
+        if !is_one_slot || command.fua || self.through {
             self.write_any(command);
             return;
         }
@@ -393,7 +395,7 @@ impl CountingDrive {
     }
 
     /// Place of a mapping unit's newest copy.
-    pub fn find(&self, lpn: u32) -> Found {
+    pub fn find(&self, lpn: u32) -> SlotPlace {
         each!(self, tally => tally.ftl.find(lpn))
     }
 

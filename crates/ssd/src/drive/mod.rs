@@ -43,7 +43,7 @@ use crate::command::Command;
 use crate::config::{ConfigError, DriveConfig, MappingKind};
 use crate::counters::DriveCounters;
 use crate::ftl::policies::VictimPolicy;
-use crate::ftl::{BlockFtl, Found, Full, Lean, PageFtl, SuperblockView, Translation};
+use crate::ftl::{BlockFtl, Full, Lean, PageFtl, SlotPlace, SuperblockView, Translation};
 use crate::image::{IMAGE_MAGIC, IMAGE_VERSION, Image, ImageError, Reader, Writer};
 use crate::nand::{Clock, EndOfLife, NandWork, Purpose, Reliability, UsedArray};
 use crate::units::Nanos;
@@ -116,25 +116,31 @@ impl Drive {
     /// When the configuration is impossible, the array is of another kind, wears differently or has
     /// too few good superblocks left, or either drive is block-mapped.
     pub fn on_used_array(config: DriveConfig, used: &Drive) -> Result<Drive, ConfigError> {
-        let other = |what: &str, allowed: &str| ConfigError {
+        let mismatch = |what: &str, allowed: &str| ConfigError {
             what: what.into(),
             given: format!("that of {}", used.config().name),
             allowed: allowed.into(),
         };
         if config.shape != used.config().shape {
-            return Err(other(
+            return Err(mismatch(
                 "shape",
                 "only an array of the same shape is taken over",
             ));
         }
         if config.wear != used.config().wear {
-            return Err(other("wear", "only media that wears alike is taken over"));
+            return Err(mismatch(
+                "wear",
+                "only media that wears alike is taken over",
+            ));
         }
         let array = match &*used.kind {
             ByLayer::Lean(engine) => engine.ftl.array(),
             ByLayer::Full(engine) => engine.ftl.array(),
             ByLayer::Block(_) => {
-                return Err(other("mapping", "only page-mapped drives are taken over"));
+                return Err(mismatch(
+                    "mapping",
+                    "only page-mapped drives are taken over",
+                ));
             }
         };
         let mut drive = Drive::new(config)?;
@@ -142,7 +148,7 @@ impl Drive {
             ByLayer::Lean(engine) => engine.ftl.begin_on(array)?,
             ByLayer::Full(engine) => engine.ftl.begin_on(array)?,
             ByLayer::Block(_) => {
-                return Err(other("mapping", "only page-mapped drives take over"));
+                return Err(mismatch("mapping", "only page-mapped drives take over"));
             }
         }
         each_mut!(drive, engine => engine.begin_thermal());
@@ -265,7 +271,7 @@ impl Drive {
     }
 
     /// Place of a mapping unit's newest copy.
-    pub fn find(&self, lpn: u32) -> Found {
+    pub fn find(&self, lpn: u32) -> SlotPlace {
         each!(self, engine => engine.ftl.find(lpn))
     }
 

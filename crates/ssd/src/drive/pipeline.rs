@@ -45,37 +45,31 @@ pub(super) enum ChangeKind {
     Trim { commit: bool },
 }
 
-/// Room in the buffer, and the changes that wait for it.
-#[derive(Clone, Debug)]
-pub(super) struct Pipeline {
-    pub capacity: u32,
-    /// Slots in use: buffered ones and those whose program has not ended.
-    pub occupied: u32,
-    /// Programs in flight, by their last known end.
-    pub in_flight: BinaryHeap<Reverse<(Ticket, u32)>>,
-    pub in_flight_slots: u32,
-    pub waiting: VecDeque<PipelineChange>,
-    /// The first waiting change has found no room.
-    pub blocked: bool,
-    /// End of the last commit.
-    pub commit_end: u64,
-    /// Whether flushes are joined.
-    pub joins: bool,
-    /// Whether changes wait until their data have been received; so they do where flushes are
-    /// joined.
-    pub waits: bool,
-    /// Flushes that wait for the end of the running commit, by tag.
-    pub joined: Vec<u32>,
+image_of! {
+    /// Room in the buffer, and the changes that wait for it.
+    #[derive(Clone, Debug)]
+    pub(super) struct Pipeline {
+        pub capacity: u32,
+        /// Slots in use: buffered ones and those whose program has not ended.
+        pub occupied: u32,
+        /// Programs in flight, by their last known end.
+        pub in_flight: BinaryHeap<Reverse<(Ticket, u32)>>,
+        pub in_flight_slots: u32,
+        /// End of the last commit.
+        pub commit_end: u64,
+        /// Whether flushes are joined.
+        pub joins: bool,
+    } afresh {
+        /// Whether changes wait until their data have been received; so they do where flushes are
+        /// joined.
+        pub waits: bool,
+        pub waiting: VecDeque<PipelineChange>,
+        /// The first waiting change has found no room.
+        pub blocked: bool,
+        /// Flushes that wait for the end of the running commit, by tag.
+        pub joined: Vec<u32>,
+    }
 }
-
-image_of!(Pipeline {
-    capacity,
-    occupied,
-    in_flight,
-    in_flight_slots,
-    commit_end,
-    joins
-} afresh { waits, waiting, blocked, joined });
 
 impl Pipeline {
     pub fn new(capacity: u32, joins: bool, waits: bool) -> Pipeline {

@@ -11,37 +11,31 @@ use std::ops::Range;
 /// Logical slot of a dead entry.
 const DEAD: u32 = u32::MAX;
 
-/// A mapping unit to be programmed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct GatherEntry {
-    /// Logical slot, or [`DEAD`] when trimmed or taken out of turn.
-    pub lpn: u32,
-    /// The previous map value: its older copy on media, if any.
-    pub old: u32,
-    /// Weight: slots of media that it takes.
-    pub weight: u32,
+image_of! {
+    /// A mapping unit to be programmed.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub(crate) struct GatherEntry {
+        /// Logical slot, or [`DEAD`] when trimmed or taken out of turn.
+        pub lpn: u32,
+        /// The previous map value: its older copy on media, if any.
+        pub old: u32,
+        /// Weight: slots of media that it takes.
+        pub weight: u32,
+    }
 }
 
-image_of!(GatherEntry { lpn, old, weight });
-
-/// A queue of entries with access by index.
-#[derive(Clone, Debug)]
-pub(crate) struct Gather {
-    entries: Vec<GatherEntry>,
-    head: u32,
-    tail: u32,
-    live: u32,
-    /// Total weight of the live entries.
-    weight: u32,
+image_of! {
+    /// A queue of entries with access by index.
+    #[derive(Clone, Debug)]
+    pub(crate) struct Gather {
+        entries: Vec<GatherEntry>,
+        head: u32,
+        tail: u32,
+        live: u32,
+        /// Total weight of the live entries.
+        weight: u32,
+    }
 }
-
-image_of!(Gather {
-    entries,
-    head,
-    tail,
-    live,
-    weight
-});
 
 impl Gather {
     /// Room for `slots` live entries and as many dead ones.

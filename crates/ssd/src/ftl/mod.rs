@@ -23,4 +23,4 @@ pub use block::BlockFtl;
 pub use candidates::Candidates;
 pub use page::{Full, Layout, Lean, PageFtl};
 pub(crate) use translation::AHEAD;
-pub use translation::{Found, Hint, Launched, SuperblockView, Translation};
+pub use translation::{BookedUnit, Hint, SlotPlace, SuperblockView, Translation};

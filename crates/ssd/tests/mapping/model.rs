@@ -4,7 +4,7 @@
 
 use proptest::prelude::*;
 use ssdlab_ssd::config::MappingKind;
-use ssdlab_ssd::ftl::Found;
+use ssdlab_ssd::ftl::SlotPlace;
 use ssdlab_ssd::{Command, CountingDrive, Drive, DriveConfig, Nanos, Op};
 use std::collections::BTreeSet;
 
@@ -140,7 +140,7 @@ impl Pair {
             let found = self.timed.find(slot as u32);
             assert_eq!(found, self.counting.find(slot as u32), "slot {slot}");
             assert_eq!(
-                found != Found::Unmapped,
+                found != SlotPlace::Unmapped,
                 self.written.contains(&slot),
                 "slot {slot}"
             );
@@ -201,7 +201,7 @@ fn a_secure_erased_drive_equals_a_fresh_one() {
             drive.check().expect("consistent");
             drive.secure_erase(drive.now());
             drive.check().expect("consistent");
-            assert_eq!(drive.find(0), Found::Unmapped, "round {round}");
+            assert_eq!(drive.find(0), SlotPlace::Unmapped, "round {round}");
             let all = drive.config().shape.blocks_per_plane as usize;
             assert_eq!(drive.free_superblocks(), all);
         }

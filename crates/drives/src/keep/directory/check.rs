@@ -25,7 +25,7 @@ pub struct DirectoryCheck {
     pub closed: bool,
     /// Checkpoints and logs that were read, in order.
     pub files: Vec<FrameFileSummary>,
-    /// What is no damage and should be known, a sentence each.
+    /// What is not damage and should be known, a sentence each.
     pub notes: Vec<String>,
     /// What was never written so, the first first.
     pub damages: Vec<Damage>,
@@ -59,7 +59,7 @@ fn checked(survey: &DirectorySurvey) -> DirectoryCheck {
 /// Reads all of a directory and changes nothing.
 ///
 /// # Errors
-/// When it is no drive directory, is open elsewhere, cannot be read, or another build wrote it.
+/// When it is not a drive directory, is open elsewhere, cannot be read, or another build wrote it.
 pub fn check(path: &Path) -> Result<DirectoryCheck, LabError> {
     let _lock = lock_to_read(path)?;
     survey(

@@ -140,7 +140,7 @@ impl FrameHead {
         (head, sum)
     }
 
-    /// Reads it, and its own sum; `None` when it is no head of a frame of `place`.
+    /// Reads it, and its own sum; `None` when it is not a head of a frame of `place`.
     pub fn of_bytes(place: FrameFileId, head: &[u8; HEAD]) -> Option<(FrameHead, u64)> {
         let parsed = FrameHead {
             length: u32::from_le_bytes([head[4], head[5], head[6], head[7]]),

@@ -236,7 +236,7 @@ impl DriveDir {
         Ok(())
     }
 
-    /// What was found when it was opened and is no damage, a sentence each: a torn tail, or what
+    /// What was found when it was opened and is not damage, a sentence each: a torn tail, or what
     /// was cut off behind the last sync after a crash of the machine.
     pub fn notes(&self) -> &[String] {
         &self.notes

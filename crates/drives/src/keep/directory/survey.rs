@@ -107,7 +107,7 @@ pub(super) struct DirectorySurvey {
     pub boot: u64,
     pub seen: Vec<FrameFileSummary>,
     pub damages: Vec<Damage>,
-    /// What is no damage and must be said.
+    /// What is not damage and must be said.
     pub notes: Vec<String>,
     pub base: Option<RecoveryBase>,
     pub lost: UnrecoverableTail,
@@ -128,7 +128,7 @@ pub(super) struct SurveyOptions {
 /// Surveys a directory, in the present run of the machine.
 ///
 /// # Errors
-/// When it is no drive directory, cannot be read, or another build wrote it.
+/// When it is not a drive directory, cannot be read, or another build wrote it.
 pub(super) fn survey(
     path: &Path,
     boot: u64,

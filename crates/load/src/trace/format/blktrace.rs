@@ -156,7 +156,7 @@ impl CpuFileMerge {
     /// Opens `files`, those that are empty left out.
     ///
     /// # Errors
-    /// When one cannot be read, is no blktrace, or ends within a record.
+    /// When one cannot be read, is not a blktrace trace, or ends within a record.
     pub fn open(files: Vec<PathBuf>) -> Result<CpuFileMerge, LabError> {
         let mut merge = CpuFileMerge {
             parts: Vec::new(),
@@ -261,7 +261,7 @@ impl Blktrace {
     /// Bytes that follow the record.
     ///
     /// # Errors
-    /// When this is no record: the reader has lost its place and cannot find it again.
+    /// When this is not a record: the reader has lost its place and cannot find it again.
     pub fn trailer(&self, record: &[u8; RECORD]) -> Result<usize, TraceLineError> {
         if self.endian.u32(record, 0) != MAGIC | VERSION {
             return Err("no record starts here".to_owned());

@@ -25,7 +25,7 @@ pub(super) fn time(text: Option<&str>, unit: u64, field_name: &str) -> Result<u6
     decimal(text, unit).ok_or_else(|| format!("`{}` is no {field_name}", excerpt(text)))
 }
 
-/// `text` x `unit`, exact but for the last rounding; `None` when it is no number or too large.
+/// `text` x `unit`, exact but for the last rounding; `None` when it is not a number or too large.
 pub(super) fn decimal(text: &str, unit: u64) -> Option<u64> {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
     let digits = |s: &str| s.bytes().all(|b| b.is_ascii_digit());

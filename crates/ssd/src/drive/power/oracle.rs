@@ -135,9 +135,9 @@ impl UnitHistory {
             UnitHistory::Same(sector) => (Some((0..count, sector)), &[][..]),
             UnitHistory::Each(sectors) => (None, &sectors[..]),
         };
-        let each = (0..).zip(each);
-        let each = each.filter_map(|(at, sector)| Some((at..at + 1, sector.as_ref()?)));
-        same.into_iter().chain(each)
+        let numbered = (0..).zip(each);
+        let single = numbered.filter_map(|(at, sector)| Some((at..at + 1, sector.as_ref()?)));
+        same.into_iter().chain(single)
     }
 
     /// Changes the sectors of a range that have been touched, or all of it with `touch`.
@@ -207,7 +207,7 @@ pub struct Oracle {
     slot_sectors: u64,
     /// By mapping unit; shared between forks until one of them changes it.
     units: BTreeMap<u64, Arc<UnitHistory>>,
-    /// Units that may have changes which nobody has promised.
+    /// Units that may have changes without a promise.
     open: BTreeSet<u64>,
     pending: BTreeMap<u32, PendingCommand>,
     recoveries: u64,
@@ -299,8 +299,8 @@ impl Oracle {
     fn sector(&self, at: u64) -> Option<&SectorHistory> {
         let unit = self.units.get(&(at / self.slot_sectors))?;
         let mut parts = unit.parts(self.slot_sectors);
-        let found = parts.find(|(range, _)| range.contains(&(at % self.slot_sectors)));
-        found.map(|(_, sector)| sector)
+        let part = parts.find(|(range, _)| range.contains(&(at % self.slot_sectors)));
+        part.map(|(_, sector)| sector)
     }
 
     fn change(&mut self, part: UnitPart, change: impl FnMut(&mut SectorHistory)) {
@@ -325,8 +325,9 @@ impl Oracle {
 
     fn completed_so_far(&mut self) -> Vec<(UnitPart, u64)> {
         let last = |sector: &SectorHistory| {
-            let mut done = sector.changes.iter().rev();
-            done.find(|change| change.completed)
+            let mut newest_first = sector.changes.iter().rev();
+            newest_first
+                .find(|change| change.completed)
                 .map_or(0, |change| change.number)
         };
         let mut covers = Vec::new();
@@ -391,16 +392,16 @@ impl Oracle {
             for (range, sector) in sectors.parts(count) {
                 let mut class = None;
                 for at in first + range.start..first + range.end {
-                    let found = read(at);
-                    if class.is_none_or(|(of, _)| of != found) {
-                        class = Some((found, sector.class(found)));
-                        changed |= sector.changes.len() > 1 || sector.changes[0].value != found;
+                    let value = read(at);
+                    if class.is_none_or(|(of, _)| of != value) {
+                        class = Some((value, sector.class(value)));
+                        changed |= sector.changes.len() > 1 || sector.changes[0].value != value;
                     }
                     let class = class.map_or(SectorClass::Torn, |(_, class)| class);
                     let reading = SectorReading {
                         sector: at,
                         unit,
-                        value: found,
+                        value,
                         class,
                     };
                     sector.judge(&reading, silent, &mut report);
@@ -420,10 +421,10 @@ impl Oracle {
 
 /// The values found are promised from now on.
 fn settle(unit: &mut UnitHistory, count: u64, promise: Promise, read: impl Fn(u64) -> u64) {
-    let found = read(0);
-    let same = (1..count).all(|at| read(at) == found);
+    let value = read(0);
+    let same = (1..count).all(|at| read(at) == value);
     if let (UnitHistory::Same(sector), true) = (&mut *unit, same) {
-        sector.settle(found, promise);
+        sector.settle(value, promise);
         return;
     }
     for at in 0..count {
@@ -453,8 +454,8 @@ impl SectorHistory {
     /// A promise of the change of that number: older values are no longer allowed.
     fn promise(&mut self, number: u64, by: Promise) {
         let mut changes = self.changes.iter();
-        let found = changes.position(|change| change.number == number);
-        if let Some(position) = found.filter(|&position| position > 0) {
+        let position = changes.position(|change| change.number == number);
+        if let Some(position) = position.filter(|&position| position > 0) {
             self.changes.drain(..position);
             self.by = by;
         }

@@ -77,9 +77,9 @@ impl<G: Gear> BlockFtl<G> {
         let uses = (self.free.iter().map(|&s| (s, SuperblockRole::Free)))
             .chain(homes.chain(old).map(|s| (s, SuperblockRole::Data)))
             .chain(self.map_log.superblock.map(|s| (s, SuperblockRole::Map)));
-        let mut seen = vec![0; self.role.len()];
+        let mut uses_of = vec![0; self.role.len()];
         for (superblock, role) in uses {
-            seen[superblock as usize] += 1;
+            uses_of[superblock as usize] += 1;
             if self.role[superblock as usize] != role {
                 return Err(format!(
                     "superblock {superblock} is {:?}, should be {role:?}",
@@ -87,8 +87,8 @@ impl<G: Gear> BlockFtl<G> {
                 ));
             }
         }
-        if let Some(s) = seen.iter().position(|&times| times != 1) {
-            return Err(format!("superblock {s} is used {} times", seen[s]));
+        if let Some(s) = uses_of.iter().position(|&times| times != 1) {
+            return Err(format!("superblock {s} is used {} times", uses_of[s]));
         }
         let idle = |s: u32, role: SuperblockRole| {
             role == SuperblockRole::Data && self.valid[s as usize] == 0

@@ -36,18 +36,18 @@ impl<G: Gear> BlockFtl<G> {
             }
             frontier.start(fresh, Mode::Native, &self.nand);
         }
-        let at = frontier.take(&self.nand);
+        let place = frontier.take(&self.nand);
         frontier.close_if_full();
         self.map_log.frontier = frontier;
-        let done = self.nand.program(from, at, Purpose::Map, firm);
-        self.remember_map(at.die);
+        let programmed = self.nand.program(from, place, Purpose::Map, firm);
+        self.remember_map(place.die);
         let slots = u64::from(self.map_log.slots_per_page);
         let unit = u64::from(self.nand.geometry.slots_per_unit);
         let c = &mut self.counters;
         c.nand_programs += 1;
-        c.nand_erases += u64::from(done.erased);
+        c.nand_erases += u64::from(programmed.erased);
         c.slots_map += slots;
         c.slots_padding += unit - slots;
-        done.ticket.end
+        programmed.ticket.end
     }
 }

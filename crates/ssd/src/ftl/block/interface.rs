@@ -1,12 +1,12 @@
 //! The block-mapped layers as the drive sees them.
 
 use super::rewrite::SlotRun;
-use super::{BUFFERED, BlockFtl, Gear, Launched, SuperblockRole, UNMAPPED};
+use super::{BUFFERED, BlockFtl, BookedUnit, Gear, SuperblockRole, UNMAPPED};
 use crate::caches::prefetch;
 use crate::config::DriveConfig;
 use crate::counters::DriveCounters;
 use crate::ftl::policies::VictimPolicy;
-use crate::ftl::translation::{Found, Hint, SuperblockView, Translation};
+use crate::ftl::translation::{Hint, SlotPlace, SuperblockView, Translation};
 use crate::nand::media::Media;
 use crate::nand::{Nand, Purpose};
 use std::ops::Range;
@@ -86,7 +86,7 @@ impl<G: Gear> Translation for BlockFtl<G> {
         let mut run = SlotRun::default();
         let unit = self.nand.geometry.slots_per_unit;
         for lpn in lpns {
-            if let Found::Media(ppn) = self.find(lpn)
+            if let SlotPlace::Media(ppn) = self.find(lpn)
                 && let Some(whole) = run.add(ppn, unit)
             {
                 end = end.max(self.read_media(from, whole, Purpose::Host));
@@ -101,7 +101,7 @@ impl<G: Gear> Translation for BlockFtl<G> {
     fn read_internal(&mut self, from: u64, lpn: u32) -> u64 {
         match self.find(lpn) {
             // Not counted as a host read, because the host did not request it.
-            Found::Media(first) => {
+            SlotPlace::Media(first) => {
                 let run = SlotRun { first, slots: 1 };
                 self.read_media(from, run, Purpose::Map)
             }
@@ -130,7 +130,7 @@ impl<G: Gear> Translation for BlockFtl<G> {
     }
 
     #[inline(always)]
-    fn launched(&mut self) -> &mut Vec<Launched> {
+    fn launched(&mut self) -> &mut Vec<BookedUnit> {
         &mut self.launched
     }
 
@@ -144,11 +144,11 @@ impl<G: Gear> Translation for BlockFtl<G> {
     }
 
     #[inline(always)]
-    fn find(&self, lpn: u32) -> Found {
+    fn find(&self, lpn: u32) -> SlotPlace {
         match self.table[lpn as usize] {
-            UNMAPPED => Found::Unmapped,
-            value if value >= BUFFERED => Found::Buffered,
-            value => Found::Media(value - 1),
+            UNMAPPED => SlotPlace::Unmapped,
+            value if value >= BUFFERED => SlotPlace::Buffered,
+            value => SlotPlace::Media(value - 1),
         }
     }
 

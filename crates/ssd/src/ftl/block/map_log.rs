@@ -8,27 +8,20 @@ use crate::config::DriveConfig;
 use crate::ftl::frontier::Frontier;
 use crate::image::image_of;
 
-/// See the module's documentation.
-#[derive(Clone, Debug)]
-pub(super) struct MapLog {
-    pub frontier: Frontier,
-    /// The superblock that holds the map now.
-    pub superblock: Option<u32>,
-    pub slots_per_page: u32,
-    /// Changes that fill a page; 0 = changes cost nothing until a commit.
-    pub changes_per_page: u32,
-    pub commit_programs: u32,
-    pub pending: u32,
+image_of! {
+    /// See the module's documentation.
+    #[derive(Clone, Debug)]
+    pub(super) struct MapLog {
+        pub frontier: Frontier,
+        /// The superblock that holds the map now.
+        pub superblock: Option<u32>,
+        pub slots_per_page: u32,
+        /// Changes that fill a page; 0 = changes cost nothing until a commit.
+        pub changes_per_page: u32,
+        pub commit_programs: u32,
+        pub pending: u32,
+    }
 }
-
-image_of!(MapLog {
-    frontier,
-    superblock,
-    slots_per_page,
-    changes_per_page,
-    commit_programs,
-    pending
-});
 
 impl MapLog {
     pub fn new(config: &DriveConfig) -> MapLog {

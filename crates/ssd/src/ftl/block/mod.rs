@@ -29,7 +29,7 @@ mod rewrite;
 
 use super::gather::{Gather, GatherEntry};
 use super::map_value::{BUFFERED, UNMAPPED};
-use super::translation::Launched;
+use super::translation::BookedUnit;
 use crate::config::DriveConfig;
 use crate::counters::DriveCounters;
 use crate::image::{image_of, image_of_choice};
@@ -56,17 +56,17 @@ enum SuperblockRole {
 
 image_of_choice!(SuperblockRole { Free, Data, Map });
 
-/// A segment being rewritten to another superblock.
-#[derive(Clone, Copy, Debug)]
-struct Rewrite {
-    segment: u32,
-    /// Superblock of the units not yet copied.
-    old: u32,
-    /// The next unit; nothing before it is valid in `old`.
-    next: u32,
+image_of! {
+    /// A segment being rewritten to another superblock.
+    #[derive(Clone, Copy, Debug)]
+    struct Rewrite {
+        segment: u32,
+        /// Superblock of the units not yet copied.
+        old: u32,
+        /// The next unit; nothing before it is valid in `old`.
+        next: u32,
+    }
 }
-
-image_of!(Rewrite { segment, old, next });
 
 /// Place of a unit of logical slots.
 #[derive(Clone, Copy, Debug)]
@@ -76,47 +76,32 @@ struct SegmentUnit {
     unit: u32,
 }
 
-/// A block-mapped translation layer over its media.
-#[derive(Clone, Debug)]
-pub struct BlockFtl<G> {
-    nand: Nand<G>,
-    counters: DriveCounters,
-    /// Newest copy of each logical slot.
-    table: Vec<u32>,
-    /// One past the highest slot ever written.
-    written_end: u32,
-    /// Valid slots of each superblock.
-    valid: Vec<u32>,
-    role: Vec<SuperblockRole>,
-    /// The superblock of each segment, or [`NONE`]: the block map.
-    home: Vec<u32>,
-    rewrite: Option<Rewrite>,
-    free: VecDeque<u32>,
-    gather: Gather,
-    /// Slots gathered before the oldest is placed.
-    gather_slots: u32,
-    map_log: MapLog,
-    launched: Vec<Launched>,
-    /// Buffered slots replaced by unbuffered writes.
-    released: u32,
+image_of! {
+    /// A block-mapped translation layer over its media.
+    #[derive(Clone, Debug)]
+    pub struct BlockFtl<G: Gear> {
+        nand: Nand<G>,
+        counters: DriveCounters,
+        /// Newest copy of each logical slot.
+        table: Vec<u32>,
+        /// One past the highest slot ever written.
+        written_end: u32,
+        /// Valid slots of each superblock.
+        valid: Vec<u32>,
+        role: Vec<SuperblockRole>,
+        /// The superblock of each segment, or [`NONE`]: the block map.
+        home: Vec<u32>,
+        rewrite: Option<Rewrite>,
+        free: VecDeque<u32>,
+        gather: Gather,
+        /// Slots gathered before the oldest is placed.
+        gather_slots: u32,
+        map_log: MapLog,
+        launched: Vec<BookedUnit>,
+        /// Buffered slots replaced by unbuffered writes.
+        released: u32,
+    }
 }
-
-image_of!(BlockFtl<G: Gear> {
-    nand,
-    counters,
-    table,
-    written_end,
-    valid,
-    role,
-    home,
-    rewrite,
-    free,
-    gather,
-    gather_slots,
-    map_log,
-    launched,
-    released
-});
 
 impl<G: Gear> BlockFtl<G> {
     fn fresh(config: &DriveConfig) -> BlockFtl<G> {

@@ -96,14 +96,14 @@ impl Recoverable for BlockFtl<Recorder> {
     fn recover(&mut self, _: &DriveConfig, _: RecoverBy, from: u64) -> Vec<RecoveryStep> {
         self.nand.power_on(from);
         self.forget_all();
-        let seen = survey(&self.nand);
+        let superblocks = survey(&self.nand);
         let mut steps = Steps::new(from);
-        read_media(&mut self.nand, &seen, Vec::new(), &mut steps);
+        read_media(&mut self.nand, &superblocks, Vec::new(), &mut steps);
         let read = steps.at();
         self.take_copies();
-        self.take_map_superblock(&seen);
-        let homes = self.take_homes(&seen);
-        self.take_free_ones(&seen);
+        self.take_map_superblock(&superblocks);
+        let homes = self.take_homes(&superblocks);
+        self.take_free_ones(&superblocks);
         let programs = self.counters.nand_programs;
         for (segment, homes) in homes {
             self.join(read, segment, &homes);
@@ -221,10 +221,10 @@ impl BlockFtl<Recorder> {
             for (row, page) in media.readable(home * dies + die) {
                 let first = self.nand.geometry.first_slot(home, row, die);
                 for spare in &page.slots {
-                    let now = self.table.get(spare.address as usize).copied();
-                    let now = now.and_then(|value| value.checked_sub(1));
+                    let value = self.table.get(spare.address as usize).copied();
+                    let current_slot = value.and_then(|value| value.checked_sub(1));
                     let forgotten = media.forgotten_at(spare.address) >= page.seq;
-                    if now.is_some_and(inside) && !forgotten {
+                    if current_slot.is_some_and(inside) && !forgotten {
                         let entry = older.entry(spare.address).or_insert((0, 0));
                         *entry = (*entry).max((page.seq, first + spare.offset));
                     }

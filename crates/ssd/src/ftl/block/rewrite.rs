@@ -1,6 +1,6 @@
 //! Programming units in their place, and moving segments.
 
-use super::{BUFFERED, BlockFtl, Launched, NONE, Rewrite, SegmentUnit, SuperblockRole, UNMAPPED};
+use super::{BUFFERED, BlockFtl, BookedUnit, NONE, Rewrite, SegmentUnit, SuperblockRole, UNMAPPED};
 use crate::nand::{Gear, Mode, Purpose, Ticket, UnitPlace};
 use std::ops::Range;
 
@@ -77,14 +77,14 @@ impl<G: Gear> BlockFtl<G> {
             if rewrite.next >= until {
                 return;
             }
-            let at = SegmentUnit {
+            let unit = SegmentUnit {
                 segment: rewrite.segment,
                 unit: rewrite.next,
             };
-            if self.has_media(at) {
-                self.program(from, at, &(0..0), false);
+            if self.has_media(unit) {
+                self.program(from, unit, &(0..0), false);
             }
-            self.pass(at);
+            self.pass(unit);
         }
     }
 
@@ -103,9 +103,9 @@ impl<G: Gear> BlockFtl<G> {
         }
         self.give_home(segment);
         for unit in 0..self.units() {
-            let at = SegmentUnit { segment, unit };
-            if self.has_media(at) {
-                self.program(from, at, &(0..0), false);
+            let target = SegmentUnit { segment, unit };
+            if self.has_media(target) {
+                self.program(from, target, &(0..0), false);
             }
         }
         for stale in [home, open.map_or(NONE, |rewrite| rewrite.old)] {
@@ -143,7 +143,7 @@ impl<G: Gear> BlockFtl<G> {
         let first = slots.start;
         let ppn = self.nand.geometry.first_slot(place.superblock, row, die);
         let mut content = UnitContent::default();
-        let mut kept = Vec::new();
+        let mut spares = Vec::new();
         for lpn in slots {
             let before = self.table[lpn as usize];
             let is_fresh = fresh.contains(&lpn);
@@ -152,7 +152,7 @@ impl<G: Gear> BlockFtl<G> {
             }
             let (old, buffered) = self.take_out(lpn);
             let moved_from = (!is_fresh && !buffered).then_some(old);
-            self.remember_slot(&mut kept, lpn - first, lpn, moved_from);
+            self.remember_slot(&mut spares, lpn - first, lpn, moved_from);
             content.host += u32::from(is_fresh || buffered);
             content.buffered += u32::from(buffered && !is_fresh);
             content.moved += u32::from(!is_fresh && !buffered);
@@ -161,7 +161,7 @@ impl<G: Gear> BlockFtl<G> {
             self.table[lpn as usize] = ppn + (lpn - first) + 1;
         }
         let ticket = self.program_at(read, place, content, firm);
-        self.remember_program(die, at.segment, kept);
+        self.remember_program(die, at.segment, spares);
         self.settle(at.segment);
         ticket
     }
@@ -180,22 +180,22 @@ impl<G: Gear> BlockFtl<G> {
         } else {
             Purpose::Host
         };
-        let done = self.nand.program(from, place, purpose, firm);
+        let programmed = self.nand.program(from, place, purpose, firm);
         let used = content.host + content.moved;
         self.valid[place.superblock as usize] += used;
         let c = &mut self.counters;
         c.nand_programs += 1;
-        c.nand_erases += u64::from(done.erased);
+        c.nand_erases += u64::from(programmed.erased);
         c.slots_host += u64::from(content.host);
         c.slots_relocated += u64::from(content.moved);
         c.slots_padding += u64::from(self.nand.geometry.slots_per_unit - used);
         if G::TIMED && content.buffered > 0 {
-            self.launched.push(Launched {
+            self.launched.push(BookedUnit {
                 slots: content.buffered,
-                ticket: done.ticket,
+                ticket: programmed.ticket,
             });
         }
-        done.ticket
+        programmed.ticket
     }
 
     /// Reads the slots of a unit that are only on media and not `fresh`; returns the end.
@@ -219,9 +219,8 @@ impl<G: Gear> BlockFtl<G> {
 
     /// Reads slots of one unit. Copies are read behind all operations booked on their die: the
     /// controller has no memory for whole segments.
-    pub(super) fn read_media(&mut self, from: u64, run: SlotRun, purpose: Purpose) -> u64 {
+    pub(super) fn read_media(&mut self, mut from: u64, run: SlotRun, purpose: Purpose) -> u64 {
         let place = self.nand.geometry.place(run.first);
-        let mut from = from;
         if purpose == Purpose::Relocation {
             from = from.max(self.nand.gear().die_free_at(place.die));
         } else if self.nand.is_pending(place.superblock, place.row, place.die) {
@@ -232,8 +231,8 @@ impl<G: Gear> BlockFtl<G> {
         } else {
             self.counters.nand_reads_internal += 1;
         }
-        let at = UnitPlace::of(place, Mode::Native);
-        self.nand.read(from, at, run.slots, purpose)
+        let unit = UnitPlace::of(place, Mode::Native);
+        self.nand.read(from, unit, run.slots, purpose)
     }
 }
 

@@ -182,11 +182,11 @@ impl<L: Layout> PageFtl<Recorder, L> {
         slots: impl Iterator<Item = u32>,
         steps: &mut Steps,
     ) {
-        let mut seen = BTreeSet::new();
+        let mut units_read = BTreeSet::new();
         let geometry = &self.nand.geometry;
         let places = slots.map(|slot| geometry.place(slot));
         let units: Vec<UnitPlace> = places
-            .filter(|place| seen.insert((place.superblock, place.row, place.die)))
+            .filter(|place| units_read.insert((place.superblock, place.row, place.die)))
             .map(|place| UnitPlace::of(place, self.space.mode(place.superblock)))
             .collect();
         steps.read(&mut self.nand, name, &units);
@@ -232,11 +232,11 @@ impl<L: Layout> PageFtl<Recorder, L> {
         }
         self.read_slots("replay the journal", slots.into_iter(), steps);
         let pages = pages.into_iter().rev();
-        let each = |page: JournalPage| {
+        let numbered_changes = |page: JournalPage| {
             let number = page.number;
             page.changes.into_iter().map(move |mapped| (number, mapped))
         };
-        pages.flat_map(each).collect()
+        pages.flat_map(numbered_changes).collect()
     }
 
     /// Takes the addresses of some parts from their content, then the changes in the journal pages
@@ -256,9 +256,9 @@ impl<L: Layout> PageFtl<Recorder, L> {
                 continue;
             };
             slots.push(slot);
-            let found = self.content_of::<MapPart>(slot);
-            let found = found.unwrap_or_else(|| panic!("part {part} has no content at {slot}"));
-            for (address, value) in log.layout.mapped_by(part).zip(found.values) {
+            let content = self.content_of::<MapPart>(slot);
+            let leaf = content.unwrap_or_else(|| panic!("part {part} has no content at {slot}"));
+            for (address, value) in log.layout.mapped_by(part).zip(leaf.values) {
                 log.set(address, value);
             }
         }

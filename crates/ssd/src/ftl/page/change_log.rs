@@ -22,25 +22,20 @@ use crate::nand::media::{Content, Numbers, SECTOR_BYTES, SlotContent};
 use std::collections::{BTreeSet, VecDeque};
 use std::ops::Range;
 
-/// A change of the map: the place of an address.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct MappedAddress {
-    /// Address: of the host, or hidden.
-    pub address: u32,
-    /// Sequence number of the program or trim.
-    pub seq: u64,
-    /// Slot plus one; zero: trimmed.
-    pub value: u32,
-    /// Slots that it takes.
-    pub weight: u32,
+image_of! {
+    /// A change of the map: the place of an address.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub(super) struct MappedAddress {
+        /// Address: of the host, or hidden.
+        pub address: u32,
+        /// Sequence number of the program or trim.
+        pub seq: u64,
+        /// Slot plus one; zero: trimmed.
+        pub value: u32,
+        /// Slots that it takes.
+        pub weight: u32,
+    }
 }
-
-image_of!(MappedAddress {
-    address,
-    seq,
-    value,
-    weight
-});
 
 /// Changes made by one program or trim.
 #[derive(Clone, Debug)]
@@ -51,37 +46,31 @@ pub(super) struct MapChange {
     pub mapped: Vec<MappedAddress>,
 }
 
-/// Content of a journal page.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct JournalPage {
-    /// Number in order of writing, from 1.
-    pub number: u64,
-    /// All changes up to this sequence number are in this page, in the pages before it, and in the
-    /// parts.
-    pub covers: u64,
-    /// Number of the oldest page with a change that a part lacks.
-    pub head: u64,
-    pub changes: Vec<MappedAddress>,
-    /// Values of the addresses of the directory.
-    pub root: Vec<u32>,
+image_of! {
+    /// Content of a journal page.
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    pub(super) struct JournalPage {
+        /// Number in order of writing, from 1.
+        pub number: u64,
+        /// All changes up to this sequence number are in this page, in the pages before it, and in
+        /// the parts.
+        pub covers: u64,
+        /// Number of the oldest page with a change that a part lacks.
+        pub head: u64,
+        pub changes: Vec<MappedAddress>,
+        /// Values of the addresses of the directory.
+        pub root: Vec<u32>,
+    }
 }
 
-image_of!(JournalPage {
-    number,
-    covers,
-    head,
-    changes,
-    root
-});
-
-/// Content of a part: a leaf of the map, or of the directory.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct MapPart {
-    /// Value and weight of each of its addresses.
-    pub values: Vec<(u32, u32)>,
+image_of! {
+    /// Content of a part: a leaf of the map, or of the directory.
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    pub(super) struct MapPart {
+        /// Value and weight of each of its addresses.
+        pub values: Vec<(u32, u32)>,
+    }
 }
-
-image_of!(MapPart { values });
 
 /// Content of the slot with these bytes. Its sectors carry `number`, for order.
 fn content<T: Image>(number: u64, sectors: usize, page: &T) -> Content {
@@ -141,8 +130,8 @@ impl JournalLayout {
         let (all, per, index) = if self.leaves.contains(&part) {
             (0..self.user_slots, self.per_leaf, part - self.leaves.start)
         } else {
-            let all = self.journal.start..self.leaves.end;
-            (all, self.per_directory, part - self.directory.start)
+            let addresses = self.journal.start..self.leaves.end;
+            (addresses, self.per_directory, part - self.directory.start)
         };
         let first = all.start + index * per;
         first.min(all.end)..first.saturating_add(per).min(all.end)
@@ -280,8 +269,9 @@ impl ChangeLog {
 
     /// The map on media, without unmapped addresses.
     pub fn mapped(&self) -> impl Iterator<Item = MappedAddress> + '_ {
-        let all = (0..).zip(&self.map);
-        all.filter(|(_, mapped)| mapped.0 != 0)
+        let entries = (0..).zip(&self.map);
+        entries
+            .filter(|(_, mapped)| mapped.0 != 0)
             .map(|(address, &(value, weight))| MappedAddress {
                 address,
                 seq: self.covers,
@@ -298,11 +288,11 @@ impl ChangeLog {
         page.head = self.dirty.first().map_or(self.number, |oldest| oldest.0);
         let root = self.layout.directory.clone();
         page.root = root.map(|address| self.map[address as usize].0).collect();
-        let rest = SlotContent {
+        let further_slot = SlotContent {
             numbers: Numbers::same(self.number, self.sectors),
             bytes: None,
         };
-        let mut slots = vec![Some(rest); self.layout.page_slots as usize];
+        let mut slots = vec![Some(further_slot); self.layout.page_slots as usize];
         slots[0] = content(self.number, self.sectors, &page);
         slots
     }

@@ -5,7 +5,7 @@ use super::{BUFFERED, Gear, Layout, PageFtl, UNMAPPED};
 use crate::config::DriveConfig;
 use crate::counters::DriveCounters;
 use crate::ftl::policies::VictimPolicy;
-use crate::ftl::translation::{Found, Hint, Launched, SuperblockView, Translation};
+use crate::ftl::translation::{BookedUnit, Hint, SlotPlace, SuperblockView, Translation};
 use crate::nand::media::Media;
 use crate::nand::{EndOfLife, Nand, NandWork, Purpose};
 use std::ops::Range;
@@ -103,8 +103,8 @@ impl<G: Gear, L: Layout> Translation for PageFtl<G, L> {
                 from
             };
             let (ppn, slots, blank) = match self.map.find(lpn) {
-                Found::Media(ppn) => (ppn, self.map.weight_at(ppn), false),
-                Found::Unmapped if !self.reclaim.knows_unused() => {
+                SlotPlace::Media(ppn) => (ppn, self.map.weight_at(ppn), false),
+                SlotPlace::Unmapped if !self.reclaim.knows_unused() => {
                     let pack = self.rules.pack;
                     (lpn * pack, pack, true)
                 }
@@ -137,7 +137,7 @@ impl<G: Gear, L: Layout> Translation for PageFtl<G, L> {
     fn read_internal(&mut self, from: u64, lpn: u32) -> u64 {
         match self.map.find(lpn) {
             // Not counted as a host read, because the host did not request it.
-            Found::Media(ppn) => {
+            SlotPlace::Media(ppn) => {
                 let slots = self.map.weight_at(ppn);
                 self.read_media(from, ppn, slots, Purpose::Map)
             }
@@ -230,7 +230,7 @@ impl<G: Gear, L: Layout> Translation for PageFtl<G, L> {
     }
 
     #[inline(always)]
-    fn launched(&mut self) -> &mut Vec<Launched> {
+    fn launched(&mut self) -> &mut Vec<BookedUnit> {
         self.buffer.launched()
     }
 
@@ -243,7 +243,7 @@ impl<G: Gear, L: Layout> Translation for PageFtl<G, L> {
         self.buffer.live()
     }
 
-    fn find(&self, lpn: u32) -> Found {
+    fn find(&self, lpn: u32) -> SlotPlace {
         self.map.find(lpn)
     }
 

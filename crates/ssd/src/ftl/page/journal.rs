@@ -12,36 +12,26 @@ use crate::image::image_of;
 use crate::nand::{Gear, Nand, Ticket};
 use std::ops::Range;
 
-/// See the module's documentation.
-#[derive(Clone, Debug)]
-pub(super) struct MapJournal {
-    /// Hidden logical addresses of the ring of pages.
-    first: u32,
-    slots: u32,
-    next: u32,
-    slots_per_page: u32,
-    entries_per_page: u32,
-    pending: u32,
-    /// Journal pages in which all of the map is written once; 0 = no checkpoints.
-    checkpoint_pages: u32,
-    /// Map slots owed to the rolling checkpoint, multiplied by the pages of its cycle.
-    checkpoint_debt: u64,
-    /// Changes of the map, where recovery depends on the journal.
-    log: Option<Box<ChangeLog>>,
+image_of! {
+    /// See the module's documentation.
+    #[derive(Clone, Debug)]
+    pub(super) struct MapJournal {
+        /// Hidden logical addresses of the ring of pages.
+        first: u32,
+        slots: u32,
+        next: u32,
+        slots_per_page: u32,
+        entries_per_page: u32,
+        pending: u32,
+        /// Journal pages in which all of the map is written once; 0 = no checkpoints.
+        checkpoint_pages: u32,
+        /// Map slots owed to the rolling checkpoint, multiplied by the pages of its cycle.
+        checkpoint_debt: u64,
+    } afresh {
+        /// Changes of the map, where recovery depends on the journal.
+        log: Option<Box<ChangeLog>>,
+    }
 }
-
-image_of!(MapJournal {
-    first,
-    slots,
-    next,
-    slots_per_page,
-    entries_per_page,
-    pending,
-    checkpoint_pages,
-    checkpoint_debt
-} afresh {
-    log
-});
 
 impl MapJournal {
     /// `keeps`: the media keep data.
@@ -96,7 +86,7 @@ impl MapJournal {
         self.will_be_due(0)
     }
 
-    /// Whether a page would be full after so many more changes.
+    /// Whether a page would be full after `entries` more changes.
     #[inline(always)]
     pub fn will_be_due(&self, entries: u32) -> bool {
         let pending = self.pending.saturating_add(entries);
@@ -140,8 +130,8 @@ impl MapJournal {
         self.next = (slot + 1) % self.slots;
     }
 
-    /// Adds the share of the rolling checkpoint for one page, of a map of so many slots; returns
-    /// how many of them are due.
+    /// Adds one page's share of the rolling checkpoint, which covers `map_slots`; returns how many
+    /// of them are due.
     pub fn owe_checkpoint(&mut self, map_slots: u64) -> u64 {
         let cycle = u64::from(self.checkpoint_pages);
         if cycle == 0 {

@@ -6,8 +6,8 @@
 //!  map journal, map pages -----------------+                                   |
 //!  relocated slots -> relocation frontier <--- Mover <-------------------------+
 //! ```
-//! [`PageFtl`] is a set of objects with one purpose each, which know nothing of one another but what
-//! a call hands them:
+//! [`PageFtl`] is a set of objects with one purpose each, which know of one another only what a
+//! call hands them:
 //!
 //! | object | knows |
 //! |---|---|
@@ -20,7 +20,8 @@
 //! | [`Levelling`] | what wear and fading data give to do |
 //!
 //! What needs several of them is a method of [`PageFtl`], by subject: `buffering`, `place`,
-//! `program`, `emptying`, `lookup`, `recover`, and the fast paths `plain` and `bulk`.
+//! `program`, `paying`, `emptying`, `wear_work`, `lookup`, `recover`, and the fast paths
+//! `plain` and `bulk`.
 //!
 //! Whole units are placed as soon as the next slot arrives; placing first does the reclaim that
 //! pays for it, so that the map depends on the order of writes alone.
@@ -36,9 +37,11 @@ mod check;
 mod emptying;
 mod interface;
 mod journal;
+mod layout;
 mod levelling;
 mod lookup;
 mod mover;
+mod paying;
 mod place;
 mod placement;
 mod plain;
@@ -50,17 +53,19 @@ mod slot_map;
 mod space;
 mod table;
 mod upkeep;
+mod wear_work;
 mod write_buffer;
 
 use super::gather::GatherEntry;
 use super::map_value::{BUFFERED, UNMAPPED};
 use super::policies::VictimPolicy;
-use super::translation::{Found, Hint};
+use super::translation::{Hint, SlotPlace};
 use crate::config::{DriveConfig, JournalConfig, SlcConfig};
 use crate::counters::DriveCounters;
 use crate::image::image_of;
 use crate::nand::{Gear, Nand};
 use journal::MapJournal;
+pub use layout::{Full, Layout, Lean};
 use levelling::Levelling;
 use placement::Placement;
 use reclaim::Reclaimer;
@@ -68,56 +73,22 @@ use slot_map::SlotMap;
 use space::Space;
 use write_buffer::WriteBuffer;
 
-/// The pSLC cache's frontier; that of stream `s` is `1 + s`.
-const SLC_FRONTIER: usize = 0;
-
-/// Compile-time choice of features: a drive with a flat map and without compression does not pay
-/// for the rest.
-pub trait Layout: Clone + Copy + std::fmt::Debug + Default {
-    /// Whether data is compressed or the map is not all in DRAM.
-    const FULL: bool;
+image_of! {
+    /// Configuration values used while running.
+    #[derive(Clone, Debug)]
+    struct Rules {
+        slc: SlcConfig,
+        journal: JournalConfig,
+        leaf_programs: u32,
+        pack: u32,
+        parity: bool,
+        /// Slots gathered before the oldest unit is placed.
+        gather_slots: u32,
+        /// Mapping units gathered before it is placed, however few slots they take: a buffer full
+        /// of well compressible data must not wait for more.
+        gather_units: u32,
+    }
 }
-
-/// Flat map, uncompressed data.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Lean;
-
-/// All features.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Full;
-
-impl Layout for Lean {
-    const FULL: bool = false;
-}
-
-impl Layout for Full {
-    const FULL: bool = true;
-}
-
-/// Configuration values used while running.
-#[derive(Clone, Debug)]
-struct Rules {
-    slc: SlcConfig,
-    journal: JournalConfig,
-    leaf_programs: u32,
-    pack: u32,
-    parity: bool,
-    /// Slots gathered before the oldest unit is placed.
-    gather_slots: u32,
-    /// Mapping units gathered before it is placed, however few slots they take: a buffer full of
-    /// well compressible data must not wait for more.
-    gather_units: u32,
-}
-
-image_of!(Rules {
-    slc,
-    journal,
-    leaf_programs,
-    pack,
-    parity,
-    gather_slots,
-    gather_units
-});
 
 impl Rules {
     fn new(config: &DriveConfig) -> Rules {
@@ -136,33 +107,22 @@ impl Rules {
     }
 }
 
-/// A page-mapped translation layer over its media.
-#[derive(Clone, Debug)]
-pub struct PageFtl<G, L> {
-    nand: Nand<G>,
-    counters: DriveCounters,
-    rules: Rules,
-    map: SlotMap<L>,
-    space: Space,
-    buffer: WriteBuffer,
-    placement: Placement,
-    reclaim: Reclaimer,
-    journal: MapJournal,
-    levelling: Levelling,
+image_of! {
+    /// A page-mapped translation layer over its media.
+    #[derive(Clone, Debug)]
+    pub struct PageFtl<G: Gear, L: Layout> {
+        nand: Nand<G>,
+        counters: DriveCounters,
+        rules: Rules,
+        map: SlotMap<L>,
+        space: Space,
+        buffer: WriteBuffer,
+        placement: Placement,
+        reclaim: Reclaimer,
+        journal: MapJournal,
+        levelling: Levelling,
+    }
 }
-
-image_of!(PageFtl<G: Gear, L: Layout> {
-    nand,
-    counters,
-    rules,
-    map,
-    space,
-    buffer,
-    placement,
-    reclaim,
-    journal,
-    levelling
-});
 
 impl<G: Gear, L: Layout> PageFtl<G, L> {
     fn fresh(config: &DriveConfig, own: Option<Box<dyn VictimPolicy>>) -> Self {

@@ -4,30 +4,23 @@ use crate::ftl::gather::GatherEntry;
 use crate::image::image_of;
 use crate::nand::Purpose;
 
-/// State of emptying superblocks for one purpose.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Mover {
-    pub victim: Option<u32>,
-    /// Next unit of the victim to scan.
-    pub unit: u32,
-    /// Valid slots read but not yet programmed, with their present map values.
-    pub moving: Vec<GatherEntry>,
-    /// Epoch in which all of `moving` was known to be valid.
-    pub epoch: u64,
-    /// Time at which the slots in `moving` are in the controller.
-    pub read_end: u64,
-    /// Scanned victims whose last slots are in `moving`.
-    pub retiring: Vec<u32>,
+image_of! {
+    /// State of emptying superblocks for one purpose.
+    #[derive(Clone, Debug, Default)]
+    pub(super) struct Mover {
+        pub victim: Option<u32>,
+        /// Next unit of the victim to scan.
+        pub unit: u32,
+        /// Valid slots read but not yet programmed, with their present map values.
+        pub moving: Vec<GatherEntry>,
+        /// Epoch in which all of `moving` was known to be valid.
+        pub epoch: u64,
+        /// Time at which the slots in `moving` are in the controller.
+        pub read_end: u64,
+        /// Scanned victims whose last slots are in `moving`.
+        pub retiring: Vec<u32>,
+    }
 }
-
-image_of!(Mover {
-    victim,
-    unit,
-    moving,
-    epoch,
-    read_end,
-    retiring
-});
 
 impl Mover {
     /// Superblocks being emptied.

@@ -1,9 +1,10 @@
 //! Placing: whole units at a frontier, and the pages of the map journal.
 
+use super::placement::SLC_FRONTIER;
 use super::space::FullOf;
-use super::{GatherEntry, Gear, Layout, PageFtl, SLC_FRONTIER};
+use super::{GatherEntry, Gear, Layout, PageFtl};
 use crate::config::SlcFull;
-use crate::ftl::translation::{Hint, Launched};
+use crate::ftl::translation::{BookedUnit, Hint};
 use crate::nand::media::Media;
 use crate::nand::{Mode, Purpose, Ticket, UnitPlace};
 use std::ops::Range;
@@ -162,7 +163,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         let slots = batch.len() as u32;
         self.journal.change(slots);
         if G::TIMED {
-            self.buffer.launched().push(Launched { slots, ticket });
+            self.buffer.launched().push(BookedUnit { slots, ticket });
         }
         self.buffer.give_back(batch);
         self.close_if_full(frontier);

@@ -2,51 +2,45 @@
 //! each stream of the host, one for what is moved from each stream, and one for the pages of a map
 //! that lies apart.
 
-use super::{Hint, SLC_FRONTIER};
 use crate::config::DriveConfig;
 use crate::config::policy::Separation;
 use crate::ftl::frontier::Frontier;
+use crate::ftl::translation::Hint;
 use crate::image::image_of;
 use crate::nand::{Gear, Mode, Nand, UnitPlace};
 
-/// Lifespans of overwritten data, for separation by lifespan.
-#[derive(Clone, Debug, Default)]
-struct Lifespans {
-    /// Time of the last write of each slot, in host slots written, modulo 2^32.
-    written_at: Vec<u32>,
-    /// Exponential mean of recent lifespans, in 1/16 host slots.
-    mean: u64,
+/// The pSLC cache's frontier; that of stream `s` is `1 + s`.
+pub(super) const SLC_FRONTIER: usize = 0;
+
+image_of! {
+    /// Lifespans of overwritten data, for separation by lifespan.
+    #[derive(Clone, Debug, Default)]
+    struct Lifespans {
+        /// Time of the last write of each slot, in host slots written, modulo 2^32.
+        written_at: Vec<u32>,
+        /// Exponential mean of recent lifespans, in 1/16 host slots.
+        mean: u64,
+    }
 }
 
-image_of!(Lifespans { written_at, mean });
-
-/// See the module's documentation.
-#[derive(Clone, Debug)]
-pub(super) struct Placement {
-    /// pSLC, host streams, relocation streams, that of the map if it has one.
-    frontiers: Vec<Frontier>,
-    streams: u32,
-    /// Whether moved data shares the frontiers of the host's.
-    shared: bool,
-    separation: Separation,
-    map_apart: bool,
-    /// Whether pages of a map that lies apart are a tree's.
-    tree: bool,
-    lifespans: Lifespans,
-    /// Host slots written, coalesced ones included: the clock of lifespans.
-    host_slots: u64,
+image_of! {
+    /// See the module's documentation.
+    #[derive(Clone, Debug)]
+    pub(super) struct Placement {
+        /// pSLC, host streams, relocation streams, that of the map if it has one.
+        frontiers: Vec<Frontier>,
+        streams: u32,
+        /// Whether moved data shares the frontiers of the host's.
+        shared: bool,
+        separation: Separation,
+        map_apart: bool,
+        /// Whether pages of a map that lies apart are a tree's.
+        tree: bool,
+        lifespans: Lifespans,
+        /// Host slots written, coalesced ones included: the clock of lifespans.
+        host_slots: u64,
+    }
 }
-
-image_of!(Placement {
-    frontiers,
-    streams,
-    shared,
-    separation,
-    map_apart,
-    tree,
-    lifespans,
-    host_slots
-});
 
 impl Placement {
     pub fn new(config: &DriveConfig) -> Placement {
@@ -177,9 +171,9 @@ impl Placement {
     }
 
     fn stream_by_lifespan(&mut self, lpn: u32, is_mapped: bool) -> usize {
-        let now = self.host_slots as u32;
-        let lifespan = now.wrapping_sub(self.lifespans.written_at[lpn as usize]);
-        self.lifespans.written_at[lpn as usize] = now;
+        let written = self.host_slots as u32;
+        let lifespan = written.wrapping_sub(self.lifespans.written_at[lpn as usize]);
+        self.lifespans.written_at[lpn as usize] = written;
         if !is_mapped {
             return 0;
         }

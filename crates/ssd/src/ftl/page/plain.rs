@@ -36,19 +36,19 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         let plain = self.places_plainly();
         self.map.prefetch_each_value(&lpns[count..]);
         self.map.prefetch_each_valid(&lpns[..count]);
-        let mut taken = 0;
-        while taken < count {
-            taken += self.take_some(&lpns[taken..count]);
-            if taken == count {
+        let mut buffered = 0;
+        while buffered < count {
+            buffered += self.take_some(&lpns[buffered..count]);
+            if buffered == count {
                 break;
             }
             // Usually because the buffer is full.
-            let lpn = lpns[taken];
+            let lpn = lpns[buffered];
             let is_buffered = self.map.value(lpn) >= BUFFERED;
             if is_buffered || !plain || !self.place_plainly() {
                 self.settle_scan();
                 self.take_in(0, lpn, Hint::default());
-                taken += 1;
+                buffered += 1;
             }
         }
         self.settle_scan();

@@ -1,5 +1,6 @@
-//! Reclaim of native superblocks: when it must work, which superblock it empties, and how writes
-//! pay for it. How a superblock is emptied is in [`super::emptying`].
+//! Reclaim of native superblocks: when it must work, which superblock it empties, and the credits
+//! of writes that pay for it. How they pay is in [`super::paying`], how a superblock is emptied in
+//! [`super::emptying`].
 //!
 //! Spread over host writes, reclaim works with credits: while few superblocks are free, programming
 //! a unit of new data costs credits, and each slot of the victim that need not be moved earns one.
@@ -9,11 +10,9 @@
 use super::mover::{Mover, MoverKind};
 use super::scan::Scan;
 use super::space::Space;
-use super::{Gear, Layout, PageFtl, SLC_FRONTIER};
 use crate::config::{DriveConfig, Pace, SpareArea};
 use crate::ftl::policies::{Victim, VictimPolicy};
 use crate::image::image_of;
-use crate::nand::Mode;
 use crate::rng::Rng;
 
 /// One over the part of a superblock that is hardly worth waiting for.
@@ -22,43 +21,30 @@ const HARDLY: u32 = 32;
 /// Value of `spare_slots` for all space without valid data.
 const SPARE_IS_ALL: u64 = u64::MAX;
 
-/// Decides when reclaim works and what it empties; holds the movers.
-#[derive(Clone, Debug)]
-pub(super) struct Reclaimer {
-    /// Reclaim, folding, refresh, wear levelling.
-    movers: [Mover; 4],
-    credits: i64,
-    victim: Victim,
-    rng: Rng,
-    scan: Scan,
-    pace: Pace,
-    free_low: u32,
-    idle_free: u32,
-    /// Slots that reclaim may use beyond the valid ones; `u64::MAX`: unlimited.
-    spare_slots: u64,
-    /// Slots of a superblock that hold data, without its parity.
-    data_slots: u32,
-    /// Whether native superblocks serve as pSLC cache for the time being.
-    dynamic_slc: bool,
-    /// Superblocks that a tree's own pages may fill.
-    tree_superblocks: u32,
+image_of! {
+    /// Decides when reclaim works and what it empties; holds the movers.
+    #[derive(Clone, Debug)]
+    pub(super) struct Reclaimer {
+        /// Reclaim, folding, refresh, wear levelling.
+        movers: [Mover; 4],
+        credits: i64,
+        victim: Victim,
+        rng: Rng,
+        pace: Pace,
+        free_low: u32,
+        idle_free: u32,
+        /// Slots that reclaim may use beyond the valid ones; `u64::MAX`: unlimited.
+        spare_slots: u64,
+        /// Slots of a superblock that hold data, without its parity.
+        data_slots: u32,
+        /// Whether native superblocks serve as pSLC cache for the time being.
+        dynamic_slc: bool,
+        /// Superblocks that a tree's own pages may fill.
+        tree_superblocks: u32,
+    } afresh {
+        scan: Scan,
+    }
 }
-
-image_of!(Reclaimer {
-    movers,
-    credits,
-    victim,
-    rng,
-    pace,
-    free_low,
-    idle_free,
-    spare_slots,
-    data_slots,
-    dynamic_slc,
-    tree_superblocks
-} afresh {
-    scan
-});
 
 impl Reclaimer {
     pub fn new(
@@ -129,8 +115,8 @@ impl Reclaimer {
 
     /// Slots that can hold data when `idle_free` superblocks are free and the rest is full.
     fn usable_slots(&self, space: &Space, open: usize) -> u64 {
-        let kept = self.idle_free.saturating_add(open as u32);
-        u64::from(space.native().saturating_sub(kept)) * u64::from(self.data_slots)
+        let reserved = self.idle_free.saturating_add(open as u32);
+        u64::from(space.native().saturating_sub(reserved)) * u64::from(self.data_slots)
     }
 
     /// Whether the controller knows which addresses were never written or were trimmed: it must if
@@ -237,109 +223,4 @@ impl Reclaimer {
 
 fn victim_rng(config: &DriveConfig) -> Rng {
     Rng::named(config.ftl.seed, "victim")
-}
-
-impl<G: Gear, L: Layout> PageFtl<G, L> {
-    /// Whether reclaim must work before further writes: see [`Reclaimer::is_due`].
-    #[inline(always)]
-    pub(super) fn needs_reclaim(&self) -> bool {
-        let open = self.placement.frontiers().len();
-        self.reclaim.is_due(&self.space, self.map.live(), open)
-    }
-
-    /// Whether reclaim is due in idle time.
-    pub(super) fn wants_idle_reclaim(&self) -> bool {
-        let open = self.placement.frontiers().len();
-        let live = self.map.live();
-        self.reclaim.is_due_when_idle(&self.space, live, open)
-    }
-
-    /// Whether cuts have used up the reserve. Each cut leaves a half emptied victim and torn rows,
-    /// and many in a row can do so before one victim is empty. A free superblock then has priority,
-    /// and the emptiest superblock is the victim, whatever the policy.
-    #[inline(always)]
-    pub(super) fn is_short(&self) -> bool {
-        G::KEEPS && self.space.free() <= self.placement.streams()
-    }
-
-    /// Makes room for one unit of data that is new to the native superblocks, and leaves its
-    /// frontier open.
-    #[inline(always)]
-    pub(super) fn pay_for_unit(&mut self, from: u64, frontier: usize) {
-        if self.is_short() {
-            self.restore_reserve(from);
-        }
-        match self.reclaim.pace() {
-            Pace::Spread => {
-                self.pay_credits(from);
-                // A frontier shared with reclaim may have just been filled.
-                if !self.placement.is_open(frontier) {
-                    self.open(frontier, Mode::Native);
-                }
-            }
-            Pace::Whole => {
-                if !self.placement.is_open(frontier) {
-                    self.reclaim_whole(from, frontier);
-                    if !self.placement.is_open(frontier) {
-                        self.open(frontier, Mode::Native);
-                    }
-                }
-            }
-        }
-    }
-
-    /// Makes room for one unit of data that is moved by anything but reclaim.
-    pub(super) fn pay_for_move(&mut self, from: u64) {
-        if self.is_short() {
-            self.restore_reserve(from);
-        }
-        match self.reclaim.pace() {
-            Pace::Spread => self.pay_credits(from),
-            Pace::Whole => self.reclaim_whole(from, SLC_FRONTIER),
-        }
-    }
-
-    /// Does reclaim work until one unit is paid for, and pays for it, while few superblocks are
-    /// free.
-    #[inline(always)]
-    fn pay_credits(&mut self, from: u64) {
-        if self.needs_reclaim() {
-            self.earn_credits(from);
-            if self.needs_reclaim() {
-                self.reclaim.spend(self.unit_slots());
-            }
-        }
-    }
-
-    fn earn_credits(&mut self, from: u64) {
-        let price = i64::from(self.unit_slots());
-        while self.reclaim.credits() < price && self.needs_reclaim() {
-            let progress = self.reclaim_step(from);
-            assert!(progress.is_some(), "reclaim found no victim");
-        }
-    }
-
-    /// Empties whole victims until enough superblocks are free for `frontier` to have room. A
-    /// frontier shared with reclaim may get room on the way.
-    fn reclaim_whole(&mut self, from: u64, frontier: usize) {
-        while self.needs_reclaim() {
-            let between = self.reclaim.mover(MoverKind::Reclaim).victim.is_none();
-            let enough = self.reclaim.has_reserve(&self.space);
-            if between && enough && self.placement.is_open(frontier) {
-                return;
-            }
-            let progress = self.reclaim_step(from);
-            assert!(progress.is_some(), "reclaim found no victim");
-        }
-    }
-
-    /// Empties victims one by one, without waiting for full units.
-    #[cold]
-    fn restore_reserve(&mut self, from: u64) {
-        while self.is_short() && self.reclaim_step(from).is_some() {
-            if self.reclaim.mover(MoverKind::Reclaim).victim.is_none() {
-                self.finish_victims(from);
-            }
-        }
-    }
 }

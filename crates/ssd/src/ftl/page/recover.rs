@@ -5,7 +5,7 @@
 //! of free space against the reserve of reclaim.
 
 use super::space::{FullOf, State};
-use super::{BUFFERED, Found, GatherEntry, Gear, Layout, PageFtl, UNMAPPED};
+use super::{BUFFERED, GatherEntry, Gear, Layout, PageFtl, SlotPlace, UNMAPPED};
 use crate::config::{DriveConfig, RecoverBy};
 use crate::ftl::frontier::Frontier;
 use crate::ftl::recover::{
@@ -23,13 +23,13 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         if !G::KEEPS {
             return;
         }
-        let found = self.map.find(lpn);
-        let slot = match found {
-            Found::Media(slot) => Some(slot),
+        let newest = self.map.find(lpn);
+        let slot = match newest {
+            SlotPlace::Media(slot) => Some(slot),
             _ => None,
         };
         if let Some(media) = self.nand.media_mut() {
-            media.take_in(lpn, slot, found == Found::Buffered, tag);
+            media.take_in(lpn, slot, newest == SlotPlace::Buffered, tag);
         }
     }
 
@@ -93,21 +93,21 @@ impl<L: Layout> Recoverable for PageFtl<Recorder, L> {
     fn recover(&mut self, config: &DriveConfig, by: RecoverBy, from: u64) -> Vec<RecoveryStep> {
         self.nand.power_on(from);
         self.forget_all(config);
-        let seen = survey(&self.nand);
-        self.take_modes(&seen);
+        let superblocks = survey(&self.nand);
+        self.take_modes(&superblocks);
         let mut steps = Steps::new(from);
         let copies = match by {
             RecoverBy::Journal => self.copies_by_journal(&mut steps),
             RecoverBy::Scan => newest_copies(&self.nand),
         };
         self.take_copies(copies);
-        self.take_superblocks(&seen);
+        self.take_superblocks(&superblocks);
         self.take_map_pages();
         if by == RecoverBy::Scan {
             let hidden = self.journal.addresses().end;
             let map = self.map.values()[hidden as usize..].iter();
             let map_pages = map.filter_map(|value| value.checked_sub(1)).collect();
-            read_media(&mut self.nand, &seen, map_pages, &mut steps);
+            read_media(&mut self.nand, &superblocks, map_pages, &mut steps);
         }
         steps.done()
     }

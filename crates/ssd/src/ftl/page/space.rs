@@ -29,40 +29,28 @@ image_of_choice!(State {
     Retired
 });
 
-/// See the module's documentation.
-#[derive(Clone, Debug)]
-pub(super) struct Space {
-    candidates: Candidates,
-    state: Vec<State>,
-    mode: Vec<Mode>,
-    stream_of: Vec<u8>,
-    free: VecDeque<u32>,
-    free_slc: VecDeque<u32>,
-    slc_full: VecDeque<u32>,
-    /// Full superblocks of a tree's own, oldest first.
-    tree_full: VecDeque<u32>,
-    /// Superblocks of the static pSLC cache: the first ones.
-    slc: u32,
-    /// Number of native superblocks retired.
-    native_retired: u32,
-    /// Incremented whenever a slot in a superblock that is not a candidate becomes stale other than
-    /// by moving.
-    epoch: u64,
+image_of! {
+    /// See the module's documentation.
+    #[derive(Clone, Debug)]
+    pub(super) struct Space {
+        candidates: Candidates,
+        state: Vec<State>,
+        mode: Vec<Mode>,
+        stream_of: Vec<u8>,
+        free: VecDeque<u32>,
+        free_slc: VecDeque<u32>,
+        slc_full: VecDeque<u32>,
+        /// Full superblocks of a tree's own, oldest first.
+        tree_full: VecDeque<u32>,
+        /// Superblocks of the static pSLC cache: the first ones.
+        slc: u32,
+        /// Number of native superblocks retired.
+        native_retired: u32,
+        /// Incremented whenever a slot in a superblock that is not a candidate becomes stale other
+        /// than by moving.
+        epoch: u64,
+    }
 }
-
-image_of!(Space {
-    candidates,
-    state,
-    mode,
-    stream_of,
-    free,
-    free_slc,
-    slc_full,
-    tree_full,
-    slc,
-    native_retired,
-    epoch
-});
 
 /// The queue that a full superblock joins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,22 +5,23 @@
 
 use super::{BUFFERED, GatherEntry};
 use crate::ftl::gather::Gather;
-use crate::ftl::translation::Launched;
+use crate::ftl::translation::BookedUnit;
 use crate::image::image_of;
 
-/// See the module's documentation.
-#[derive(Clone, Debug)]
-pub(super) struct WriteBuffer {
-    gathers: Vec<Gather>,
-    /// log2 of the entries of a queue.
-    shift: u32,
-    /// Units of host data booked since the drive last asked.
-    launched: Vec<Launched>,
-    /// Room for the batch being programmed.
-    batch: Vec<GatherEntry>,
+image_of! {
+    /// See the module's documentation.
+    #[derive(Clone, Debug)]
+    pub(super) struct WriteBuffer {
+        gathers: Vec<Gather>,
+        /// log2 of the entries of a queue.
+        shift: u32,
+        /// Units of host data booked since the drive last asked.
+        launched: Vec<BookedUnit>,
+    } afresh {
+        /// Room for the batch being programmed.
+        batch: Vec<GatherEntry>,
+    }
 }
-
-image_of!(WriteBuffer { gathers, shift, launched } afresh { batch });
 
 impl WriteBuffer {
     /// Queues for `streams` streams of `slots` live entries each.
@@ -130,7 +131,7 @@ impl WriteBuffer {
 
     /// Units of host data booked since the list was last emptied.
     #[inline(always)]
-    pub fn launched(&mut self) -> &mut Vec<Launched> {
+    pub fn launched(&mut self) -> &mut Vec<BookedUnit> {
         &mut self.launched
     }
 }

@@ -28,7 +28,7 @@ static FAR: Mutex<VecDeque<Buffer>> = Mutex::new(VecDeque::new());
 
 /// A recycled buffer, if there is one.
 fn take() -> Option<Buffer> {
-    let found = NEAR.try_with(|near| {
+    let recycled = NEAR.try_with(|near| {
         let mut near = near.borrow_mut();
         if near.is_empty() {
             let mut far = FAR.lock().unwrap_or_else(PoisonError::into_inner);
@@ -37,7 +37,7 @@ fn take() -> Option<Buffer> {
         }
         near.pop_front()
     });
-    found.ok().flatten()
+    recycled.ok().flatten()
 }
 
 /// Keeps unused buffers.
@@ -203,26 +203,26 @@ impl SlotBytes {
 
 impl Clone for SlotBytes {
     fn clone(&self) -> SlotBytes {
-        let at = match &self.at {
+        let place = match &self.at {
             BytesPlace::Heap(all) => BytesPlace::Heap(all.clone()),
             BytesPlace::Shelf(shelf, place) => {
                 shelf.hold(*place);
                 BytesPlace::Shelf(shelf.clone(), *place)
             }
         };
-        SlotBytes { at, ..*self }
+        SlotBytes { at: place, ..*self }
     }
 }
 
 impl Drop for SlotBytes {
     fn drop(&mut self) {
-        let all = match &mut self.at {
+        let buffers = match &mut self.at {
             BytesPlace::Heap(all) => all.take(),
             BytesPlace::Shelf(shelf, place) => return shelf.release(*place),
         };
         // If two threads drop the last two at once, both see two: the buffers then return to the
         // heap.
-        if let Some(mut all) = all
+        if let Some(mut all) = buffers
             && Arc::strong_count(&all) == 1
             && all[0].len() == USUAL
             && let Some(own) = Arc::get_mut(&mut all)
@@ -240,10 +240,10 @@ impl Deref for SlotBytes {
         match &self.at {
             BytesPlace::Heap(None) => &[],
             BytesPlace::Heap(Some(all)) => {
-                let each = all[0].len();
+                let buffer_bytes = all[0].len();
                 // Empty ones have no buffer.
-                let buffer = start.checked_div(each).unwrap_or(0);
-                &all[buffer][start - buffer * each..][..len]
+                let buffer = start.checked_div(buffer_bytes).unwrap_or(0);
+                &all[buffer][start - buffer * buffer_bytes..][..len]
             }
             BytesPlace::Shelf(shelf, place) => &shelf.bytes(*place)[start..start + len],
         }
@@ -318,7 +318,7 @@ impl Payload {
     }
 
     /// The bytes in these places of a shelf of slots of `each` bytes, of which it is the one holder
-    /// that they count; `None`: there are none.
+    /// that they count; `None`: they have none.
     pub fn in_places(shelf: &Arc<dyn Shelf>, places: &[u32], each: u32) -> Option<Payload> {
         let (&first, rest) = places.split_first()?;
         let held = |&place: &u32| SlotBytes::held(shelf, place, each);
@@ -345,19 +345,19 @@ impl Payload {
     /// When the range lies outside.
     pub fn part(&self, range: Range<usize>) -> SlotBytes {
         assert!(range.end <= self.len, "{range:?} of {}", self.len);
-        let each = self.first.len();
-        if range.end <= each {
+        let buffer_bytes = self.first.len();
+        if range.end <= buffer_bytes {
             return self.first.part(range);
         }
-        if (range.end - 1) / each == range.start / each {
-            return self.within(range, each);
+        if (range.end - 1) / buffer_bytes == range.start / buffer_bytes {
+            return self.within(range, buffer_bytes);
         }
         let mut bytes = Vec::with_capacity(range.len());
-        let mut at = range.start;
-        while at < range.end {
-            let until = range.end.min((at / each + 1) * each);
-            bytes.extend_from_slice(&self.within(at..until, each));
-            at = until;
+        let mut start = range.start;
+        while start < range.end {
+            let until = range.end.min((start / buffer_bytes + 1) * buffer_bytes);
+            bytes.extend_from_slice(&self.within(start..until, buffer_bytes));
+            start = until;
         }
         bytes.into()
     }
@@ -416,7 +416,7 @@ mod tests {
 
     /// A recycled buffer holds the bytes last written to it, and shared ones are not recycled.
     #[test]
-    fn buffers_are_used_again_only_when_nobody_has_them() {
+    fn buffers_are_used_again_only_when_no_owner_is_left() {
         let slot = |n: u8| vec![n; USUAL];
         let payload = Payload::new(0, &[slot(1), slot(2), slot(3)].concat(), USUAL as u32);
         let kept = payload.part(USUAL..2 * USUAL);
