@@ -383,7 +383,7 @@ pub fn overwrite(
     let count = bench.slots / 2 / POINTS / share;
     let as_whole = |bytes: u64| (u128::from(bytes) * u128::from(whole) / u128::from(user)) as u64;
     let before = bench.devices.drive(0).counters().host_bytes_written;
-    let mut overwrite = Overwrite {
+    let mut result = Overwrite {
         scaled: said,
         capacity: whole,
         written: as_whole(before),
@@ -393,7 +393,7 @@ pub fn overwrite(
     };
     for method in [names::FUA, names::WRITE_FLUSH] {
         let (before, _, _) = bench.durable(method, DURABLE_BEFORE.min(bench.slots / 8));
-        overwrite.durable.push(DurableRun {
+        result.durable.push(DurableRun {
             method: method.to_owned(),
             before,
             ..DurableRun::default()
@@ -401,37 +401,31 @@ pub fn overwrite(
     }
     let most = 2 * CAPACITIES_MAX;
     let mut windows: Vec<OverwriteWindow> = Vec::new();
-    while (windows.len() as u64) < most && !overwrite.is_sustained() && !bench.is_over() {
+    while (windows.len() as u64) < most && !result.is_sustained() && !bench.is_over() {
         let points: Vec<OverwriteWindow> = (0..POINTS)
-            .map(|_| bench.point(count, &mut overwrite.longest_ns))
+            .map(|_| bench.point(count, &mut result.longest_ns))
             .filter(|point| point.rate > 0.0)
             .collect();
         if points.is_empty() {
             break;
         }
-        overwrite
-            .rates
-            .extend(points.iter().map(|point| point.rate));
-        overwrite.written += points.len() as u64 * overwrite.point_bytes;
+        result.rates.extend(points.iter().map(|point| point.rate));
+        result.written += points.len() as u64 * result.point_bytes;
         windows.push(mean_window(&points));
-        [
-            overwrite.rate_steady,
-            overwrite.waf_steady,
-            overwrite.map_steady,
-        ] = steady_by(&windows);
-        watch(overwrite.written, overwrite.needed);
+        [result.rate_steady, result.waf_steady, result.map_steady] = steady_by(&windows);
+        watch(result.written, result.needed);
     }
-    let collapses = bench.is_over() && collapses(&overwrite.rates);
+    let collapses = bench.is_over() && collapses(&result.rates);
     let last = mean_window(&windows[windows.len().saturating_sub(WINDOW)..]);
-    (overwrite.sustained, overwrite.waf) = (last.rate, last.waf);
+    (result.sustained, result.waf) = (last.rate, last.waf);
     if !bench.stopped() {
-        durable_after(&mut bench, &mut overwrite);
-        overwrite.faults = faults(bench.devices, seed)?;
+        durable_after(&mut bench, &mut result);
+        result.faults = faults(bench.devices, seed)?;
         if collapses && !kept {
-            longest_run(new_drive(whole_drive)?, &mut overwrite, seed, stop);
+            longest_run(new_drive(whole_drive)?, &mut result, seed, stop);
         }
     }
-    Ok(overwrite)
+    Ok(result)
 }
 
 /// Whether the rate lost more than half within the last half capacity.

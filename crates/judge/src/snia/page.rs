@@ -171,14 +171,14 @@ fn iops(tested: &SniaTestResult, charts: &mut Charts) -> Markup {
 fn throughput(tested: &SniaTestResult, charts: &mut Charts) -> Markup {
     let round = |row: &SniaPoint| row.round as f64;
     let name = |row: &SniaPoint| format!("{} {}", size(row), mix(row));
-    let all = grouped(tested.rows.iter(), name, round, |r| r.bytes_per_second);
+    let series = grouped(tested.rows.iter(), name, round, |r| r.bytes_per_second);
     let title = "Steady State Convergence Plot - reads and writes";
     let mut means = window_means(tested, "round-1024k");
     means.extend(window_means(tested, "round-128k"));
     html! {
         section {
             h2 { "Steady State Convergence" }
-            (chart(charts, title, ChartUnit::Throughput, Rounds, all))
+            (chart(charts, title, ChartUnit::Throughput, Rounds, series))
         }
         (steady(&tested.tracked, charts))
         section {
