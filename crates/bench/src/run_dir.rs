@@ -37,6 +37,7 @@ pub use result::{
 pub use writer::{Existing, RunWriter, write_bytes, write_json, write_text};
 
 use crate::device::TargetFacts;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssdlab_base::LabError;
 use ssdlab_load::plan::WorkloadPlan;
@@ -55,7 +56,7 @@ const PARQUET_FILE: &str = "series.parquet";
 const RESULT_FILE: &str = "result.json";
 
 /// What was run: `run.json`.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema, Deserialize)]
 pub struct RunHeader {
     /// [`FORMAT_VERSION`] of the writer.
     pub version: u32,
@@ -70,7 +71,32 @@ pub struct RunHeader {
     /// What was known of the target.
     pub target: TargetFacts,
     /// The plan, all defaults filled in ([`WorkloadPlan`] as JSON).
+    #[schemars(with = "RunHeaderPlan")]
     pub plan: serde_json::Value,
+}
+
+/// Plans of run headers, for their schema.
+#[derive(JsonSchema)]
+#[schemars(untagged)]
+#[expect(dead_code, reason = "only its schema is used")]
+enum RunHeaderPlan {
+    /// Of `ssdlab run`.
+    Run(WorkloadPlan),
+    /// Of `ssdlab qualify`.
+    Qualify {
+        /// Role and profile.
+        qualify: QualifyHeader,
+    },
+}
+
+/// What a qualification judges by.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "only its schema is used")]
+struct QualifyHeader {
+    /// Name of the role.
+    role: String,
+    /// Name of the profile.
+    profile: String,
 }
 
 impl RunHeader {

@@ -6,10 +6,12 @@ mod tell;
 mod args;
 mod cli;
 mod commands;
+mod documents;
 mod failure;
 mod groups;
 mod output;
 mod progress;
+mod schemas;
 mod target;
 
 use clap::{CommandFactory, FromArgMatches};

@@ -3,6 +3,7 @@
 pub mod age;
 pub mod draft;
 pub mod endurance;
+pub mod schemas;
 pub mod simulate;
 pub mod theory;
 pub mod validate;

@@ -9,6 +9,7 @@
 #![allow(clippy::result_large_err)]
 
 use crate::trace::replay::Replay;
+use schemars::JsonSchema;
 use serde::Serialize;
 use ssdlab_ssd::Nanos;
 
@@ -16,7 +17,7 @@ use ssdlab_ssd::Nanos;
 pub const FILL_DEPTH: u32 = 2;
 
 /// A whole run: phases one after another (`stonewall`), the jobs of a phase together.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct WorkloadPlan {
     /// The language the user wrote, with what its own output format needs back.
     pub language: Language,
@@ -53,14 +54,14 @@ impl WorkloadPlan {
 }
 
 /// Jobs that run at the same time.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct PlanPhase {
     /// Never empty.
     pub jobs: Vec<JobSpec>,
 }
 
 /// The language a plan was written in.
-#[derive(Clone, Debug, Serialize, PartialEq, Eq)]
+#[derive(Clone, Debug, Serialize, JsonSchema, PartialEq, Eq)]
 pub enum Language {
     /// A fio job file: `[global]` options as written, for fio's JSON.
     Fio {
@@ -79,7 +80,7 @@ pub enum Language {
 }
 
 /// What a DISKSPD command line asks of the report.
-#[derive(Clone, Copy, Debug, Default, Serialize, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, Serialize, JsonSchema, PartialEq, Eq)]
 pub struct DiskspdOutput {
     /// `-D`: report IOPS per interval of this many milliseconds; `None` when not asked for.
     pub bucket_ms: Option<u32>,
@@ -92,7 +93,7 @@ pub struct DiskspdOutput {
 }
 
 /// One job: `copies` streams of commands with the same description.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct JobSpec {
     /// The section's name, or DISKSPD's target.
     pub name: String,
@@ -164,7 +165,7 @@ pub struct JobSpec {
 }
 
 /// What fio adds to an order and a region; the default adds nothing.
-#[derive(Clone, Copy, Debug, Default, Serialize, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, Serialize, JsonSchema, PartialEq, Eq)]
 pub struct AddressSteps {
     /// Of a sequential order: bytes between the end of a command and the next of its kind
     /// (`rw=read:8k`). Negative values go backwards, from the region's end.
@@ -194,7 +195,7 @@ pub struct AddressSteps {
 }
 
 /// Zones of fio's `zonemode=strided`, in bytes.
-#[derive(Clone, Copy, Debug, Serialize, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema, PartialEq, Eq)]
 pub struct Zones {
     /// Bytes transferred in a zone before the next one is entered.
     pub bytes: u64,
@@ -205,7 +206,7 @@ pub struct Zones {
 }
 
 /// What a write of the job is to the drive.
-#[derive(Clone, Copy, Debug, Default, Serialize, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, Serialize, JsonSchema, PartialEq, Eq)]
 pub enum WriteAs {
     /// A write.
     #[default]
@@ -221,7 +222,7 @@ pub enum WriteAs {
 }
 
 /// Reads that check earlier writes (fio `verify`).
-#[derive(Clone, Copy, Debug, Serialize, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema, PartialEq, Eq)]
 pub struct Verify {
     /// Read everything back after each pass (`do_verify`).
     pub after: bool,
@@ -239,7 +240,7 @@ pub struct Verify {
 }
 
 /// How a job depends on other jobs and on its own results.
-#[derive(Clone, Copy, Debug, Default, Serialize, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, Serialize, JsonSchema, PartialEq)]
 pub struct JobDependencies {
     /// Number of its group of jobs (fio `new_group`, `stonewall`).
     pub group: u32,
@@ -267,7 +268,7 @@ impl JobDependencies {
 }
 
 /// A share of the commands of a flow.
-#[derive(Clone, Copy, Debug, Serialize, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema, PartialEq, Eq)]
 pub struct FlowShare {
     /// Jobs with the same number share.
     pub id: u32,
@@ -276,7 +277,7 @@ pub struct FlowShare {
 }
 
 /// Whom a job that ends takes with it.
-#[derive(Clone, Copy, Debug, Serialize, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema, PartialEq, Eq)]
 pub enum ExitScope {
     /// Jobs of its group that run.
     Group,
@@ -287,7 +288,7 @@ pub enum ExitScope {
 }
 
 /// When a rate is steady: one criterion over a window of whole seconds.
-#[derive(Clone, Copy, Debug, Serialize, PartialEq)]
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema, PartialEq)]
 pub struct SteadyRateCriterion {
     /// Bytes per second rather than commands per second.
     pub bandwidth: bool,
@@ -301,17 +302,20 @@ pub struct SteadyRateCriterion {
     pub window_s: u32,
     /// Time before the first window.
     #[serde(serialize_with = "nanos")]
+    #[schemars(with = "u64")]
     pub ramp: Nanos,
 }
 
 /// A latency to keep and how to judge it.
-#[derive(Clone, Copy, Debug, Serialize, PartialEq)]
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema, PartialEq)]
 pub struct LatencyTarget {
     /// Commands should complete within this time.
     #[serde(serialize_with = "nanos")]
+    #[schemars(with = "u64")]
     pub limit: Nanos,
     /// Time over which a depth is judged.
     #[serde(serialize_with = "nanos")]
+    #[schemars(with = "u64")]
     pub window: Nanos,
     /// Per cent of the commands that must keep the limit.
     pub percentile: f64,
@@ -326,7 +330,7 @@ impl AddressSteps {
 }
 
 /// Sizes in per cent, which only a target's capacity turns into bytes.
-#[derive(Clone, Copy, Debug, Default, Serialize, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, Serialize, JsonSchema, PartialEq, Eq)]
 pub struct CapacityShares {
     /// [`JobSpec::offset`] in per cent of the capacity.
     pub offset: Option<u8>,
@@ -380,7 +384,7 @@ impl Default for JobSpec {
 }
 
 /// Which operations, in what share.
-#[derive(Clone, Copy, Debug, Serialize, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema, PartialEq, Eq)]
 pub enum Mix {
     /// Reads only.
     Read,
@@ -396,7 +400,7 @@ pub enum Mix {
 }
 
 /// Where the next command goes.
-#[derive(Clone, Debug, Serialize, PartialEq)]
+#[derive(Clone, Debug, Serialize, JsonSchema, PartialEq)]
 pub enum Order {
     /// One after another, wrapping at the region's end.
     Sequential {
@@ -421,7 +425,7 @@ pub enum Order {
 }
 
 /// Which addresses are likelier.
-#[derive(Clone, Debug, Serialize, PartialEq)]
+#[derive(Clone, Debug, Serialize, JsonSchema, PartialEq)]
 pub enum Distribution {
     /// All alike.
     Uniform,
@@ -459,7 +463,7 @@ pub enum Distribution {
 }
 
 /// One command size with its weight.
-#[derive(Clone, Copy, Debug, Serialize, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema, PartialEq, Eq)]
 pub struct BlockSize {
     /// A multiple of 512.
     pub bytes: u32,
@@ -479,26 +483,30 @@ impl BlockSize {
 }
 
 /// When to start counting and when to stop.
-#[derive(Clone, Copy, Debug, Default, Serialize)]
+#[derive(Clone, Copy, Debug, Default, Serialize, JsonSchema)]
 pub struct JobTiming {
     /// From the start of the phase until its first command.
     #[serde(serialize_with = "nanos", skip_serializing_if = "is_zero")]
+    #[schemars(with = "u64")]
     pub delay: Nanos,
     /// Run but do not count (fio `ramp_time`, DISKSPD `-W`).
     #[serde(serialize_with = "nanos")]
+    #[schemars(with = "u64")]
     pub ramp: Nanos,
     /// Count for this time (fio `runtime`, DISKSPD `-d`); `None`: until `io_limit`.
     #[serde(serialize_with = "optional_nanos")]
+    #[schemars(with = "Option<u64>")]
     pub run: Option<Nanos>,
     /// Go on for all of `run`, ignoring `io_limit`.
     pub time_based: bool,
     /// Keep the load up after counting (DISKSPD `-C`).
     #[serde(serialize_with = "nanos")]
+    #[schemars(with = "u64")]
     pub cool_down: Nanos,
 }
 
 /// What makes writes durable.
-#[derive(Clone, Copy, Debug, Default, Serialize, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, Serialize, JsonSchema, PartialEq, Eq)]
 pub struct WriteDurability {
     /// Every write is durable when it completes (fio `sync`/`dsync`, DISKSPD `-Sw`).
     pub fua: bool,
@@ -509,7 +517,7 @@ pub struct WriteDurability {
 }
 
 /// Rate limits and pauses, per copy.
-#[derive(Clone, Copy, Debug, Serialize, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema, PartialEq, Eq)]
 pub struct JobRateLimits {
     /// Bytes per second for reads, writes, trims; 0 = unlimited.
     pub rate_bytes: [u64; 3],
@@ -517,11 +525,13 @@ pub struct JobRateLimits {
     pub rate_iops: [u64; 3],
     /// Pause after every `think_blocks` commands.
     #[serde(serialize_with = "nanos")]
+    #[schemars(with = "u64")]
     pub think: Nanos,
     /// Commands between pauses, at least 1 when `think` is not zero.
     pub think_blocks: u32,
     /// Time at work between pauses, instead of a number of commands; zero: by commands.
     #[serde(serialize_with = "nanos")]
+    #[schemars(with = "u64")]
     pub think_after: Nanos,
     /// Rates are means: the times between commands are drawn from an exponential distribution
     /// instead of all being the same.
@@ -530,7 +540,7 @@ pub struct JobRateLimits {
 }
 
 /// Contents of writes.
-#[derive(Clone, Copy, Debug, Serialize, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema, PartialEq, Eq)]
 pub struct WritePayload {
     /// Per cent of each block that a compressor removes; 0 = random data.
     pub compress_pct: u8,
@@ -539,7 +549,7 @@ pub struct WritePayload {
 }
 
 /// Repeated contents of writes, as fio makes them: in units of the smallest write.
-#[derive(Clone, Copy, Debug, Serialize, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema, PartialEq, Eq)]
 pub struct Dedupe {
     /// Share of the units that repeat earlier contents, 0 to 100.
     pub percent: u8,

@@ -10,6 +10,7 @@ use crate::clients::{ClientLimits, ClientListener, ConnectedClient};
 use crate::log::ServerLog;
 use crate::power::{CutMoment, PowerControl, PowerError, PowerStatus};
 use crate::socket::{Address, SocketStream};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::Path;
@@ -52,7 +53,7 @@ pub enum ControlRequest {
 }
 
 /// An answer of the power switch.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
 pub struct ControlReply {
     /// Whether the request succeeded.
     pub ok: bool,

@@ -5,13 +5,14 @@ use crate::analysis::{
     SteadyState, WriteCliff, latency, series, steady, steady_state, write_cliff,
 };
 use crate::record::{JobRecord, OpStats, PhaseCounters, RunEnding, RunRecord};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssdlab_base::check::SelfCheck;
 use ssdlab_load::plan::WorkloadPlan;
 use ssdlab_ssd::{Nanos, Op};
 
 /// What a run gave: `result.json`.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema, Deserialize)]
 pub struct RunResult {
     /// [`FORMAT_VERSION`] of the writer.
     pub version: u32,
@@ -34,7 +35,7 @@ pub struct RunResult {
 }
 
 /// What a phase as a whole shows.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema, Deserialize)]
 pub struct PhaseResult {
     /// Phase number, from 0.
     pub phase: usize,
@@ -50,7 +51,7 @@ pub struct PhaseResult {
 }
 
 /// Totals of one job over its counted part.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema, Deserialize)]
 pub struct JobResult {
     /// Phase number, from 0.
     pub phase: usize,
@@ -70,7 +71,7 @@ pub struct JobResult {
 }
 
 /// Totals of one kind of command.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema, Deserialize)]
 pub struct OpResult {
     /// `read`, `write`, `trim`, `flush`, `write_zeroes`.
     pub op: String,
@@ -89,7 +90,7 @@ pub struct OpResult {
 }
 
 /// A latency distribution in figures, ns.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema, Deserialize)]
 pub struct LatencySummary {
     /// Mean.
     pub mean_ns: f64,
@@ -104,7 +105,7 @@ pub struct LatencySummary {
 }
 
 /// One percentile.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize, PartialEq)]
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema, Deserialize, PartialEq)]
 pub struct Percentile {
     /// 0 to 100.
     pub percent: f64,
@@ -113,7 +114,7 @@ pub struct Percentile {
 }
 
 /// A self-check.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema, Deserialize)]
 pub struct CheckRow {
     /// What was checked.
     pub name: String,

@@ -57,11 +57,7 @@ pub fn inspect(args: &Inspect) -> Result<CommandExit, CliFailure> {
     }
     let found = inspect::drives(&args.what, args.device_type.as_deref())?;
     if args.json {
-        let value = |drive: &inspect::InspectedDrive| {
-            let (inspection, forecasts) = (&drive.inspection, &drive.forecasts);
-            serde_json::json!({ "inspection": inspection, "forecasts": forecasts })
-        };
-        print_json(&found.iter().map(value).collect::<Vec<_>>())?;
+        print_json(&found)?;
     } else {
         let text = |drive: &inspect::InspectedDrive| {
             inspect::text::text(&drive.inspection, &drive.forecasts)

@@ -3,6 +3,7 @@
 use super::machine::{LifeDrive, OpLatencies};
 use super::sample::{LifeSample, three};
 use super::{SimulationGear, SimulationPlan};
+use schemars::JsonSchema;
 use serde::Serialize;
 use ssdlab_base::check::{SelfCheck, failures};
 use ssdlab_drives::rests_on::RestsOn;
@@ -19,7 +20,7 @@ const VALID_CLASSES: usize = 50;
 const ERASE_CELLS: usize = 600;
 
 /// The drive, as far as reclaim sees it.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct DriveFacts {
     /// Name in the catalogue.
     pub name: String,
@@ -81,7 +82,7 @@ impl DriveFacts {
 }
 
 /// Latency of a kind of command under the load, ns.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct LoadLatency {
     /// Kind.
     pub op: &'static str,
@@ -137,7 +138,7 @@ impl LoadLatency {
 }
 
 /// Where the array's work of the load went.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct PurposeWork {
     /// `host`, `relocation`, `map` and so on.
     pub purpose: &'static str,
@@ -148,7 +149,7 @@ pub struct PurposeWork {
 }
 
 /// How worn the superblocks are.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct SuperblockErases {
     /// Of the superblock with the fewest.
     pub min: u32,
@@ -163,7 +164,7 @@ pub struct SuperblockErases {
 }
 
 /// Everything about a life but its samples. No wall time: the same plan gives the same bytes.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Simulation {
     /// `ssdlab-simulation`.
     pub format: &'static str,
@@ -235,7 +236,7 @@ pub struct Simulation {
 
 /// Statistics and events of NVMe Flexible Data Placement under the load (FDP Statistics log, FDP
 /// Events log). A reclaim unit is a superblock, a handle is a write stream.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct FdpStatistics {
     /// Type of the handles: `persistently isolated` or `initially isolated`.
     pub handles: &'static str,

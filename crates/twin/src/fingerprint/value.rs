@@ -2,13 +2,14 @@
 
 use super::burst::median;
 use super::probes::Probe;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// A value is stated when its interval is within this part of it.
 pub(super) const STATED: f64 = 0.1;
 
 /// A value of the drive.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct FingerprintValue {
     /// Key of the drive file that it decides, or a name of our own.
     pub key: &'static str,

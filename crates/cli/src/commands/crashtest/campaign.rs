@@ -40,7 +40,7 @@ pub fn judge(
         }
     })?;
     match args.json {
-        true => print_json(&report.to_json())?,
+        true => print_json(&report.document())?,
         false => print(&report.render())?,
     }
     Ok(verdict(out, &report))

@@ -12,6 +12,7 @@
 
 mod attach;
 mod check;
+mod document;
 mod files;
 mod loops;
 mod mounts;
@@ -22,6 +23,7 @@ mod settings;
 mod tidy;
 
 pub use attach::{AttachedDrive, ScriptOptions};
+pub use document::{CampaignDocument, LostWriteDocument, MinimalLossDocument};
 pub use record::{END_OF_RECORDING, Recording, RecordingStore, mark, record};
 pub use results::{CutRecord, ScriptReport};
 pub use run::{COULD_NOT, ScriptOutcome};

@@ -1,11 +1,12 @@
 //! Results of a campaign of scripts.
 
+use super::document::{CampaignDocument, MinimalLossDocument};
 use crate::crashtest::{CutVerdict, MinimalLoss, Occasion};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 
 /// One cut, as a line of `results.jsonl`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
 pub struct CutRecord {
     /// How to run it again.
     pub token: String,
@@ -25,25 +26,6 @@ pub struct CutRecord {
     pub marks: usize,
     /// Pieces of commands that it lost.
     pub lost: usize,
-}
-
-fn minimal_json(minimal: &MinimalLoss) -> Value {
-    let lost = minimal.lost.iter().map(|lost| {
-        json!({
-            "command": lost.command,
-            "offset": lost.offset,
-            "bytes": lost.len,
-            "after_flush": lost.after_flush,
-            "before_flush": lost.before_flush,
-        })
-    });
-    json!({
-        "token": minimal.token.to_string(),
-        "message": minimal.message,
-        "checks": minimal.checks,
-        "is_smallest": minimal.is_smallest,
-        "lost": lost.collect::<Vec<_>>(),
-    })
 }
 
 /// All of a campaign.
@@ -74,18 +56,18 @@ impl ScriptReport {
     }
 
     /// All of it for other programs.
-    pub fn to_json(&self) -> Value {
-        json!({
-            "stream": self.stream,
-            "cuts_chosen": self.chosen,
-            "cuts": self.lines.len(),
-            "stopped": self.stopped,
-            "passed": self.count(CutVerdict::Passed),
-            "application": self.count(CutVerdict::Application),
-            "drive": self.count(CutVerdict::Drive),
-            "results": self.lines,
-            "minimal": self.minimal.as_ref().map(minimal_json),
-        })
+    pub fn document(&self) -> CampaignDocument<'_> {
+        CampaignDocument {
+            stream: &self.stream,
+            cuts_chosen: self.chosen,
+            cuts: self.lines.len(),
+            stopped: self.stopped,
+            passed: self.count(CutVerdict::Passed),
+            application: self.count(CutVerdict::Application),
+            drive: self.count(CutVerdict::Drive),
+            results: &self.lines,
+            minimal: self.minimal.as_ref().map(MinimalLossDocument::from),
+        }
     }
 
     /// How many cuts there were of each kind: `: any 50 (3 failed), ...`.
