@@ -18,19 +18,23 @@ hot=${CARGO_TARGET_DIR:-target}/release/ssdlab-hot
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 count() { # path
-  valgrind --tool=callgrind --callgrind-out-file="$work/out" --collect-atstart=no \
-    --toggle-collect='ssdlab_hot::measured*' "$hot" "$1" 2>"$work/log" ||
-    { cat "$work/log" >&2; return 1; }
+  valgrind --tool=callgrind --callgrind-out-file="$work/out-$1" --collect-atstart=no \
+    --toggle-collect='ssdlab_hot::measured*' "$hot" "$1" 2>"$work/log-$1" ||
+    { cat "$work/log-$1" >&2; return 1; }
   local found
-  found=$(sed -n 's/.*Collected : \([0-9]*\)$/\1/p' "$work/log")
+  found=$(sed -n 's/.*Collected : \([0-9]*\)$/\1/p' "$work/log-$1")
   # Fewer are none: the measured function was not recognised.
   [ "${found:-0}" -gt 1000000 ] || { echo "$1: no instructions counted" >&2; return 1; }
-  echo "$found"
+  echo "$1 $found"
 }
 compiler=$(rustc --version)
+export -f count
+export hot work
 {
   echo "compiler $compiler"
-  for path in "${paths[@]}"; do echo "$path $(count "$path")"; done
+  # Two at a time: counts do not depend on it.
+  printf '%s\n' "${paths[@]}" | xargs -P 2 -I{} bash -c 'count {} >"$work/count-{}"'
+  for path in "${paths[@]}"; do cat "$work/count-$path"; done
 } >"$work/now"
 if [ "${1:-}" = update ]; then
   cp "$work/now" "$baseline"

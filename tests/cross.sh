@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # Builds the program for other machines and systems with the libraries that rustup has, runs it
 # there, and compares what it prints and writes with the program of this machine: `musl` in a root
-# of BusyBox alone, `aarch64` under qemu-user, `windows` under Wine. Programs are those of the dev
-# profile. Without what it needs, a part says so in a line that begins with SKIPPED.
-# Usage: bash tests/cross.sh path/of/ssdlab [musl|aarch64|windows]...
+# of BusyBox alone, `aarch64` under qemu-user, `windows` under Wine; `release` is the release build of
+# this machine. The others are built in the dev profile. Without what it needs, a part says so in a
+# line that begins with SKIPPED.
+# Usage: bash tests/cross.sh path/of/ssdlab [musl|aarch64|windows|release]...
 set -euo pipefail
 ssdlab=$(realpath "$1")
 shift
@@ -43,7 +44,7 @@ use_it() {
   mkdir "$to"
   cp examples/drives/small.toml "$to/"
   (cd "$to"
-    "$@" drives list --json
+    "$@" list drives --json
     "$@" simulate --drive small.toml --load zipf:1.2 --until 2x --quiet --json --out simulated
     "$@" run --profile jesd219-enterprise --runtime 1s --target drive:small.toml --quiet \
       --format json --out run
@@ -78,6 +79,7 @@ aarch64() {
     build "$triple" aarch64-linux-gnu-gcc qemu-aarch64 || return 0
   compare aarch64 qemu-aarch64 -L /usr/aarch64-linux-gnu "$target/cross/$triple/debug/ssdlab"
 }
+release() { compare release "$target/release/ssdlab"; }
 windows() {
   local triple=x86_64-pc-windows-gnu wine=/usr/lib/wine/wine64
   [ -x "$wine" ] || { skip windows "wine64 is not installed" && return; }

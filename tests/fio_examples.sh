@@ -35,7 +35,7 @@ if [ -z "$examples" ]; then
   fetch || { skip fio_examples "fio's source package cannot be fetched by apt-get"; exit 0; }
   examples=$work/examples
 fi
-cargo build --quiet -p ssdlab-bench --example fio_files --example fio_commands
+cargo build --quiet --workspace --example fio_files --example fio_commands
 programs=${CARGO_TARGET_DIR:-target}/debug/examples
 {
   cat <<'HEAD'

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Fuzzes the parsers of foreign bytes; the targets are in crates/fuzz.
 #
-#   bash tests/fuzz.sh                    all targets, 2 s each: what continuous integration runs
+#   bash tests/fuzz.sh                    all targets, 2 s each, as tests/all.sh does
 #   bash tests/fuzz.sh --seconds 60 NAME  one target, longer, another seed with --seed 2
 #   bash tests/fuzz.sh --hours 8 NAME     libFuzzer, guided by coverage, on stable Rust; needs a
 #                                         C++ compiler. Inputs with new coverage gather in
@@ -10,6 +10,7 @@
 #                                         crates/fuzz/corpus/NAME
 #   bash tests/fuzz.sh --replay FILE NAME runs one input
 #
+# SSDLAB_FUZZ names the program if it is built; otherwise this builds it.
 # An input that breaks a target is left in target/fuzz-findings. Add it to the tests of its parser.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -54,6 +55,8 @@ case "${1:-}" in
     mv -t "$kept" "$merged"/*
     ;;
   *)
-    exec cargo run --quiet --profile test -p ssdlab-fuzz -- --findings "$target/fuzz-findings" "$@"
+    build=(cargo run --quiet --profile test -p ssdlab-fuzz --)
+    [ -z "${SSDLAB_FUZZ:-}" ] || build=("$SSDLAB_FUZZ")
+    exec "${build[@]}" --findings "$target/fuzz-findings" "$@"
     ;;
 esac

@@ -118,15 +118,17 @@ else
   fi
 fi
 
-# The program alone is compiled again; the build that was given is put back.
+# The program alone is compiled again, beside a copy of what it is linked from: others may be running
+# the build that was given.
 static=$work/ssdlab-static
 linked() {
-  local code=0
-  cp -a "$ssdlab" "$work/dynamic"
-  cargo rustc -q --profile "$profile" -p ssdlab --bin ssdlab -- -C target-feature=+crt-static \
-    2>"$work/static.log" && cp "$ssdlab" "$static" || code=$?
-  rm -f "$ssdlab" && cp -a "$work/dynamic" "$ssdlab"
-  return "$code"
+  local built copy=$work/build
+  built=$(dirname "$ssdlab")
+  mkdir -p "$copy/${built##*/}"
+  cp -a --reflink=auto "$built"/{deps,build,.fingerprint} "$copy/${built##*/}/" &&
+    CARGO_TARGET_DIR=$copy cargo rustc -q --profile "$profile" -p ssdlab --bin ssdlab -- \
+      -C target-feature=+crt-static 2>"$work/static.log" &&
+    mv "$copy/${built##*/}/ssdlab" "$static" && rm -rf "$copy"
 }
 if [ "$(id -u)" != 0 ] || ! command -v busybox >/dev/null; then
   skip "packages: static binary" "needs root and busybox"
@@ -191,7 +193,7 @@ contained() {
   cp Containerfile "$work/context/" && cp "$static" "$work/context/target/release/ssdlab"
   build build -q --isolation chroot -t ssdlab -f Containerfile "$work/context" &&
     build from --name ssdlab-run ssdlab &&
-    build run --isolation chroot ssdlab-run -- ssdlab drives list
+    build run --isolation chroot ssdlab-run -- ssdlab list drives
 }
 if [ "$(id -u)" != 0 ] || ! command -v buildah >/dev/null; then
   skip "packages: container" "needs root and buildah"

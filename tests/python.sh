@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Builds the Python package, installs it into a virtual environment of its own, and tests it there:
-# types, examples, tests, the notebook, a sweep on Dask whose workers are killed.
+# types, examples, tests, the notebook, a sweep on Dask whose workers are killed. The same wheel is
+# then tested on the oldest and the newest other Python that is installed, with no package but pytest.
 #
 #   bash tests/python.sh [SSDLAB]
 #
@@ -49,3 +50,26 @@ export SSDLAB=$ssdlab PYTHONDONTWRITEBYTECODE=1
 "$venv/bin/mypy" --strict --no-error-summary --cache-dir "$venv/mypy" \
   --disable-error-code=import-untyped --disable-error-code=unused-ignore "$tests"
 "$venv/bin/python" -m pytest -q -p no:cacheprovider --rootdir "$tests" "$tests"
+
+# Interpreters of other versions that run the wheel, by version: path.
+others() {
+  local folder path version own
+  own=$("$venv/bin/python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+  for path in /usr/bin/python3.? /usr/bin/python3.?? "$HOME"/.*env/versions/3.*/bin/python3; do
+    version=$("$path" -c 'import sys, venv; print("%d.%d" % sys.version_info[:2])' 2>/dev/null) ||
+      continue
+    case $version in "$own" | 3.[0-8]) ;; *) echo "$version $path" ;; esac
+  done | sort -V -u -k 1,1 | sed -n '1p;$p' | uniq
+}
+mapfile -t found < <(others)
+[ ${#found[@]} = 2 ] || skip "python: three versions" "installed beside this one: ${found[*]:-none}"
+for other in "${found[@]}"; do
+  read -r version path <<<"$other"
+  [ -x "$venv-$version/bin/pytest" ] ||
+    { "$path" -m venv "$venv-$version" && "$venv-$version/bin/pip" install -q "pytest>=8"; }
+  "$venv-$version/bin/pip" install -q --disable-pip-version-check --no-deps --force-reinstall \
+    "$wheels"/*.whl
+  echo "-- $("$venv-$version/bin/python" --version)"
+  "$venv-$version/bin/python" -m pytest -q -p no:cacheprovider --rootdir "$tests" \
+    "$tests"/test_{crash,docs,lives,serve}.py
+done

@@ -63,7 +63,8 @@ def with_json(command=()):
     if command and re.search(r"^ +--json\b", text, re.M):
         yield " ".join(command)
     if not command or "<COMMAND>" in text or "Commands:" in text:
-        names = re.findall(r"^  ([a-z][a-z-]+)  +\S", text, re.M)
+        # The program's own help has two commands in a line.
+        names = re.findall(r"^  ([a-z][a-z-]+)  +\S" if command else r"  ([a-z]+)  +\S", text, re.M)
         for name in dict.fromkeys(names):
             if name != "help" and len(command) < 2:
                 yield from with_json((*command, name))

@@ -29,20 +29,19 @@ small="--drive examples/drives/small.toml"
   >/dev/null
 "$ssdlab" age patriot-wildfire-120gb --until 200GB --quiet --out lived >/dev/null
 
-# tests/results.sh checks qualify, snia and run, tests/vm.sh checks conform, which needs a guest;
-# smart prints smartctl's JSON.
-elsewhere="conform smart qualify snia run"
+# tests/results.sh checks qualify, snia and run, tests/vm.sh checks conform, which needs a guest.
+elsewhere="conform qualify snia run"
 commands() {
   cat <<LIST
-drives-list 0 drives list --json
+drives-list 0 list drives --json
 drives-show 0 drives show consumer-sata-1tb --json
 drives-show 0 drives show tlc-client-nvme-1tb --json
 drives-known 0 drives known --json
 drives-known 0 drives known INTEL --json
 drives-validate 0,1 drives validate intel-dc-s3700-200gb --capacity 1GiB --json
 drives-validate 0,1 drives validate tlc-client-nvme-1tb --capacity 1GiB --json
-policies 0 policies --json
-profiles 0 profiles --json
+policies 0 list policies --json
+profiles 0 list profiles --json
 crashtest-presets 0 crashtest presets --json
 trace 0 trace show examples/traces/zfs-2010-emulation-5-datasets.csv.gz --json
 reproduce-list 0 reproduce --list --json
@@ -52,6 +51,7 @@ simulation 0 simulate $small --until 2s --read-pct 30 --quiet --out s2 --json
 grid 0 simulate $small --until 1x --sweep ftl.victim=greedy,fifo --quiet --out s3 --json
 check-drive 0 check kept --json
 check-file 0 check saved.ssd --json
+inspect 0 inspect lived drive:consumer-sata-1tb --json
 inspect 0,1,3 inspect $(ls "$samples"/*.json | head -12 | tr '\n' ' ') --json
 result 0 report a --json
 compare 0 compare a b --json
@@ -62,11 +62,11 @@ fingerprint 0,1,3 fingerprint drive:consumer-sata-1tb --quiet --out print --json
 twin 0 twin fit examples/twin.csv --capacity 960GB --latency examples/latency.csv --quiet --out twin --json
 life 0 age patriot-wildfire-120gb --until 100GB --quiet --out life --json
 endurance 0 endurance intel-710-100gb --capacity 1GiB --money --price 649 --quiet --json
-mirror 0 mirror intel-710-100gb intel-710-100gb --seeds 1 --json
-zil-parameters 0 zil --parameters --json
-tier 0,1 tier consumer-sata-1tb --duration 2s --quiet --out tier --json
-months 0,1 months intel-dc-s3700-200gb --days 7 --quiet --out months --json
-oltp 0,1 oltp intel-dc-s3700-200gb --months 1 --quiet --out oltp --json
+mirror 0 endurance --mirror intel-710-100gb intel-710-100gb --seeds 1 --json
+zil-parameters 0 host zil --parameters --json
+tier 0,1 host tier consumer-sata-1tb --duration 2s --quiet --out tier --json
+months 0,1 host months intel-dc-s3700-200gb --days 7 --quiet --out months --json
+oltp 0,1 host oltp intel-dc-s3700-200gb --months 1 --quiet --out oltp --json
 prediction 0 twin predict twin --load uniform --json
 prediction 0 twin predict twin --load zipf:0.8 --rate 40k --rate 90% --json
 theory 0 theory --quiet --out theory --json

@@ -1,5 +1,7 @@
-# Sourced by tests/all.sh: steps whose times are printed, one after the other or in the background.
-# `$work` is a folder for their logs.
+# Sourced by tests/all.sh and tests/outer.sh: steps whose times are printed, one after the other or
+# in the background, and the count of skipped checks. `$work` is a folder for their logs.
+export SSDLAB_SKIPS=$work/skips
+: >"$SSDLAB_SKIPS"
 step_names=() step_times=()
 declare -A step_pids=() step_logs=()
 
@@ -48,5 +50,13 @@ table() {
   echo "== times"
   for at in "${!step_names[@]}"; do printf '%8s s  %s\n' "${step_times[at]}" "${step_names[at]}"; done
   printf '%8s s  all, wall time\n' "$(seconds "$all_began" "$EPOCHREALTIME")"
+}
+# Prints what was skipped. When CI is set, one is enough to fail.
+skips() {
+  local count
+  count=$(wc -l <"$SSDLAB_SKIPS")
+  cat "$SSDLAB_SKIPS"
+  echo "$count skipped"
+  [ -z "${CI:-}" ] || [ "$count" = 0 ]
 }
 all_began=$EPOCHREALTIME

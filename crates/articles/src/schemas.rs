@@ -11,5 +11,5 @@ pub const SCHEMAS: &[DocumentSchema] = &[
         "Output of `ssdlab reproduce --list --json`",
     ),
     DocumentSchema::of::<Vec<ReproductionRow>>("reproduce", "Output of `ssdlab reproduce --json`"),
-    DocumentSchema::of::<MirrorPairs>("mirror", "Output of `ssdlab mirror --json`"),
+    DocumentSchema::of::<MirrorPairs>("mirror", "Output of `ssdlab endurance --mirror --json`"),
 ];

@@ -138,9 +138,14 @@ impl LabError {
         match self {
             _ if !self.hint().is_empty() => self.hint(),
             LabError::BadValue { .. } => {
-                "sizes are written 4KiB or 1.6TB, times 500ms or 30m; `ssdlab options fio` and \
-                 `ssdlab options diskspd` list what the workload languages take"
+                "sizes are written 4KiB or 1.6TB, times 500ms or 30m; `ssdlab list options \
+                 fio` and `ssdlab list options diskspd` list what the workload languages take"
             }
+            LabError::File {
+                action: "reading",
+                source,
+                ..
+            } if source.kind() == std::io::ErrorKind::NotFound => "check the path",
             LabError::File { source, .. } | LabError::Io { source, .. } => {
                 usual_hint(source.kind())
             }

@@ -2,8 +2,8 @@
 
 use crate::commands::{
     age, check, compare, conform, crashtest, create, diagnose, drives, endurance, fingerprint,
-    generate, inspect, mark, mirror, months, oltp, policies, power, profiles, pull, qualify,
-    report, reproduce, run, serve, simulate, smart, snia, theory, tier, trace, twin, zil,
+    generate, host, inspect, list, mark, power, pull, qualify, report, reproduce, run, serve,
+    simulate, snia, theory, trace, twin,
 };
 use crate::failure::{CliFailure, CommandExit};
 use clap::{CommandFactory, Parser, Subcommand};
@@ -15,18 +15,14 @@ use std::path::PathBuf;
     name = "ssdlab",
     version,
     max_term_width = 80,
-    after_help = "\
-Targets:
-  drive:NAME   a modelled drive of the catalogue, in virtual time (drives list)
-  drive:X.toml a modelled drive of your own
-  drive:PATH   one that `age` or `simulate --save` left, or a checkpoint
-  null:SIZE    completes everything at once: measures ssdlab itself
-  PATH         a file (created, or overwritten with --overwrite) or a block
-               device (writes need its serial number: --serial)
+    after_long_help = "\
+Targets: drive:NAME of the catalogue (`ssdlab list drives`) or drive:FILE.toml,
+drive:PATH that `age` or `simulate --save` left, null:SIZE (measures ssdlab
+itself), a file (--overwrite), or a block device (writes need --serial).
 
 Exit codes: 0 pass or done, 1 the drive fails the role or `check` found damage,
-2 an error or a failed self-check, 3 the evidence does not decide, 130 stopped
-by a second Ctrl-C (the first one ends the run and keeps what was measured)."
+2 an error or a failed self-check, 3 the evidence does not decide or the run was
+stopped (Ctrl-C keeps what was measured), 130 a second Ctrl-C quit at once."
 )]
 pub struct Cli {
     /// What to do.
@@ -47,8 +43,8 @@ pub enum CliCommand {
     Create(create::Create),
     /// Serve a drive directory to other programs: over NBD, or as a file for losetup.
     Serve(serve::Serve),
-    /// Look for damage in a drive directory or a saved drive, and have back what can be had.
-    Check(check::CheckArgs),
+    /// Look for damage in a drive directory or a saved drive, and recover what is readable.
+    Check(check::Check),
     /// The power switch of a served drive: off, on, or off at a chosen moment.
     Power(power::PowerArgs),
     /// Cut the power of a real drive many times, and prove whether it keeps what it promised.
@@ -58,23 +54,18 @@ pub enum CliCommand {
     /// Boot guests, and hold what their hypervisor promised against what reached the drive.
     Conform(conform::Conform),
     /// In a workload of crashtest: report the writes acknowledged so far.
+    #[command(hide = true)]
     Mark(mark::MarkArgs),
-    /// The catalogue of modelled drives.
-    Drives(drives::DrivesArgs),
-    /// Read the health that a real drive reports, and forecast when it will be worn out.
+    /// The catalogue of modelled drives: show one, check, make or add your own.
+    Drives(drives::Drives),
+    /// What has a name: drives, profiles, policies, options of fio and DISKSPD.
+    List(list::List),
+    /// Read the health that a drive reports, real or modelled, and forecast when it is worn out.
     Inspect(inspect::Inspect),
     /// Print a run directory's results again, and rewrite its report.html.
     Report(report::ReportArgs),
     /// Put several runs side by side.
     Compare(compare::Compare),
-    /// The workloads that have a name, with their sources.
-    Profiles {
-        /// Print this one, a fio job file.
-        name: Option<String>,
-        /// As JSON.
-        #[arg(long, conflicts_with = "name")]
-        json: bool,
-    },
     /// Run the SNIA Performance Test Specification on a modelled drive.
     Snia(snia::Snia),
     /// Look at a trace, or turn it into another format.
@@ -89,41 +80,21 @@ pub enum CliCommand {
     Age(Box<age::AgeArgs>),
     /// Endurance of drives under JESD219's enterprise stream, against their ratings.
     Endurance(endurance::EnduranceArgs),
-    /// Do two mirrored drives wear out together? The gap between their deaths, over seeds.
-    Mirror(mirror::MirrorArgs),
-    /// The health that a saved modelled drive reports by SMART.
-    Smart(smart::SmartArgs),
-    /// Every policy of reclaim and placement, with its parameter and its paper.
-    Policies {
-        /// As JSON.
-        #[arg(long)]
-        json: bool,
-    },
     /// Compare write amplification with closed forms and a reference simulator.
     Theory(theory::Theory),
     /// Run the experiments of five articles and put every published figure beside ours.
     Reproduce(reproduce::Reproduce),
-    /// Load a target as the intent log of ZFS does, and show the access pattern.
-    Zil(zil::ZilArgs),
-    /// Age a drive under a file system with TRIM at once, in batches, or never.
-    Months(Box<months::MonthsArgs>),
-    /// A write-back cache tier of drives in front of slow disks, as in Storage Spaces Direct.
-    Tier(Box<tier::TierArgs>),
-    /// Transactions of a database, month after month, as a drive ages under it.
-    Oltp(Box<oltp::OltpArgs>),
-    /// The options of fio and DISKSPD that are understood.
-    Options {
-        /// Which language.
-        #[arg(value_enum)]
-        language: generate::WorkloadLanguage,
-    },
+    /// Hosts as loads: ZFS's intent log, a cache tier, a file system, a database.
+    Host(host::Host),
     /// Shell completions, on standard output.
+    #[command(hide = true)]
     Completions {
         /// Which shell.
         #[arg(value_enum)]
         shell: clap_complete::Shell,
     },
     /// Man pages, into a directory.
+    #[command(hide = true)]
     Man {
         /// Where to; created if needed.
         directory: PathBuf,
@@ -149,10 +120,10 @@ impl CliCommand {
             CliCommand::Conform(args) => conform::run(&args),
             CliCommand::Mark(args) => mark::make_mark(&args),
             CliCommand::Drives(args) => drives::drives(&args.action),
+            CliCommand::List(args) => list::list(&args),
             CliCommand::Inspect(args) => inspect::inspect(&args),
             CliCommand::Report(args) => report::report(&args),
             CliCommand::Compare(args) => compare::compare(&args),
-            CliCommand::Profiles { name, json } => profiles::profiles(name.as_deref(), json),
             CliCommand::Snia(args) => snia::snia(&args),
             CliCommand::Trace(args) => trace::trace(&args.action),
             CliCommand::Simulate(args) => simulate::simulate(&args),
@@ -160,16 +131,9 @@ impl CliCommand {
             CliCommand::Fingerprint(args) => fingerprint::fingerprint(&args),
             CliCommand::Age(args) => age::age(&args),
             CliCommand::Endurance(args) => endurance::endurance(&args),
-            CliCommand::Mirror(args) => mirror::mirror(&args),
-            CliCommand::Smart(args) => smart::smart(&args),
-            CliCommand::Policies { json } => policies::policies(json),
             CliCommand::Theory(args) => theory::theory(&args),
             CliCommand::Reproduce(args) => reproduce::reproduce(&args),
-            CliCommand::Zil(args) => zil::zil(&args),
-            CliCommand::Months(args) => months::months(&args),
-            CliCommand::Tier(args) => tier::tier(&args),
-            CliCommand::Oltp(args) => oltp::oltp(&args),
-            CliCommand::Options { language } => generate::options(language),
+            CliCommand::Host(args) => host::host(&args),
             CliCommand::Completions { shell } => generate::completions(shell, &mut Cli::command()),
             CliCommand::Man { directory } => generate::man(&directory, Cli::command()),
         }

@@ -17,6 +17,17 @@ pub enum CommandExit {
     Unknown = 3,
 }
 
+impl CommandExit {
+    /// `Good` if the condition holds, else `otherwise`.
+    pub fn good_if(condition: bool, otherwise: CommandExit) -> CommandExit {
+        if condition {
+            CommandExit::Good
+        } else {
+            otherwise
+        }
+    }
+}
+
 impl From<QualifyOutcome> for CommandExit {
     fn from(outcome: QualifyOutcome) -> CommandExit {
         match outcome {

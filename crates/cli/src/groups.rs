@@ -1,74 +1,75 @@
-//! The commands in `ssdlab --help`, by what one wants; first the three that a newcomer needs.
+//! `ssdlab --help`: the commands in groups, two in a line, so that a terminal of 24 lines shows
+//! them all. Full sentences stand in the help of each command.
 
 use clap::Command;
-use ssdlab_view::text::wrap;
 
-/// Every command once.
-const GROUPS: [(&str, &[&str]); 6] = [
-    ("Start here", &["qualify", "inspect", "drives"]),
+/// A command and what it is for, in a few words.
+type Entry = (&'static str, &'static str);
+
+/// Every command that is not hidden, once; in the order in which people need them.
+const GROUPS: [(&str, &[Entry]); 4] = [
     (
-        "Measure",
+        "Judge and measure",
         &[
-            "run",
-            "fingerprint",
-            "report",
-            "compare",
-            "trace",
-            "profiles",
-            "snia",
-            "options",
+            ("qualify", "is it good for a role?"),
+            ("inspect", "health, wear, forecast"),
+            ("run", "fio, DISKSPD, a trace"),
+            ("fingerprint", "find caches, spare area"),
+            ("report", "a run's results again"),
+            ("compare", "runs side by side"),
+            ("trace", "look at traces, convert"),
+            ("snia", "SNIA's performance test"),
         ],
     ),
     (
-        "Modelled drives over their lives",
+        "Modelled drives",
         &[
-            "diagnose",
-            "simulate",
-            "twin",
-            "age",
-            "smart",
-            "endurance",
-            "mirror",
-            "policies",
-            "theory",
-        ],
-    ),
-    ("Hosts as loads", &["zil", "tier", "months", "oltp"]),
-    (
-        "Drives that hold data, and power cuts",
-        &[
-            "create",
-            "serve",
-            "power",
-            "check",
-            "crashtest",
-            "mark",
-            "pull",
-            "conform",
+            ("drives", "the catalogue, your own"),
+            ("list", "drives, profiles, options"),
+            ("simulate", "WAF, wear, IOPS, latency"),
+            ("diagnose", "what makes it slow"),
+            ("age", "a whole life, worn drive"),
+            ("endurance", "against ratings; mirrors"),
+            ("host", "ZFS, S2D, files, MySQL"),
+            ("twin", "fit a model, predict"),
         ],
     ),
     (
-        "Articles and this program",
-        &["reproduce", "completions", "man"],
+        "Power cuts, and drives that hold data",
+        &[
+            ("crashtest", "cut under your program"),
+            ("pull", "cut a real drive"),
+            ("create", "make a drive with data"),
+            ("serve", "over NBD, or as a file"),
+            ("power", "switch a served drive"),
+            ("check", "find damage, recover"),
+            ("conform", "hypervisors' promises"),
+        ],
+    ),
+    (
+        "Published figures beside ours",
+        &[
+            ("reproduce", "those of five articles"),
+            ("theory", "WAF by closed forms"),
+        ],
     ),
 ];
-/// Columns of the names, and of a line.
+/// Columns of a name, and of the first command of a line.
 const NAME: usize = 13;
-const LINE: usize = 80;
+const HALF: usize = 40;
 
-fn listed(command: &Command) -> String {
+fn listed() -> String {
     let mut text = String::new();
-    for (head, names) in GROUPS {
+    for (head, entries) in GROUPS {
         text += &format!("{head}:\n");
-        for name in names {
-            let about = command.find_subcommand(name).and_then(Command::get_about);
-            let about = about.map(ToString::to_string).unwrap_or_default();
-            let names = std::iter::once(*name).chain(std::iter::repeat(""));
-            for (line, name) in wrap(&about, LINE - NAME - 2).iter().zip(names) {
-                text += &format!("  {name:NAME$}{line}\n");
+        for pair in entries.chunks(2) {
+            let mut line = String::new();
+            for (name, words) in pair {
+                line += &format!("{:HALF$}", format!("  {name:NAME$}{words}"));
             }
+            text += line.trim_end();
+            text.push('\n');
         }
-        text.push('\n');
     }
     text
 }
@@ -76,9 +77,10 @@ fn listed(command: &Command) -> String {
 /// `command` with its subcommands in groups.
 pub fn grouped(command: Command) -> Command {
     let template = format!(
-        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{}\
-         Options:\n{{options}}{{after-help}}",
-        listed(&command)
+        "{{about-with-newline}}\n\
+         Usage: ssdlab COMMAND ...     `ssdlab COMMAND --help` has options and examples\n\n\
+         {}{{after-help}}",
+        listed().trim_end()
     );
     command.help_template(template)
 }
@@ -89,23 +91,44 @@ mod tests {
     use crate::cli::Cli;
     use clap::CommandFactory;
 
+    /// A terminal's columns and lines.
+    const LINE: usize = 80;
+    const LINES: usize = 24;
+
     #[test]
-    fn every_command_stands_in_one_group_and_lines_fit() {
+    fn every_command_stands_in_one_group_and_the_help_fits_a_terminal() {
         let command = Cli::command();
-        for sub in command.get_subcommands() {
-            let of = |names: &[&str]| names.iter().filter(|n| **n == sub.get_name()).count();
-            let count: usize = GROUPS.iter().map(|(_, names)| of(names)).sum();
+        let entries = || GROUPS.iter().flat_map(|(_, entries)| *entries);
+        let visible: Vec<&Command> = command
+            .get_subcommands()
+            .filter(|c| !c.is_hide_set())
+            .collect();
+        for sub in &visible {
+            let count = entries()
+                .filter(|(name, _)| *name == sub.get_name())
+                .count();
             assert_eq!(count, 1, "{}", sub.get_name());
         }
-        let help = grouped(command).render_help().to_string();
-        assert!(
-            help.lines().all(|line| line.chars().count() <= LINE),
-            "{help}"
-        );
-        let at = |text: &str| {
-            help.find(text)
-                .unwrap_or_else(|| panic!("{text} in {help}"))
-        };
-        assert!(at("Start here:") < at("qualify") && at("qualify") < at("simulate"));
+        assert_eq!(entries().count(), visible.len());
+        assert!(visible.len() <= 26, "{} commands", visible.len());
+        // The second command of a line begins where those of other lines do.
+        for (name, words) in GROUPS
+            .iter()
+            .flat_map(|(_, entries)| entries.iter().step_by(2))
+        {
+            assert!(2 + NAME + words.len() < HALF, "{name}: {words}");
+        }
+        let mut command = grouped(command);
+        let help = command.render_help().to_string();
+        assert!(help.lines().count() < LINES, "{help}");
+        for help in [help, command.render_long_help().to_string()] {
+            let fits = help.lines().all(|line| line.chars().count() <= LINE);
+            assert!(fits, "{help}");
+            let position = |text: &str| {
+                help.find(text)
+                    .unwrap_or_else(|| panic!("{text} in {help}"))
+            };
+            assert!(position("qualify") < position("simulate"));
+        }
     }
 }

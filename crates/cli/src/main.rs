@@ -11,12 +11,14 @@ mod failure;
 mod groups;
 mod output;
 mod progress;
+mod renamed;
 mod schemas;
 mod target;
 
 use clap::{CommandFactory, FromArgMatches};
 use cli::Cli;
 use failure::CliFailure;
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 #[global_allocator]
@@ -25,6 +27,11 @@ static MEMORY: ssdlab_base::huge_pages::HugePages = ssdlab_base::huge_pages::Hug
 fn main() -> ExitCode {
     #[cfg(target_os = "linux")]
     commands::conform::guest_if_called();
+    let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
+    if let Err(refusal) = renamed::refuse_former_names(&arguments) {
+        tell!("{}", CliFailure::Lab(refusal));
+        return ExitCode::from(2);
+    }
     let matches = groups::grouped(Cli::command()).get_matches();
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     match cli.command.run() {

@@ -43,7 +43,7 @@ pub fn run_dir(args: &OutputArgs, name: &str, now: Utc) -> (PathBuf, Existing) {
 /// A directory made before a run starts, so that a place that cannot be written is found at once.
 /// Whatever of it is still empty in the end is removed again.
 pub struct ReservedDir {
-    made: Vec<PathBuf>,
+    created: Vec<PathBuf>,
 }
 
 impl ReservedDir {
@@ -55,9 +55,9 @@ impl ReservedDir {
         let missing = path
             .ancestors()
             .take_while(|p| !p.as_os_str().is_empty() && !p.exists());
-        let made: Vec<PathBuf> = missing.map(Path::to_owned).collect();
+        let created: Vec<PathBuf> = missing.map(Path::to_owned).collect();
         std::fs::create_dir_all(path).map_err(|error| LabError::file("creating", path, error))?;
-        let reserved = ReservedDir { made };
+        let reserved = ReservedDir { created };
         let used = std::fs::read_dir(path)
             .map_err(|error| LabError::file("reading", path, error))?
             .next()
@@ -74,14 +74,14 @@ impl ReservedDir {
 
 impl Drop for ReservedDir {
     fn drop(&mut self) {
-        for path in &self.made {
+        for path in &self.created {
             // Fails, as it should, when there is something in it.
             let _ = std::fs::remove_dir(path);
         }
     }
 }
 
-/// Columns of the terminal, between 60 and 160; 80 when standard output is none.
+/// Columns of the terminal, between 60 and 160; 80 when standard output is not a terminal.
 pub fn terminal_width() -> usize {
     let size = console::Term::stdout().size_checked();
     size.map_or(80, |(_, columns)| usize::from(columns).clamp(60, 160))
@@ -106,6 +106,21 @@ pub fn print(text: &str) -> Result<(), CliFailure> {
 /// When standard output cannot be written.
 pub fn print_json(value: &impl serde::Serialize) -> Result<(), CliFailure> {
     print(&pretty(value)?)
+}
+
+/// Prints a result: as indented JSON, or as text for people.
+///
+/// # Errors
+/// When standard output cannot be written.
+pub fn print_result<T: AsRef<str>>(
+    json: bool,
+    value: &impl serde::Serialize,
+    text: impl FnOnce() -> T,
+) -> Result<(), CliFailure> {
+    if json {
+        return print_json(value);
+    }
+    print(text().as_ref())
 }
 
 fn pretty(value: &impl serde::Serialize) -> Result<String, LabError> {
@@ -140,7 +155,7 @@ pub fn self_checked(failures: &[String]) -> CommandExit {
     }
 }
 
-/// Says something to the person, unless they asked for quiet.
+/// Writes a line to standard error, unless `quiet`.
 pub fn say(quiet: bool, text: &str) {
     if !quiet {
         tell!("{text}");

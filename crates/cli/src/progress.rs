@@ -20,9 +20,9 @@ use std::time::{Duration, Instant};
 /// When the system refuses the handler.
 pub fn stop_on_signal() -> Result<Arc<AtomicBool>, LabError> {
     let stop = Arc::new(AtomicBool::new(false));
-    let seen = Arc::clone(&stop);
+    let signalled = Arc::clone(&stop);
     ctrlc::set_handler(move || {
-        if seen.swap(true, Ordering::Relaxed) {
+        if signalled.swap(true, Ordering::Relaxed) {
             std::process::exit(130);
         }
         tell!("\nstopping: what was measured is kept (once more to quit at once)");

@@ -1,12 +1,12 @@
 //! JSON Schemas of the documents of this program beyond those of the crates.
 
-use crate::commands::PolicyTable;
+use crate::commands::list::policies::PolicyTable;
 use crate::documents::{ComparedRun, SavedDriveReport};
 use ssdlab_base::schema::DocumentSchema;
 
 /// Each document by name.
 const SCHEMAS: &[DocumentSchema] = &[
-    DocumentSchema::of::<PolicyTable>("policies", "Output of `ssdlab policies --json`"),
+    DocumentSchema::of::<PolicyTable>("policies", "Output of `ssdlab list policies --json`"),
     DocumentSchema::of::<Vec<ComparedRun>>("compare", "Output of `ssdlab compare --json`"),
     DocumentSchema::of::<SavedDriveReport>("check-file", "Output of `ssdlab check FILE --json`"),
 ];
@@ -29,7 +29,7 @@ const TABLES: &[&[DocumentSchema]] = &[
 ];
 
 /// Every document, by name.
-pub fn all() -> Vec<&'static DocumentSchema> {
+pub fn documents() -> Vec<&'static DocumentSchema> {
     let mut documents: Vec<_> = TABLES.iter().copied().flatten().collect();
     documents.sort_unstable_by_key(|document| document.name);
     documents

@@ -7,7 +7,7 @@ use ssdlab_base::schema::DocumentSchema;
 
 /// Each document by name.
 pub const SCHEMAS: &[DocumentSchema] = &[
-    DocumentSchema::of::<Vec<DriveSummary>>("drives-list", "Output of `ssdlab drives list --json`"),
+    DocumentSchema::of::<Vec<DriveSummary>>("drives-list", "Output of `ssdlab list drives --json`"),
     DocumentSchema::of::<DriveDescription>(
         "drives-show",
         "Output of `ssdlab drives show NAME --json`",

@@ -63,12 +63,28 @@ fn full_key(given: &str) -> Result<&'static str, LabError> {
         .map(|(key, ..)| *key)
         .find(|key| *key == given || last(key))
         .ok_or_else(|| {
-            let all: Vec<&str> = keys::ALL.iter().map(|(key, ..)| *key).collect();
+            let nearest = match nearest(given) {
+                Some(key) => format!("did you mean {key}? "),
+                None => String::new(),
+            };
             LabError::refused(
                 format!("a drive has no parameter `{given}` that can be set"),
-                format!("these can be: op, {}", all.join(", ")),
+                format!("{nearest}`ssdlab simulate --list-settings` lists all"),
             )
         })
+}
+
+/// The parameter whose full name, or last part, is most like `given`, if one is.
+fn nearest(given: &str) -> Option<&'static str> {
+    /// Similarity below which a name is not a likely misspelling.
+    const LIKELY: f64 = 0.85;
+    let likeness = |key: &str| {
+        let last = key.split_once('.').map_or(key, |(_, last)| last);
+        strsim::jaro_winkler(given, key).max(strsim::jaro_winkler(given, last))
+    };
+    let keys = keys::ALL.iter().map(|(key, ..)| (likeness(key), *key));
+    let best = keys.max_by(|(a, _), (b, _)| a.total_cmp(b))?;
+    (best.0 >= LIKELY).then_some(best.1)
 }
 
 impl DriveSetting {

@@ -11,9 +11,12 @@ use ssdlab_base::schema::DocumentSchema;
 pub const SCHEMAS: &[DocumentSchema] = &[
     DocumentSchema::of::<ZfsParameters>(
         "zil-parameters",
-        "Output of `ssdlab zil --parameters --json`",
+        "Output of `ssdlab host zil --parameters --json`",
     ),
-    DocumentSchema::of::<ScenarioDocument<TierRuns>>("tier", "Output of `ssdlab tier --json`"),
-    DocumentSchema::of::<ScenarioDocument<&[Months]>>("months", "Output of `ssdlab months --json`"),
-    DocumentSchema::of::<ScenarioDocument<&[Oltp]>>("oltp", "Output of `ssdlab oltp --json`"),
+    DocumentSchema::of::<ScenarioDocument<TierRuns>>("tier", "Output of `ssdlab host tier --json`"),
+    DocumentSchema::of::<ScenarioDocument<&[Months]>>(
+        "months",
+        "Output of `ssdlab host months --json`",
+    ),
+    DocumentSchema::of::<ScenarioDocument<&[Oltp]>>("oltp", "Output of `ssdlab host oltp --json`"),
 ];

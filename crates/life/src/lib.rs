@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+pub mod adopt;
 pub mod age;
 pub mod draft;
 pub mod endurance;

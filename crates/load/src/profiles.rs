@@ -87,8 +87,11 @@ impl WorkloadProfile {
                 .filter(|known| known.split('-').any(|part| name.contains(part)))
                 .collect();
             let hint = match near[..] {
-                [] => "`ssdlab profiles` lists them".to_owned(),
-                _ => format!("there are {}; `ssdlab profiles` lists all", near.join(", ")),
+                [] => "`ssdlab list profiles` lists them".to_owned(),
+                _ => format!(
+                    "there are {}; `ssdlab list profiles` lists all",
+                    near.join(", ")
+                ),
             };
             LabError::refused(format!("`{name}` is no profile"), hint)
         })
@@ -134,7 +137,7 @@ impl WorkloadProfile {
     /// What a list shows.
     ///
     /// # Errors
-    /// As [`WorkloadProfile::plan`].
+    /// As [`Profile::plan`].
     pub fn summary(&self) -> Result<ProfileSummary, LabError> {
         let plan = self.plan(None, None)?;
         let longest = |phase: &PlanPhase| {

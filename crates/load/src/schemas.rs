@@ -6,7 +6,10 @@ use ssdlab_base::schema::DocumentSchema;
 
 /// Each document by name.
 pub const SCHEMAS: &[DocumentSchema] = &[
-    DocumentSchema::of::<Vec<ProfileSummary>>("profiles", "Output of `ssdlab profiles --json`"),
+    DocumentSchema::of::<Vec<ProfileSummary>>(
+        "profiles",
+        "Output of `ssdlab list profiles --json`",
+    ),
     DocumentSchema::of::<TraceDocument>(
         "trace",
         "Output of `ssdlab trace show FILE --json`; of several files, an array of these",

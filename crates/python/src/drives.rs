@@ -72,7 +72,7 @@ pub fn drive_names() -> PyResult<Vec<String>> {
     catalogue::names().map_err(lab)
 }
 
-/// Facts of a drive as JSON: what `ssdlab drives list --json` has, with its parameters.
+/// Facts of a drive as JSON: what `ssdlab list drives --json` has, with its parameters.
 #[pyfunction]
 pub fn drive_facts(drive: NamedDrive) -> PyResult<String> {
     let found = drive.open().map_err(lab)?;

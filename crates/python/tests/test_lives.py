@@ -135,8 +135,8 @@ def test_a_whole_life(tmp_path: Path, cli: str) -> None:
     theirs = run_cli(cli, "age", SMALL, "--until", "50%", "--fast", "--json", "--quiet",
                      "--out", str(tmp_path / "old"))
     assert json.loads(theirs) == aged.facts
-    smart = subprocess.run([cli, "smart", str(tmp_path / "drive.ssd")], capture_output=True)
-    assert smart.returncode == 0
+    health = subprocess.run([cli, "inspect", str(tmp_path / "drive.ssd")], capture_output=True)
+    assert health.returncode == 0
 
 
 def test_theory_is_what_was_published() -> None:

@@ -238,7 +238,8 @@ impl Lint {
         }
         let empty = ended.0.iter().filter(|notes| notes.is_empty()).count();
         if empty > 0 {
-            text.push_str(&format!("{empty} sessions without a command\n"));
+            let sessions = if empty == 1 { "session" } else { "sessions" };
+            text.push_str(&format!("{empty} {sessions} without a command\n"));
         }
         if ended.1 > 0 {
             text.push_str(&format!("and {} more sessions\n", ended.1));

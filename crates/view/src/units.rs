@@ -5,6 +5,11 @@ use ssdlab_ssd::{Bytes, Nanos};
 /// Shown where a number was not measured or is not known.
 pub const NOTHING: &str = "-";
 
+/// `1 cut`, `2 cuts`: how many there are of what `singular` names.
+pub fn plural(count: u64, singular: &str) -> String {
+    format!("{count} {singular}{}", if count == 1 { "" } else { "s" })
+}
+
 /// A rate or a count without its unit: `0.8`, `220`, `12.3k`, `1.20M`.
 ///
 /// Rounded to three significant places from 1,000 on; [`NOTHING`] when not finite.

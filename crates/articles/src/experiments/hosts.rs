@@ -89,7 +89,7 @@ pub(crate) static MONTHS: Experiment<MonthsMeasure, (MonthsTrim, MonthsDirection
     run: half_a_year,
 };
 
-/// Bytes that drives are scaled down to, as `ssdlab tier` and `ssdlab months` do.
+/// Bytes that drives are scaled down to, as `ssdlab host tier` and `ssdlab host months` do.
 const CACHE: u64 = 4 << 30;
 const DISK: u64 = 2 << 30;
 const TIER_TIME: Nanos = Nanos::from_secs(20);

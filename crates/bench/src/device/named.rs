@@ -28,7 +28,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 /// The forms of a target's name, for hints.
-pub const TARGET_HINT: &str = "a target is drive:NAME (see `ssdlab drives list`), drive:PATH \
+pub const TARGET_HINT: &str = "a target is drive:NAME (see `ssdlab list drives`), drive:PATH \
      of a saved or aged drive, null:SIZE, a file, a block device or an NVMe generic device";
 
 /// A target's name, understood.

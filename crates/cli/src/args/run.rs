@@ -23,7 +23,7 @@ pub struct RunArgs {
     /// A fio job file.
     #[arg(value_name = "JOB.fio")]
     pub job: Option<PathBuf>,
-    /// A workload by name (see `ssdlab profiles`).
+    /// A workload by name (see `ssdlab list profiles`).
     #[arg(long, value_name = "NAME", conflicts_with = "job")]
     pub profile: Option<String>,
     /// Commands outstanding: of a profile's last phase, or of a trace (32 unless given).
@@ -95,10 +95,12 @@ impl ReplayArgs {
 
     /// What to do with addresses beyond the target's end.
     pub fn fit(&self) -> AddressFit {
-        match (self.wrap, self.scale) {
-            (true, _) => AddressFit::Wrap,
-            (_, true) => AddressFit::Scale,
-            _ => AddressFit::Refuse,
+        if self.wrap {
+            AddressFit::Wrap
+        } else if self.scale {
+            AddressFit::Scale
+        } else {
+            AddressFit::Refuse
         }
     }
 }

@@ -47,26 +47,26 @@ pub fn age(args: &AgeArgs) -> Result<CommandExit, CliFailure> {
         None => Ageing::begin(&plan)?,
         Some((drive, standing)) => Ageing::resume(&plan, drive, standing)?,
     };
-    let mut seen = Instant::now();
+    let mut last_said = Instant::now();
     let quiet = args.output.quiet;
     let mut series = AgeingSeriesFile::begin(&dir.join("series.csv"), ageing.rows())?;
     let mut watch = |row: &AgeingSample| {
         series.push(row);
-        if seen.elapsed() > Duration::from_secs(5) {
-            seen = Instant::now();
+        if last_said.elapsed() > Duration::from_secs(5) {
+            last_said = Instant::now();
             say(quiet, &row.to_string());
         }
     };
-    let lived = ageing.live(Some(&keep), &mut watch, &stop)?;
+    let lifetime = ageing.live(Some(&keep), &mut watch, &stop)?;
     let wall = start.elapsed().as_secs_f64();
-    write_file(&dir.join("series.csv"), &csv(&lived.rows))?;
-    write_json(&dir.join("result.json"), &lived.life)?;
+    write_file(&dir.join("series.csv"), &csv(&lifetime.rows))?;
+    write_json(&dir.join("result.json"), &lifetime.life)?;
     if args.output.json {
-        print_json(&lived.life)?;
+        print_json(&lifetime.life)?;
     } else {
-        print(&summary(&lived.life))?;
+        print(&summary(&lifetime.life))?;
     }
-    let programs = lived.drive.counters().nand_programs;
+    let programs = lifetime.drive.counters().nand_programs;
     say(
         quiet,
         &format!(
@@ -75,18 +75,18 @@ pub fn age(args: &AgeArgs) -> Result<CommandExit, CliFailure> {
             dir.display()
         ),
     );
-    if lived.life.stopped {
+    if lifetime.life.stopped {
         let path = keep.path.display();
         say(
             quiet,
             &format!("stopped; go on with `ssdlab age --resume {path} --until ...`"),
         );
     }
-    if self_checked(&failures(&lived.life.checks)) == CommandExit::Error {
+    if self_checked(&failures(&lifetime.life.checks)) == CommandExit::Error {
         return Ok(CommandExit::Error);
     }
-    let stopped = lived.life.stopped;
-    let bytes = lived.save(place, &plan)?;
+    let stopped = lifetime.life.stopped;
+    let bytes = lifetime.save(place, &plan)?;
     say(
         quiet,
         &format!("saved the drive: {}", units::decimal_bytes(bytes as f64)),
@@ -103,9 +103,10 @@ pub fn age(args: &AgeArgs) -> Result<CommandExit, CliFailure> {
 
 /// Where the drive goes that the life leaves behind.
 fn place(args: &AgeArgs, dir: &Path) -> Result<SaveTarget, LabError> {
-    let over = match args.output.replace {
-        true => OverwritePolicy::Replace,
-        false => OverwritePolicy::Refuse,
+    let over = if args.output.replace {
+        OverwritePolicy::Replace
+    } else {
+        OverwritePolicy::Refuse
     };
     let usual = dir.join(left::DRIVE_FILE);
     SaveTarget::reserve(args.save.as_ref().unwrap_or(&usual), over)

@@ -1,4 +1,4 @@
-//! `ssdlab check`: what is in a drive directory or a saved drive, and what can be had back.
+//! `ssdlab check`: what is in a drive directory or a saved drive, and what of it is readable.
 
 use crate::documents::SavedDriveReport;
 use crate::failure::{CliFailure, CommandExit};
@@ -20,12 +20,12 @@ Examples:
   ssdlab check aged.ssd              a drive saved by `age` or `simulate --save`
 
 Exit codes: 0 whole, 1 damaged (repaired or not), 2 it cannot be read, or
-nothing can be had back.")]
-pub struct CheckArgs {
+nothing can be recovered.")]
+pub struct Check {
     /// A drive directory, a saved drive, or the results of `ssdlab age`.
     #[arg(value_name = "DRIVE_DIR|FILE")]
     pub path: PathBuf,
-    /// Write what can be had back of a damaged drive directory to this new directory. The damaged
+    /// Write what is readable of a damaged drive directory to this new directory. The damaged
     /// one is not changed.
     #[arg(long, value_name = "NEW_DIR")]
     pub repair: Option<PathBuf>,
@@ -37,8 +37,8 @@ pub struct CheckArgs {
 /// Looks at a drive and changes nothing.
 ///
 /// # Errors
-/// When it cannot be read, is none, or nothing of it can be had back.
-pub fn check(args: &CheckArgs) -> Result<CommandExit, CliFailure> {
+/// When it cannot be read, is not a drive, or cannot be recovered.
+pub fn check(args: &Check) -> Result<CommandExit, CliFailure> {
     if let Some(file) = left::saved_file(&args.path) {
         return check_saved(args, &file);
     }
@@ -51,12 +51,12 @@ pub fn check(args: &CheckArgs) -> Result<CommandExit, CliFailure> {
     };
     let repaired = repaired.as_ref();
     if args.json {
-        let mut found = directory::json(&checked);
-        found.repaired = repaired.map(|(to, wrong)| RepairReport {
+        let mut result = directory::json(&checked);
+        result.repaired = repaired.map(|(to, wrong)| RepairReport {
             directory: to.to_path_buf(),
             wrong: wrong.clone(),
         });
-        print_json(&found)?;
+        print_json(&result)?;
     } else {
         let mut text = directory::text(&args.path, &checked);
         if let Some((to, wrong)) = repaired {
@@ -71,13 +71,13 @@ pub fn check(args: &CheckArgs) -> Result<CommandExit, CliFailure> {
         print(&text)?;
     }
     let wrong = repaired.is_some_and(|(_, wrong)| wrong.is_some());
-    Ok(match checked.damages.is_empty() && !wrong {
-        true => CommandExit::Good,
-        false => CommandExit::Fails,
-    })
+    Ok(CommandExit::good_if(
+        checked.damages.is_empty() && !wrong,
+        CommandExit::Fails,
+    ))
 }
 
-fn check_saved(args: &CheckArgs, file: &Path) -> Result<CommandExit, CliFailure> {
+fn check_saved(args: &Check, file: &Path) -> Result<CommandExit, CliFailure> {
     if args.repair.is_some() {
         return Err(LabError::refused(
             format!(

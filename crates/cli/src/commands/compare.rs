@@ -3,7 +3,7 @@
 use super::report::label;
 use crate::documents::ComparedRun;
 use crate::failure::{CliFailure, CommandExit};
-use crate::output::{print, print_json, say, write_file};
+use crate::output::{print, print_json, print_result, say, write_file};
 use clap::Args;
 use ssdlab_base::LabError;
 use ssdlab_bench::report::{RunReport, terminal};
@@ -78,17 +78,14 @@ pub fn compare(args: &Compare) -> Result<CommandExit, CliFailure> {
 
 fn fleet(args: &Compare) -> Result<CommandExit, CliFailure> {
     let rows = page::fleet::fleet(&args.run_dirs);
-    match args.json {
-        true => print_json(&rows)?,
-        false => print(&page::fleet::fleet_text(&rows))?,
-    }
+    print_result(args.json, &rows, || page::fleet::fleet_text(&rows))?;
     if let Some(file) = &args.html {
         write_file(file, &page::fleet::fleet_page(&rows, file))?;
         say(false, &format!("\npage: {}", file.display()));
     }
-    // A fleet of which nothing can be read is an error; its rows say why.
-    Ok(match rows.iter().any(page::fleet::FleetRow::is_readable) {
-        true => CommandExit::Good,
-        false => CommandExit::Error,
-    })
+    // A fleet without a readable run is an error; its rows say why.
+    Ok(CommandExit::good_if(
+        rows.iter().any(page::fleet::FleetRow::is_readable),
+        CommandExit::Error,
+    ))
 }

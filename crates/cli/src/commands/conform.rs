@@ -1,7 +1,7 @@
 //! `ssdlab conform`: what a hypervisor's guests are promised against what reaches the drive.
 
 use crate::failure::{CliFailure, CommandExit};
-use crate::output::{print, print_json};
+use crate::output::print_result;
 use crate::progress::stop_on_signal;
 use clap::Args;
 use serde_json::json;
@@ -89,10 +89,7 @@ pub fn run(args: &Conform) -> Result<CommandExit, CliFailure> {
     };
     let stop = stop_on_signal()?;
     let report = conform(&plan, &stop, &mut |line| tell!("{line}"))?;
-    match args.json {
-        true => print_json(&json!(report))?,
-        false => print(&report.render())?,
-    }
+    print_result(args.json, &json!(report), || report.render())?;
     if let Some(trouble) = &report.trouble {
         tell!("error: {trouble}");
         return Ok(CommandExit::Error);

@@ -23,7 +23,7 @@ pub struct Create {
     /// The directory; must be new or empty.
     #[arg(value_name = "DRIVE_DIR")]
     pub directory: PathBuf,
-    /// Which drive: a name of the catalogue (`ssdlab drives list`) or a TOML file.
+    /// Which drive: a name of the catalogue (`ssdlab list drives`) or a TOML file.
     #[arg(long, value_name = "NAME")]
     pub drive: Option<String>,
     /// An aged drive instead: a saved one, the results of `ssdlab age`, or a checkpoint. It is as
@@ -66,14 +66,14 @@ pub fn create(args: &Create) -> Result<CommandExit, CliFailure> {
 
 /// Returns the drive's title, and the bytes that it offers.
 fn fresh(directory: &Path, name: &str, size: Option<&str>) -> Result<(String, u64), LabError> {
-    let found = catalogue::open(name)?;
+    let drive = catalogue::open(name)?;
     let size = size.map(parse_size).transpose()?;
     let config = match size {
-        Some(bytes) => scaling::sized(&found.config, bytes)?.config,
-        None => found.config.clone(),
+        Some(bytes) => scaling::sized(&drive.config, bytes)?.config,
+        None => drive.config.clone(),
     };
-    DriveDir::create(directory, &config, &found.file.title)?;
-    Ok((found.file.title, config.user_bytes))
+    DriveDir::create(directory, &config, &drive.file.title)?;
+    Ok((drive.file.title, config.user_bytes))
 }
 
 fn used(directory: &Path, file: &Path) -> Result<(String, u64), LabError> {

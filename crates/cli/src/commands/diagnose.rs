@@ -5,7 +5,7 @@ mod args;
 pub use args::Diagnose;
 
 use crate::failure::{CliFailure, CommandExit};
-use crate::output::{print, print_json, say};
+use crate::output::{print_result, say};
 use crate::progress::stop_on_signal;
 use crate::target::kept;
 use ssdlab_base::LabError;
@@ -45,11 +45,12 @@ impl InvestigationProgress for DiagnoseLines {
 
     fn begins(&mut self, experiment: ExperimentKind, asked_by: &[Cause]) {
         let names: Vec<_> = asked_by.iter().map(|cause| cause.name()).collect();
-        let by = match names.is_empty() {
-            true => String::new(),
-            false => format!(", to look at: {}", names.join(", ")),
+        let reason = if names.is_empty() {
+            String::new()
+        } else {
+            format!(", to look at: {}", names.join(", "))
         };
-        say(self.quiet, &format!("{}{by}", experiment.name()));
+        say(self.quiet, &format!("{}{reason}", experiment.name()));
     }
 }
 
@@ -63,14 +64,14 @@ fn by_experiment(args: &Diagnose, target: TargetName) -> Result<CommandExit, Cli
         seed: args.seed,
     };
     let quiet = args.quiet;
-    let (facts, found) = look_into(&request, &mut DiagnoseLines { quiet }, &*stop_on_signal()?)?;
-    match args.json {
-        true => print_json(&found)?,
-        false => print(&experiment::text(&facts, &found))?,
-    }
-    Ok(match found.answer {
+    let (facts, diagnosis) =
+        look_into(&request, &mut DiagnoseLines { quiet }, &*stop_on_signal()?)?;
+    print_result(args.json, &diagnosis, || {
+        experiment::text(&facts, &diagnosis)
+    })?;
+    Ok(match diagnosis.answer {
         InvestigationAnswer::Cause { .. } => CommandExit::Fails,
-        InvestigationAnswer::NothingShown if found.is_complete() => CommandExit::Good,
+        InvestigationAnswer::NothingShown if diagnosis.is_complete() => CommandExit::Good,
         InvestigationAnswer::OneOf(_) | InvestigationAnswer::NothingShown => CommandExit::Unknown,
     })
 }
@@ -102,16 +103,13 @@ pub fn diagnose(args: &Diagnose) -> Result<CommandExit, CliFailure> {
         _ if args.trace.is_some() => return Err(no_model(&args.target).into()),
         other => return by_experiment(args, other),
     };
-    let found = match &args.trace {
+    let diagnosis = match &args.trace {
         Some(trace) => under_trace(args, &name, trace)?,
         None => ablate::diagnose(&drive(args, &name)?, args.seed)?,
     };
-    match args.json {
-        true => print_json(&found)?,
-        false => print(&ablate::text(&found))?,
-    }
-    Ok(match found.faults.is_empty() {
-        true => CommandExit::Good,
-        false => CommandExit::Fails,
-    })
+    print_result(args.json, &diagnosis, || ablate::text(&diagnosis))?;
+    Ok(CommandExit::good_if(
+        diagnosis.faults.is_empty(),
+        CommandExit::Fails,
+    ))
 }

@@ -1,5 +1,6 @@
 //! `ssdlab drives`: the catalogue.
 
+mod adopt;
 mod known;
 mod new;
 mod references;
@@ -7,6 +8,7 @@ mod validate;
 
 use crate::failure::{CliFailure, CommandExit};
 use crate::output::{print, print_json};
+use adopt::Adopt;
 use clap::{Args, Subcommand};
 use known::KnownArgs;
 use new::NewDriveArgs;
@@ -19,11 +21,12 @@ use validate::Validate;
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
-  ssdlab drives list
   ssdlab drives show intel-dc-s3700-200gb
   ssdlab drives known S3700
-  ssdlab drives check my-drive.toml")]
-pub struct DrivesArgs {
+  ssdlab drives check my-drive.toml
+
+`ssdlab list drives` lists the catalogue.")]
+pub struct Drives {
     /// What to do.
     #[command(subcommand)]
     pub action: DrivesAction,
@@ -32,12 +35,6 @@ pub struct DrivesArgs {
 /// `ssdlab drives ...`.
 #[derive(Subcommand, Debug)]
 pub enum DrivesAction {
-    /// Every drive of the catalogue.
-    List {
-        /// As JSON.
-        #[arg(long)]
-        json: bool,
-    },
     /// Check drive files: units, arithmetic, sources, the rules of families.
     ///
     /// Raw capacity must follow from the array's shape, drive writes per day from rated writes and
@@ -51,6 +48,8 @@ pub enum DrivesAction {
     ///
     /// Every value says whether the sheet gives it, it follows from the sheet, or it is assumed.
     New(NewDriveArgs),
+    /// Check and measure a drive file, and add it to the catalogue of a checkout.
+    Adopt(Adopt),
     /// Measure modelled drives against the rates that their own data sheets give.
     ///
     /// At 32 commands outstanding: sequential writes and reads of 128 KiB, random reads and writes
@@ -77,14 +76,12 @@ pub enum DrivesAction {
     },
 }
 
-/// Lists, shows or checks drives.
+/// Shows, checks or adds drives.
 ///
 /// # Errors
 /// When a drive is unknown or its file wrong.
 pub fn drives(action: &DrivesAction) -> Result<CommandExit, CliFailure> {
     match action {
-        DrivesAction::List { json: true } => print_json(&show::list_json()?)?,
-        DrivesAction::List { json: false } => print(&show::list()?)?,
         DrivesAction::Check { files } => {
             let report = show::check_files(files)?;
             print(&report.text)?;
@@ -95,13 +92,16 @@ pub fn drives(action: &DrivesAction) -> Result<CommandExit, CliFailure> {
         DrivesAction::Known(args) => known::known(args)?,
         DrivesAction::References(args) => return references::references(args),
         DrivesAction::New(args) => return new::new(args),
+        DrivesAction::Adopt(args) => return adopt::adopt(args),
         DrivesAction::Validate(args) => return validate::validate(args),
         DrivesAction::Show { name, json, toml } => {
             let drive = catalogue::open(name)?;
-            match (toml, json) {
-                (true, _) => print(&show::toml(drive)?)?,
-                (_, true) => print_json(&show::json(&drive))?,
-                _ => print(&show::text(&drive))?,
+            if *toml {
+                print(&show::toml(drive)?)?;
+            } else if *json {
+                print_json(&show::json(&drive))?;
+            } else {
+                print(&show::text(&drive))?;
             }
         }
     }

@@ -1,6 +1,7 @@
 //! `ssdlab endurance`: what drives last for under JESD219 or your own work, against their ratings.
 
 mod args;
+mod mirror;
 
 pub use args::EnduranceArgs;
 
@@ -22,6 +23,9 @@ use std::sync::atomic::AtomicBool;
 /// # Errors
 /// When a drive is unknown or cannot be modelled.
 pub fn endurance(args: &EnduranceArgs) -> Result<CommandExit, CliFailure> {
+    if args.mirror {
+        return mirror::mirror(args);
+    }
     let study = EnduranceStudy {
         drives: drives(args)?,
         works: works(args)?,
@@ -31,12 +35,12 @@ pub fn endurance(args: &EnduranceArgs) -> Result<CommandExit, CliFailure> {
         jobs: args.jobs.unwrap_or_else(ssdlab_base::parallel::cores),
     };
     // Ctrl-C ends the process: there is nothing to keep.
-    let found = study.run(&AtomicBool::new(false))?;
+    let results = study.run(&AtomicBool::new(false))?;
     if args.json {
-        print_json(&found)?;
+        print_json(&results)?;
         return Ok(CommandExit::Good);
     }
-    let (rows, money) = (&found.endurance, &found.money);
+    let (rows, money) = (&results.endurance, &results.money);
     print(&endurance::table(rows))?;
     for remark in endurance::remarks(rows) {
         print(&remark)?;
@@ -75,7 +79,7 @@ fn asked(args: &EnduranceArgs) -> Result<EnduranceOptions, LabError> {
     Ok(EnduranceOptions {
         capacity,
         warm: args.warm,
-        seed: args.seed,
+        seed: args.stream_seed(),
     })
 }
 
@@ -106,7 +110,8 @@ fn works(args: &EnduranceArgs) -> Result<Vec<WearWorkload>, LabError> {
     if args.workload.is_empty() {
         return Ok(vec![WearWorkload::Enterprise, WearWorkload::Client]);
     }
-    let each = args.workload.iter();
-    each.map(|text| WearWorkload::parse(text, block, args.seed))
+    args.workload
+        .iter()
+        .map(|text| WearWorkload::parse(text, block, args.stream_seed()))
         .collect()
 }

@@ -5,7 +5,7 @@ mod args;
 pub use args::FingerprintArgs;
 
 use crate::failure::{CliFailure, CommandExit};
-use crate::output::{ReservedDir, print, print_json, run_dir, say, write_file, write_json};
+use crate::output::{ReservedDir, print_result, run_dir, say, write_file, write_json};
 use crate::progress::{RateBar, stop_on_signal};
 use crate::target::kept;
 use ssdlab_base::clock::Utc;
@@ -55,23 +55,21 @@ pub fn fingerprint(args: &FingerprintArgs) -> Result<CommandExit, CliFailure> {
     let _reserved = ReservedDir::new(&dir, existing)?;
     let quiet = args.output.quiet;
     let stop = stop_on_signal()?;
-    let found = take(&request, &mut FingerprintLines { quiet, bar: None }, &stop)?;
-    write_json(&dir.join("fingerprint.json"), &found)?;
-    write_file(&dir.join("report.html"), &page::fingerprint_page(&found))?;
-    write_file(&dir.join(file::FILE), &file::drive_file(&found)?)?;
-    match args.output.json {
-        true => print_json(&found)?,
-        false => print(&show::text(&found))?,
-    }
+    let fingerprint = take(&request, &mut FingerprintLines { quiet, bar: None }, &stop)?;
+    write_json(&dir.join("fingerprint.json"), &fingerprint)?;
+    write_file(
+        &dir.join("report.html"),
+        &page::fingerprint_page(&fingerprint),
+    )?;
+    write_file(&dir.join(file::FILE), &file::drive_file(&fingerprint)?)?;
+    print_result(args.output.json, &fingerprint, || show::text(&fingerprint))?;
     let place = dir.display();
     say(
         quiet,
         &format!("drive: {place}/{}  page: {place}/report.html", file::FILE),
     );
-    Ok(
-        match found.values.iter().any(|value| value.value.is_some()) {
-            true => CommandExit::Good,
-            false => CommandExit::Unknown,
-        },
-    )
+    Ok(CommandExit::good_if(
+        fingerprint.values.iter().any(|value| value.value.is_some()),
+        CommandExit::Unknown,
+    ))
 }

@@ -15,17 +15,13 @@ mod elsewhere;
 pub mod endurance;
 pub mod fingerprint;
 pub mod generate;
-pub mod hosts;
+pub mod host;
 pub mod inspect;
+pub mod list;
 #[cfg(target_os = "linux")]
 pub mod mark;
-pub mod mirror;
-pub mod months;
-pub mod oltp;
-pub mod policies;
 #[cfg(target_os = "linux")]
 pub mod power;
-pub mod profiles;
 #[cfg(target_os = "linux")]
 pub mod pull;
 pub mod qualify;
@@ -36,13 +32,10 @@ pub mod run_plan;
 #[cfg(target_os = "linux")]
 pub mod serve;
 pub mod simulate;
-pub mod smart;
 pub mod snia;
 pub mod theory;
-pub mod tier;
 pub mod trace;
 pub mod twin;
-pub mod zil;
 
 #[cfg(not(target_os = "linux"))]
 pub use elsewhere::{conform, crashtest, mark, power, pull, serve};

@@ -14,7 +14,7 @@ use std::io::Write as _;
 /// Asks the switch.
 ///
 /// # Errors
-/// When nobody listens, or the drive refuses.
+/// When no server listens at the socket, or the drive refuses.
 pub fn power(args: &PowerArgs) -> Result<CommandExit, CliFailure> {
     let (ask, switch) = match &args.action {
         PowerAction::Off(switch) => (ControlRequest::Off {}, switch),
@@ -26,13 +26,13 @@ pub fn power(args: &PowerArgs) -> Result<CommandExit, CliFailure> {
             (ControlRequest::CutWhen { at, wait }, &when.switch)
         }
     };
-    let mut said = Ok(());
+    let mut printed = Ok(());
     switch::ask(&switch.control, &ask, |answer| {
-        if said.is_ok() {
-            said = say(&answer, switch.json);
+        if printed.is_ok() {
+            printed = say(&answer, switch.json);
         }
     })?;
-    said.map(|()| CommandExit::Good)
+    printed.map(|()| CommandExit::Good)
 }
 
 fn say(answer: &ControlReply, json: bool) -> Result<(), CliFailure> {

@@ -6,7 +6,7 @@ mod run_args;
 pub use args::{PullAction, PullArgs};
 
 use crate::failure::{CliFailure, CommandExit};
-use crate::output::{print, print_json, say};
+use crate::output::{print, print_result, say};
 use crate::progress::{RateBar, stop_on_signal};
 use args::{PullCheckArgs, PullLedgerArgs, PullStatusArgs};
 use run_args::PullRunArgs;
@@ -22,10 +22,7 @@ fn exit(standing: PullVerdict) -> CommandExit {
 }
 
 fn finish(record: &PullRecord, json: bool, text: &str) -> Result<CommandExit, CliFailure> {
-    match json {
-        true => print_json(record)?,
-        false => print(text)?,
-    }
+    print_result(json, record, || text)?;
     Ok(exit(record.standing))
 }
 
@@ -55,16 +52,19 @@ fn run(args: &PullRunArgs) -> Result<CommandExit, CliFailure> {
             if let Some(bar) = filling.take() {
                 bar.finish();
             }
-            match by_hand {
-                true => tell!("pull {number}: writing. Take the power of {target} away now."),
-                false => say(args.quiet, &format!("pull {number}: writing")),
+            if by_hand {
+                tell!("pull {number}: writing. Take the power of {target} away now.");
+            } else {
+                say(args.quiet, &format!("pull {number}: writing"));
             }
         }
         PullEvent::Struck(strike) => say(args.quiet, &format!("  {}", text::strike(strike))),
         PullEvent::PlugIn => tell!("Bring the power of {target} back, then press Enter."),
         PullEvent::Checking(..) => {}
-        PullEvent::Checked(found) => say(args.quiet, &format!("checked: {}", text::found(found))),
-        PullEvent::Pulled(pull, found) => say(args.quiet, &text::pulled(pull, found)),
+        PullEvent::Checked(checked) => {
+            say(args.quiet, &format!("checked: {}", text::found(checked)))
+        }
+        PullEvent::Pulled(pull, checked) => say(args.quiet, &text::pulled(pull, checked)),
     };
     let record = pull::run(&plan, &mut hear, &stop)?;
     finish(&record, args.json, &text::record(&record))
@@ -74,16 +74,13 @@ fn check(args: &PullCheckArgs) -> Result<CommandExit, CliFailure> {
     let ledger = LedgerLocation::parse(&args.ledger)?;
     let mut bar = RateBar::new("reading", 0.0, args.json);
     let mut progress = |done, total| bar.bytes(done, total);
-    let found = pull::check_target(&args.target, &ledger, &mut progress)?;
+    let checked = pull::check_target(&args.target, &ledger, &mut progress)?;
     bar.finish();
-    match args.json {
-        true => print_json(&found.losses)?,
-        false => print(&text::found(&found))?,
-    }
-    Ok(match found.losses.is_empty() {
-        true => CommandExit::Good,
-        false => CommandExit::Fails,
-    })
+    print_result(args.json, &checked.losses, || text::found(&checked))?;
+    Ok(CommandExit::good_if(
+        checked.losses.is_empty(),
+        CommandExit::Fails,
+    ))
 }
 
 fn status(args: &PullStatusArgs) -> Result<CommandExit, CliFailure> {

@@ -15,13 +15,14 @@ use ssdlab_judge::qualify::files::QualifyRecorder;
 use ssdlab_judge::qualify::{QualifyPlan, ReferenceSelection, references, role, terminal};
 
 fn plan(args: &Qualify) -> Result<QualifyPlan, LabError> {
-    let references = match args.no_reference {
-        true => ReferenceSelection::None,
-        false if args.all_references => {
-            ReferenceSelection::Measured(references(&["all".to_owned()])?)
-        }
-        false if args.reference.is_empty() => ReferenceSelection::Kept,
-        false => ReferenceSelection::Measured(references(&args.reference)?),
+    let references = if args.no_reference {
+        ReferenceSelection::None
+    } else if args.all_references {
+        ReferenceSelection::Measured(references(&["all".to_owned()])?)
+    } else if args.reference.is_empty() {
+        ReferenceSelection::Kept
+    } else {
+        ReferenceSelection::Measured(references(&args.reference)?)
     };
     Ok(QualifyPlan {
         target: args.target.as_deref().map(TargetName::parse).transpose()?,
@@ -41,30 +42,35 @@ fn plan(args: &Qualify) -> Result<QualifyPlan, LabError> {
 /// When the role or target cannot be used, nothing could be measured, or results cannot be written.
 pub fn qualify(args: &Qualify) -> Result<CommandExit, CliFailure> {
     let plan = plan(args)?;
-    let now = Utc::now();
+    let started = Utc::now();
     let stop = stop_on_signal()?;
     let quiet = args.output.quiet;
     let target = || format!("Measuring {}.", args.target.as_deref().unwrap_or_default());
     say(quiet, &plan.own_file().unwrap_or_else(target));
-    let (path, existing) = run_dir(&args.output, &format!("qualify-{}", plan.role.name), now);
+    let (path, existing) = run_dir(
+        &args.output,
+        &format!("qualify-{}", plan.role.name),
+        started,
+    );
     let _reserved = ReservedDir::new(&path, existing)?;
     let mut steps = QualifyBars::new(quiet);
     let place = (path.clone(), existing);
-    let mut recorder = QualifyRecorder::new(&plan, place, &now.rfc3339(), &arguments(), &mut steps);
-    let found = ssdlab_judge::qualify(&plan, &mut recorder, &stop)?;
-    recorder.finish(&found)?;
+    let mut recorder =
+        QualifyRecorder::new(&plan, place, &started.rfc3339(), &arguments(), &mut steps);
+    let qualification = ssdlab_judge::qualify(&plan, &mut recorder, &stop)?;
+    recorder.finish(&qualification)?;
     drop(steps);
     if args.output.json {
-        print_json(&found)?;
+        print_json(&qualification)?;
     } else if args.verbose {
-        print(&terminal::text(&found))?;
+        print(&terminal::text(&qualification))?;
     } else {
-        print(&terminal::answer(&found, terminal_width()))?;
+        print(&terminal::answer(&qualification, terminal_width()))?;
     }
     let results = format!(
         "\nresults: {0}/  page: {0}/report.html  every requirement: ssdlab report {0}",
         path.display()
     );
     say(quiet, &results);
-    Ok(found.target.verdict.outcome.into())
+    Ok(qualification.target.verdict.outcome.into())
 }

@@ -68,7 +68,7 @@ pub fn report(args: &ReportArgs) -> Result<CommandExit, CliFailure> {
     Ok(CommandExit::Good)
 }
 
-/// The files that were asked for, in formats of other tools.
+/// Writes the requested files in formats of other tools.
 fn export(args: &ReportArgs) -> Result<(), CliFailure> {
     if let Some(file) = &args.openmetrics {
         write_file(file, &metrics(&args.run_dir)?)?;

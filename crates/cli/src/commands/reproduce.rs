@@ -66,40 +66,40 @@ pub fn reproduce(args: &Reproduce) -> Result<CommandExit, CliFailure> {
         aged: args.aged.as_deref(),
     };
     let bar = experiments_bar(settings.experiments(&chosen), args.output.quiet);
-    let done = |experiment: &ExperimentInfo| {
+    let progress = |experiment: &ExperimentInfo| {
         bar.set_message(experiment.name);
         bar.inc(1);
     };
-    let found = run::reproduce(&chosen, &settings, threads, &stop, done);
+    let outcome = run::reproduce(&chosen, &settings, threads, &stop, progress);
     bar.finish_and_clear();
-    let found = found?;
-    let json = serde_json::to_string_pretty(&found)
+    let reproduction = outcome?;
+    let json = serde_json::to_string_pretty(&reproduction)
         .map_err(|error| LabError::refused(format!("writing JSON: {error}"), ""))?;
     write_file(&dir.join("result.json"), &json)?;
-    write_file(&dir.join("table.csv"), &table::csv(&found))?;
-    for (file, text) in page::reproduction_pages(&found) {
+    write_file(&dir.join("table.csv"), &table::csv(&reproduction))?;
+    for (file, text) in page::reproduction_pages(&reproduction) {
         write_file(&dir.join(file), &text)?;
     }
     if args.output.json {
-        print_json(&found.rows)?;
+        print_json(&reproduction.rows)?;
     } else {
-        print(&table::text(&found))?;
+        print(&table::text(&reproduction))?;
     }
     say(
         args.output.quiet,
         &format!("\npage: {}/index.html", dir.display()),
     );
-    Ok(exit(&found))
+    Ok(exit(&reproduction))
 }
 
-fn exit(found: &Reproduction) -> CommandExit {
-    let failures = found.failures();
+fn exit(reproduction: &Reproduction) -> CommandExit {
+    let failures = reproduction.failures();
     for failure in &failures {
         tell!("error: self-check failed: {failure}");
     }
     if !failures.is_empty() {
         CommandExit::Error
-    } else if found.stopped {
+    } else if reproduction.stopped {
         CommandExit::Unknown
     } else {
         CommandExit::Good

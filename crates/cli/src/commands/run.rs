@@ -17,8 +17,8 @@ use ssdlab_bench::run;
 /// # Errors
 /// When the workload or the target cannot be used, or results cannot be written.
 pub fn run(args: &RunArgs) -> Result<CommandExit, CliFailure> {
-    let now = Utc::now();
-    let (directory, existing) = run_dir(&args.output, &label(args), now);
+    let started = Utc::now();
+    let (directory, existing) = run_dir(&args.output, &label(args), started);
     let request = run::RunRequest {
         plan: read_plan(args)?,
         target: args.target.as_deref().map(TargetName::parse).transpose()?,
@@ -29,7 +29,7 @@ pub fn run(args: &RunArgs) -> Result<CommandExit, CliFailure> {
         label: label(args),
         title: title(args),
         arguments: arguments(),
-        started_at: now.rfc3339(),
+        started_at: started.rfc3339(),
         directory,
         existing,
     };
@@ -62,8 +62,8 @@ fn exit(record: &RunRecord) -> CommandExit {
         tell!("error: {why}\nhint: what was measured until then was kept");
         return CommandExit::Error;
     }
-    match failed.is_empty() {
-        true => CommandExit::Good,
-        false => CommandExit::Error,
+    if !failed.is_empty() {
+        return CommandExit::Error;
     }
+    CommandExit::good_if(record.ending == RunEnding::Complete, CommandExit::Unknown)
 }

@@ -14,10 +14,10 @@ use std::path::Path;
 /// Commands of a trace that may be outstanding unless the user says otherwise.
 const TRACE_DEPTH: u32 = 32;
 
-/// The plan that the user asked for.
+/// The plan that the arguments describe.
 ///
 /// # Errors
-/// When nothing or too much was asked for, or it cannot be read.
+/// When they name no workload or several, or it cannot be read.
 pub fn read_plan(args: &RunArgs) -> Result<WorkloadPlan, LabError> {
     let named = args.profile.is_some() || args.trace.trace.is_some();
     match (&args.job, args.diskspd.is_empty()) {

@@ -40,9 +40,10 @@ pub fn serve(args: &Serve) -> Result<CommandExit, CliFailure> {
             in_memory(name, size, power)?
         }
         None if args.size.is_none() => {
-            let safety = match args.sync {
-                true => CrashSafety::Host,
-                false => CrashSafety::Process,
+            let safety = if args.sync {
+                CrashSafety::Host
+            } else {
+                CrashSafety::Process
             };
             in_directory(&args.directory, power, safety)?
         }
@@ -79,13 +80,13 @@ fn until(stop: &Receiver<()>, serving: &DriveServer) {
     let mut trouble = None;
     // The sender lives as long as the program.
     while let Err(RecvTimeoutError::Timeout) = stop.recv_timeout(TROUBLE_CHECK) {
-        let now = serving.trouble();
-        if now != trouble {
-            match &now {
+        let current = serving.trouble();
+        if current != trouble {
+            match &current {
                 Some(why) => tell!("warning: {why}"),
                 None => tell!("note: everything is kept again"),
             }
-            trouble = now;
+            trouble = current;
         }
     }
 }
@@ -93,9 +94,9 @@ fn until(stop: &Receiver<()>, serving: &DriveServer) {
 /// Ctrl-C, SIGTERM and SIGHUP end the serving; the second ends the program.
 fn signals() -> Result<Receiver<()>, LabError> {
     let (send, receive) = channel();
-    let mut seen = false;
+    let mut signalled = false;
     ctrlc::set_handler(move || {
-        if std::mem::replace(&mut seen, true) {
+        if std::mem::replace(&mut signalled, true) {
             std::process::exit(130);
         }
         tell!("shutting the drive down (once more to quit at once)");

@@ -51,15 +51,15 @@ pub fn simulate(args: &Simulate) -> Result<CommandExit, CliFailure> {
     let stop = stop_on_signal()?;
     let began = Instant::now();
     let mut bar = LifeBar::new(&plan.name, args.quiet);
-    let lived = live(&plan, from, &mut bar, &stop)?;
+    let lifetime = live(&plan, from, &mut bar, &stop)?;
     let commands = bar.commands;
     bar.bar.finish_and_clear();
     let wall = began.elapsed().as_secs_f64();
-    write(&dir, &lived)?;
+    write(&dir, &lifetime)?;
     if args.json {
-        print_json(&lived.simulation)?;
+        print_json(&lifetime.simulation)?;
     } else {
-        print(&summary::summary(&lived.simulation))?;
+        print(&summary::summary(&lifetime.simulation))?;
     }
     let quiet = args.quiet;
     say(
@@ -70,12 +70,12 @@ pub fn simulate(args: &Simulate) -> Result<CommandExit, CliFailure> {
             units::rate(commands as f64 / wall.max(1e-9))
         ),
     );
-    if let (Some(place), Some(drive)) = (place, &lived.drive) {
-        keep(place, drive, &plan, &lived, args, before)?;
+    if let (Some(place), Some(drive)) = (place, &lifetime.drive) {
+        keep(place, drive, &plan, &lifetime, args, before)?;
     }
     say(
         quiet,
         &format!("results: {0}/  page: {0}/report.html", dir.display()),
     );
-    Ok(self_checked(&lived.simulation.failures()))
+    Ok(self_checked(&lifetime.simulation.failures()))
 }

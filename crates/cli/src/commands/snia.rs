@@ -16,11 +16,11 @@ use ssdlab_judge::snia;
 use ssdlab_judge::snia::{SniaTest, Suite};
 use std::path::Path;
 
-fn request(args: &Snia, now: Utc) -> Result<snia::SniaRequest, LabError> {
+fn request(args: &Snia, started: Utc) -> Result<snia::SniaRequest, LabError> {
     let drive = args.target.strip_prefix("drive:").ok_or_else(|| {
         LabError::refused(
-            format!("`{}` is no modelled drive", args.target),
-            "name one as drive:NAME (see `ssdlab drives list`); for a real drive, `ssdlab run \
+            format!("`{}` is not a modelled drive", args.target),
+            "name one as drive:NAME (see `ssdlab list drives`); for a real drive, `ssdlab run \
              --profile pts-iops` and its like run one round of each test",
         )
     })?;
@@ -30,13 +30,14 @@ fn request(args: &Snia, now: Utc) -> Result<snia::SniaRequest, LabError> {
     Ok(snia::SniaRequest {
         drive: drive.to_owned(),
         class: args.class.into(),
-        tests: match named.is_empty() {
-            true => SniaTest::ALL.to_vec(),
-            false => named,
+        tests: if named.is_empty() {
+            SniaTest::ALL.to_vec()
+        } else {
+            named
         },
         to: args.to.as_deref().map(parse_size).transpose()?,
         seed: args.seed,
-        started_at: now.rfc3339(),
+        started_at: started.rfc3339(),
         arguments: arguments(),
     })
 }
@@ -46,9 +47,9 @@ fn request(args: &Snia, now: Utc) -> Result<snia::SniaRequest, LabError> {
 /// # Errors
 /// When the drive or a test is not known, or results cannot be written.
 pub fn snia(args: &Snia) -> Result<CommandExit, CliFailure> {
-    let now = Utc::now();
-    let request = request(args, now)?;
-    let (directory, existing) = run_dir(&args.output, "snia", now);
+    let started = Utc::now();
+    let request = request(args, started)?;
+    let (directory, existing) = run_dir(&args.output, "snia", started);
     let stop = stop_on_signal()?;
     let _reserved = ReservedDir::new(&directory, existing)?;
     let mut watch = RunBars::new(args.output.quiet);
@@ -61,12 +62,12 @@ pub fn snia(args: &Snia) -> Result<CommandExit, CliFailure> {
             Err(LabError::refused(text, ""))
         }
     };
-    let found = snia::suite(&request, &mut watch, &stop, &mut keep);
+    let outcome = snia::suite(&request, &mut watch, &stop, &mut keep);
     drop(watch);
     if let Some(failure) = failed {
         return Err(failure);
     }
-    let suite = found?;
+    let suite = outcome?;
     if args.output.json {
         print_json(&suite)?;
     } else {

@@ -9,7 +9,7 @@ use ssdlab_load::trace::files::{DescribedTrace, convert, format_named, warnings}
 use ssdlab_load::trace::{ReadOptions, TraceReadStats};
 use std::path::{Path, PathBuf};
 
-/// Rows of the pattern in JSON, where nobody scrolls.
+/// Maximum number of rows of the pattern in JSON.
 const JSON_ROWS: usize = 100_000;
 
 /// Carries out `ssdlab trace ...`.

@@ -5,7 +5,7 @@ mod args;
 pub use args::{TwinAction, TwinArgs};
 
 use crate::failure::{CliFailure, CommandExit};
-use crate::output::{ReservedDir, print, print_json, run_dir, say, write_file, write_json};
+use crate::output::{ReservedDir, print_result, run_dir, say, write_file, write_json};
 use crate::progress::stop_on_signal;
 use args::{Predict, TwinFitArgs};
 use ssdlab_base::clock::Utc;
@@ -40,14 +40,14 @@ fn fit(args: &TwinFitArgs) -> Result<CommandExit, CliFailure> {
     let name = args.from.as_deref().unwrap_or(ARCHETYPE);
     let from = catalogue::open(name.strip_prefix("drive:").unwrap_or(name))?;
     if from.config.ftl.mapping.kind.is_block_mapped() {
-        let what = format!("{name} maps by blocks: the twin's models map by pages");
-        return Err(LabError::refused(what, "choose another --from").into());
+        let message = format!("{name} maps by blocks: the twin's models map by pages");
+        return Err(LabError::refused(message, "choose another --from").into());
     }
     let capacity = args.capacity.as_deref().map(parse_size).transpose()?;
     let capacity = capacity.unwrap_or(from.config.user_bytes);
     if capacity < 1 << 30 {
-        let what = format!("a drive of {capacity} bytes: 1 GiB or more is allowed");
-        return Err(LabError::refused(what, "--capacity is that of the whole drive").into());
+        let message = format!("a drive of {capacity} bytes: 1 GiB or more is allowed");
+        return Err(LabError::refused(message, "--capacity is that of the whole drive").into());
     }
     let table = match args.measured.as_slice() {
         [table] if !measured::is_run(table) => table::parse(&catalogue::read(table)?, table)?,
@@ -74,10 +74,7 @@ fn fit(args: &TwinFitArgs) -> Result<CommandExit, CliFailure> {
         write_file(&dir.join(keep::DRIVE), &text)?;
     }
     write_file(&dir.join("report.html"), &page::twin_page(&twin))?;
-    match args.output.json {
-        true => print_json(&twin)?,
-        false => print(&show::twin(&twin))?,
-    }
+    print_result(args.output.json, &twin, || show::twin(&twin))?;
     let files = format!("results: {0}/  page: {0}/report.html", dir.display());
     say(args.output.quiet, &files);
     Ok(match twin.unknown {
@@ -108,10 +105,9 @@ fn predict(args: &Predict) -> Result<CommandExit, CliFailure> {
     let stop = stop_on_signal()?;
     let simulator =
         Simulator::new(twin.capacity, twin.seed, parallel::cores(), &stop).with_trace(trace);
-    let found = ssdlab_twin::predict(&twin, &question, &simulator)?;
-    match args.json {
-        true => print_json(&found)?,
-        false => print(&show::predictions(&found, &question, args.per_day))?,
-    }
+    let predictions = ssdlab_twin::predict(&twin, &question, &simulator)?;
+    print_result(args.json, &predictions, || {
+        show::predictions(&predictions, &question, args.per_day)
+    })?;
     Ok(CommandExit::Good)
 }

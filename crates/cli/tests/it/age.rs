@@ -65,11 +65,11 @@ fn a_life_of_a_drive_of_ones_own_is_resumed_without_its_file() {
     same_end(&result(at, "rest"), &result(at, "whole"));
     let title = &result(at, "rest")["manner"]["title"];
     assert_eq!(title, "an example of 300 MiB");
-    let text = good(at, "smart rest --format smartctl-json").stdout;
+    let text = good(at, "inspect rest --format smartctl-json").stdout;
     let smart: Value = serde_json::from_str(&text).expect("JSON");
     assert_eq!(smart["device"]["protocol"], "NVMe", "by its own interface");
     for kept in ["rest", "rest/drive.ssd", "c"] {
-        let log = good(at, &format!("smart {kept}")).stdout;
+        let log = good(at, &format!("inspect {kept} --format text")).stdout;
         assert!(log.contains("Percentage Used:"), "{kept}: {log}");
     }
 }
@@ -101,7 +101,7 @@ fn a_timed_workload_counts_from_a_checkpoint() {
     fs::copy(at.join("early"), at.join("before")).expect("copied");
     good(at, "age --resume early --until 6GB --out whole --quiet");
     let smart = |args: &str| -> Value {
-        let text = good(at, &format!("smart {args} --format smartctl-json")).stdout;
+        let text = good(at, &format!("inspect {args} --format smartctl-json")).stdout;
         serde_json::from_str(&text).expect("JSON")
     };
     let raw = |report: &Value, id: u64| {
@@ -122,8 +122,8 @@ fn a_timed_workload_counts_from_a_checkpoint() {
     assert!(raw(&since, 226).abs_diff(wear) <= 1, "{wear}");
     assert_eq!(raw(&since, 227), 0, "no reads");
     for (args, said) in [
-        ("smart before --timed-since whole", "cannot begin later"),
-        ("smart whole --timed-since nonesuch", "nonesuch"),
+        ("inspect before --timed-since whole", "cannot begin later"),
+        ("inspect whole --timed-since nonesuch", "nonesuch"),
     ] {
         refused(at, args, said);
     }
@@ -154,7 +154,7 @@ fn wait_for(path: &Path, bytes: u64) {
 
 /// Written so far by the life that a checkpoint holds, in whole GB beyond it.
 fn beyond(dir: &Path, kept: &str) -> u64 {
-    let text = good(dir, &format!("smart {kept} --format smartctl-json")).stdout;
+    let text = good(dir, &format!("inspect {kept} --format smartctl-json")).stdout;
     let smart: Value = serde_json::from_str(&text).expect("JSON");
     let units = &smart["nvme_smart_health_information_log"]["data_units_written"];
     units.as_u64().expect("units") * 512_000 / 1_000_000_000 + 2
@@ -274,9 +274,9 @@ fn what_cannot_be_lived_is_refused_with_a_hint() {
     for (args, said) in [
         ("age --resume cut --until 2GB", "cut short"),
         ("age --resume empty --until 2GB", "no checkpoint"),
-        ("smart damaged", "damaged"),
-        ("smart cut", "cut short"),
-        ("smart empty", "no saved drive"),
+        ("inspect damaged", "damaged"),
+        ("inspect cut", "cut short"),
+        ("inspect empty --format text", "no saved drive"),
         ("age --resume damaged --until 2GB", "damaged"),
         ("age --resume damaged --until 2GB", "another checkpoint"),
         ("age --resume own.toml --until 2GB", "no checkpoint"),
@@ -335,7 +335,7 @@ fn a_stand_in_is_called_one_where_it_is_shown() {
     }
 }
 
-/// `age --out old --save elsewhere` left results that `smart old` refused: the drive was not there.
+/// `age --out old --save elsewhere` left results that `inspect old` refused: they had no drive.
 #[test]
 fn results_lead_to_a_drive_that_was_saved_elsewhere() {
     let dir = with_own_drive();
@@ -343,10 +343,13 @@ fn results_lead_to_a_drive_that_was_saved_elsewhere() {
     let life = format!("age own.toml {LIFE} --until 1GB");
     good(at, &format!("{life} --out old --save drive.elsewhere"));
     assert!(!at.join("old/drive.ssd").exists());
-    let (direct, led) = (good(at, "smart drive.elsewhere"), good(at, "smart old"));
+    let (direct, led) = (
+        good(at, "inspect drive.elsewhere --format text"),
+        good(at, "inspect old --format text"),
+    );
     assert_eq!(direct.stdout, led.stdout);
     fs::remove_file(at.join("drive.elsewhere")).expect("removed");
-    let lost = ssdlab(at, "smart old");
+    let lost = ssdlab(at, "inspect old");
     assert_eq!(lost.code, Some(2), "{}", lost.stdout);
     assert!(lost.stderr.contains("no saved drive"), "{}", lost.stderr);
 }

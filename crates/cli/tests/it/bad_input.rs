@@ -184,7 +184,7 @@ fn files_that_are_not_text() {
         ("x.toml", &["drives", "show", "x.toml"][..]),
         ("x.toml", &["drives", "check", "x.toml"]),
         ("x.toml", &["qualify", "drive:x.toml"]),
-        ("x.toml", &["months", "x.toml"]),
+        ("x.toml", &["host", "months", "x.toml"]),
         ("x.fio", &["run", "x.fio", "--target", "t"]),
     ] {
         let dir = tempfile::tempdir().expect("a directory");
@@ -345,7 +345,7 @@ fn negative_and_absurd_sizes_say_so() {
 fn an_argument_that_is_not_utf8_is_refused() {
     use std::os::unix::ffi::OsStrExt;
     let odd = std::ffi::OsStr::from_bytes(b"caf\xe9");
-    for command in ["qualify", "run", "inspect", "report", "smart"] {
+    for command in ["qualify", "run", "inspect", "report", "create"] {
         let dir = tempfile::tempdir().expect("a directory");
         let mut ssdlab = Command::cargo_bin("ssdlab").expect("built");
         let output = ssdlab

@@ -1,4 +1,4 @@
-//! `ssdlab tier`, `months` and `oltp` end to end: what a person gets, what is kept, what is
+//! `ssdlab host tier`, `months` and `oltp` end to end: what a person gets, what is kept, what is
 //! refused.
 //!
 //! `INSTA_UPDATE=always cargo test -p ssdlab --test it hosts` rewrites `snapshots/`.
@@ -8,10 +8,10 @@ use serde_json::Value;
 use std::fs;
 use std::path::Path;
 
-/// Runs `ssdlab WORDS`, where `small` is the example drive.
+/// Runs `ssdlab host WORDS`, where `small` is the example drive.
 fn ssdlab(dir: &Path, words: &str) -> Outcome {
     let small = small();
-    let words = words.split_whitespace();
+    let words = std::iter::once("host").chain(words.split_whitespace());
     let args: Vec<&str> = words
         .map(|word| if word == "small" { &small } else { word })
         .collect();
@@ -172,7 +172,9 @@ fn an_interrupted_run_keeps_what_it_has() {
     ] {
         let dir = tempfile::tempdir().expect("a directory");
         let mut command = std::process::Command::new(assert_cmd::cargo::cargo_bin("ssdlab"));
-        command.current_dir(dir.path()).args([model, &small]);
+        command
+            .current_dir(dir.path())
+            .args(["host", model, &small]);
         command
             .args(words.split_whitespace())
             .args(["--out", "kept"]);

@@ -124,7 +124,7 @@ fn bad_input_is_refused_with_a_hint() {
         (&["other.json"], "no report of smartctl"),
         (&["empty.json"], "empty"),
         (&["nonesuch.json"], "nonesuch.json"),
-        (&["."], "reading ."),
+        (&["."], "no saved drive"),
         (
             &["--watch", "10ms", "--out", "o", "/dev/null"],
             "once a second",
@@ -233,4 +233,65 @@ fn a_file_that_is_no_record_is_not_overwritten() {
         fs::read_to_string(&record).expect("still there"),
         "precious\n"
     );
+}
+
+/// `inspect drive:NAME` said "No such file".
+#[test]
+fn modelled_drives_are_inspected_as_real_ones_are() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let new = inspect(dir.path(), &["drive:intel-dc-s3700-200gb"]);
+    assert_eq!(new.status.code(), Some(0), "{}", text(&new.stderr));
+    let page = text(&new.stdout);
+    assert!(
+        page.contains("INTEL SSDSC2BA200G3") && page.contains("life used    0 %"),
+        "{page}"
+    );
+    let report = inspect(
+        dir.path(),
+        &["drive:intel-dc-s3700-200gb", "--format", "smartctl-json"],
+    );
+    fs::write(dir.path().join("report.json"), &report.stdout).expect("written");
+    let saved = inspect(dir.path(), &["report.json"]);
+    assert_eq!(
+        text(&saved.stdout).replace("report.json", "drive:intel-dc-s3700-200gb"),
+        page
+    );
+    for (args, message) in [
+        (&["drive:nonesuch"][..], "no drive `nonesuch`"),
+        (
+            &["intel-dc-s3700-200gb"],
+            "ssdlab inspect drive:intel-dc-s3700-200gb",
+        ),
+        (&["report.json", "--format", "text"], "report.json"),
+        (
+            &[
+                "drive:intel-x25e-64gb",
+                "drive:intel-x25e-32gb",
+                "--format",
+                "text",
+            ],
+            "one modelled",
+        ),
+        (&["."], "no saved drive"),
+    ] {
+        let output = inspect(dir.path(), args);
+        let error = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{args:?}: {error}");
+        assert!(
+            error.contains(message) && error.contains("hint: "),
+            "{args:?}: {error}"
+        );
+    }
+}
+
+/// A former name is an error whose hint is the command of today.
+#[test]
+fn former_names_of_commands_are_refused_with_todays_command() {
+    let output = Command::cargo_bin("ssdlab")
+        .expect("built")
+        .args(["smart", "my drive"])
+        .output();
+    let output = output.expect("runs");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).ends_with("\nhint: ssdlab inspect 'my drive'\n"));
 }

@@ -1,6 +1,7 @@
 //! The command line, tested from outside. One program: separate ones take longer to link and leave
 //! cores idle.
 
+mod adopt;
 mod age;
 mod bad_input;
 mod check;

@@ -1,4 +1,4 @@
-//! `ssdlab simulate` and `ssdlab policies` end to end: what a person gets, and what is refused.
+//! `ssdlab simulate` and `ssdlab list policies` end to end: results, screens, refusals.
 
 use crate::run::{Outcome, small, ssdlab};
 use serde_json::Value;
@@ -233,10 +233,10 @@ fn a_sweep_is_the_same_bytes_on_one_and_two_threads() {
 #[test]
 fn every_policy_is_listed_and_in_the_guide() {
     let dir = tempfile::tempdir().expect("a directory");
-    let out = ssdlab(dir.path(), &["policies", "--json"]);
+    let out = ssdlab(dir.path(), &["list", "policies", "--json"]);
     good(&out);
     let all: Value = serde_json::from_str(&out.stdout).expect("JSON");
-    let people = ssdlab(dir.path(), &["policies"]).stdout;
+    let people = ssdlab(dir.path(), &["list", "policies"]).stdout;
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let guide = fs::read_to_string(root.join("docs/simulate.md")).expect("a guide");
     for kind in ["victim", "separation"] {

@@ -450,15 +450,15 @@ fn requests_that_contradict_themselves_are_refused() {
 
 #[test]
 fn a_listed_profile_is_a_job_file_that_runs() {
-    let list = ssdlab(&["profiles", "--json"]);
+    let list = ssdlab(&["list", "profiles", "--json"]);
     let list: Value = serde_json::from_slice(&list.stdout).expect("JSON");
     assert!(list.as_array().is_some_and(|all| all.len() >= 20));
-    let plain = String::from_utf8(ssdlab(&["profiles"]).stdout).expect("text");
+    let plain = String::from_utf8(ssdlab(&["list", "profiles"]).stdout).expect("text");
     assert!(
         plain.lines().all(|line| line.chars().count() <= 80),
         "{plain}"
     );
-    let text = ssdlab(&["profiles", "jesd219-enterprise"]).stdout;
+    let text = ssdlab(&["list", "profiles", "jesd219-enterprise"]).stdout;
     let dir = tempfile::tempdir().expect("a directory");
     let job = dir.path().join("job.fio");
     std::fs::write(&job, text).expect("written");

@@ -1,4 +1,4 @@
-//! Does `ssdlab zil` say what it does, the same every time, and refuse what it cannot do?
+//! Does `ssdlab host zil` say what it does, the same every time, and refuse what it cannot do?
 
 use assert_cmd::Command;
 use serde_json::Value;
@@ -6,7 +6,7 @@ use std::process::Output;
 
 fn zil(args: &[&str]) -> Output {
     let mut command = Command::cargo_bin("ssdlab").unwrap();
-    command.arg("zil").args(args).output().unwrap()
+    command.args(["host", "zil"]).args(args).output().unwrap()
 }
 
 fn json(args: &[&str]) -> Value {

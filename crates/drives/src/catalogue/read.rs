@@ -98,7 +98,7 @@ pub fn drive(name: &str) -> Result<CatalogueDrive, LabError> {
     };
     Err(LabError::refused(
         format!("there is no drive `{name}` in the catalogue{nearest}"),
-        "`ssdlab drives list` lists all; a path ending in .toml reads your own",
+        "`ssdlab list drives` lists all; a path ending in .toml reads your own",
     ))
 }
 
@@ -169,6 +169,10 @@ fn hint(option: &str) -> &'static str {
              dies program at once"
         }
         Some("energy") => "each power state is entered later than the one before, and draws less",
+        Some("user capacity") => {
+            "raw capacity (channels x dies x planes x blocks x pages x page size) must hold the \
+             user capacity, the pSLC cache and the superblocks kept free: lower one of these"
+        }
         _ => "raw capacity is channels x dies x planes x blocks x pages x page size",
     }
 }
@@ -353,7 +357,7 @@ mod tests {
     #[test]
     fn an_unknown_name_leads_to_the_list_of_known_ones() {
         let error = drive("nonesuch").unwrap_err();
-        assert!(error.advice().contains("ssdlab drives list"), "{error}");
+        assert!(error.advice().contains("ssdlab list drives"), "{error}");
     }
 
     /// A misspelt drive was answered with the whole catalogue.

@@ -21,7 +21,11 @@ impl QuantityReader<'_> {
                 source: self.source.into(),
                 line: None,
             },
-            hint: "sizes: 16 KiB, 185 TB; times: 75 us, 3 ms; rates: 400 MB/s".into(),
+            hint: match key {
+                "ftl.victim" | "ftl.separation" => "`ssdlab list policies` describes each",
+                _ => "sizes: 16 KiB, 185 TB; times: 75 us, 3 ms; rates: 400 MB/s",
+            }
+            .into(),
         }
     }
 

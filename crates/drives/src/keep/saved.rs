@@ -21,7 +21,8 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use twox_hash::XxHash3_64;
 
-const MAGIC: [u8; 8] = *b"ssdlabSV";
+/// The first bytes of a file.
+pub const MAGIC: [u8; 8] = *b"ssdlabSV";
 const VERSION: u32 = 2;
 const HEADER: usize = 32;
 /// The checksum's place: the end of the header.

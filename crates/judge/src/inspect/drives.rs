@@ -20,14 +20,16 @@ pub struct InspectedDrive {
     pub forecasts: Vec<Forecast>,
 }
 
-/// The drives that `paths` lead to, devices or files of reports; `kind` is smartctl's `-d`.
+/// The drives in `reports`: those of each device or file, or why it could not be read.
 ///
 /// # Errors
-/// When one cannot be read, is no SSD, or two reports of a drive do not fit together.
-pub fn drives(paths: &[PathBuf], kind: Option<&str>) -> Result<Vec<InspectedDrive>, LabError> {
+/// When one cannot be read, is not an SSD, or two reports of a drive do not fit together.
+pub fn drives(
+    reports: impl IntoIterator<Item = Result<Vec<DriveReport>, LabError>>,
+) -> Result<Vec<InspectedDrive>, LabError> {
     let mut drives: Vec<InspectionHistory> = Vec::new();
-    for path in paths {
-        for report in reports(path, kind)? {
+    for reports in reports {
+        for report in reports? {
             add(&mut drives, inspect(&report)?);
         }
     }
@@ -41,7 +43,8 @@ pub fn drives(paths: &[PathBuf], kind: Option<&str>) -> Result<Vec<InspectedDriv
     drives.into_iter().map(inspected).collect()
 }
 
-/// The reports that a path leads to: one of the device itself, or those in a file.
+/// The reports that a path leads to: one of the device itself, or those in a file; `kind` is
+/// smartctl's `-d`.
 ///
 /// # Errors
 /// When it cannot be read.

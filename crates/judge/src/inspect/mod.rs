@@ -26,7 +26,7 @@ pub mod text;
 pub mod watch;
 
 pub use collect::collect;
-pub use drives::{InspectedDrive, drives};
+pub use drives::{InspectedDrive, drives, reports};
 pub use forecast::{Forecast, forecasts};
 pub use inspection::{
     DriveEvents, DriveIdentity, FORMAT_VERSION, Inspection, Protection, TimedWorkload, WearStatus,

@@ -4,7 +4,7 @@ use super::forecast::is_used_up;
 use super::inspection::Inspection;
 use ssdlab_bench::device::health::EvidenceGrade;
 use ssdlab_bench::device::health::ReportedValue;
-use ssdlab_view::units::decimal_bytes;
+use ssdlab_view::units::{self, decimal_bytes};
 
 /// A label and its text.
 pub type InspectionLine = (&'static str, String);
@@ -181,13 +181,20 @@ fn written(i: &Inspection) -> String {
 }
 
 fn power(i: &Inspection) -> String {
-    let count = |n: Option<u64>| n.map_or("unknown".to_owned(), |n| n.to_string());
-    let hours = i.events.power_on_hours;
-    let hours = hours.map_or("unknown".to_owned(), |hours| format!("{hours:.0}"));
+    let count = |count: Option<u64>, singular: &str| match count {
+        Some(count) => units::plural(count, singular),
+        None => format!("unknown {singular}s"),
+    };
     format!(
-        "{hours} hours, {} power cycles, {} unsafe shutdowns",
-        count(i.events.power_cycles),
-        count(i.events.unsafe_shutdowns)
+        "{}, {}, {}",
+        count(
+            i.events
+                .power_on_hours
+                .map(|hours| hours.round_ties_even() as u64),
+            "hour"
+        ),
+        count(i.events.power_cycles, "power cycle"),
+        count(i.events.unsafe_shutdowns, "unsafe shutdown")
     )
 }
 

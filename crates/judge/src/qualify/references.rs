@@ -18,6 +18,7 @@ use ssdlab_base::LabError;
 use ssdlab_bench::device::named::TargetName;
 use ssdlab_bench::record::{OpSecond, Second};
 use ssdlab_drives::catalogue::{self, DatasheetStanding};
+use ssdlab_ssd::DriveConfig;
 use twox_hash::XxHash3_64;
 
 /// The figures that are kept.
@@ -85,11 +86,20 @@ pub fn names_kept() -> Result<Vec<String>, LabError> {
 /// # Errors
 /// When no drive has this name.
 pub fn line(name: &str, measured: Evidence) -> Result<String, LabError> {
+    line_of(name, &catalogue::drive(name)?.config, measured)
+}
+
+/// The line of a drive of this name and configuration, which the catalogue need not have yet.
+///
+/// # Errors
+/// Never: what was measured can be written as JSON.
+pub fn line_of(name: &str, config: &DriveConfig, measured: Evidence) -> Result<String, LabError> {
     let mut evidence = measured;
+    evidence.facts.name = format!("drive:{name}");
     for run in &mut evidence.sustained {
         run.seconds = whole(&run.seconds).into_iter().collect();
     }
-    let config = config_hash(name)?;
+    let config = hash(config);
     let kept = ReferenceRecord { config, evidence };
     let text = serde_json::to_string(&kept);
     text.map_err(|error| LabError::refused(format!("{name}: {error}"), ""))
@@ -100,9 +110,12 @@ pub fn line(name: &str, measured: Evidence) -> Result<String, LabError> {
 /// # Errors
 /// When no drive has this name.
 pub fn config_hash(name: &str) -> Result<String, LabError> {
-    let config = catalogue::drive(name)?.config;
+    Ok(hash(&catalogue::drive(name)?.config))
+}
+
+fn hash(config: &DriveConfig) -> String {
     let hash = XxHash3_64::oneshot(format!("{config:?}").as_bytes());
-    Ok(format!("{hash:016x}"))
+    format!("{hash:016x}")
 }
 
 /// The counted seconds of a run as one; quantiles are left out.

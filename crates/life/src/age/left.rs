@@ -144,9 +144,19 @@ fn is_none(directory: &Path) -> LabError {
 }
 
 fn is_checkpoint(path: &Path) -> Result<bool, LabError> {
-    let mut head = Vec::new();
-    std::fs::File::open(path)
-        .and_then(|file| file.take(8).read_to_end(&mut head))
-        .map_err(|error| LabError::file("reading", path, error))?;
-    Ok(head == checkpoint::MAGIC)
+    let magic = magic(path).map_err(|error| LabError::file("reading", path, error))?;
+    Ok(magic == checkpoint::MAGIC)
+}
+
+/// Whether `path` is a file that begins as a saved drive or a checkpoint does.
+pub fn is_saved(path: &Path) -> bool {
+    let is_known = |magic: Vec<u8>| magic == checkpoint::MAGIC || magic == saved::MAGIC;
+    path.is_file() && magic(path).is_ok_and(is_known)
+}
+
+/// The first 8 bytes of a file.
+fn magic(path: &Path) -> std::io::Result<Vec<u8>> {
+    let mut magic = Vec::new();
+    std::fs::File::open(path)?.take(8).read_to_end(&mut magic)?;
+    Ok(magic)
 }

@@ -13,6 +13,7 @@ pub mod checkpoint;
 pub mod health;
 pub mod left;
 pub mod live;
+pub mod modelled;
 mod plan;
 pub mod result;
 pub mod row;

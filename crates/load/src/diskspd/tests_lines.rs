@@ -296,7 +296,7 @@ fn other_lines_of_the_documentation_say_why_not() {
             "end the line with a file",
         ),
         ("-Rs", "ssdlab inspect"),
-        ("-?", "ssdlab options diskspd"),
+        ("-?", "ssdlab list options diskspd"),
         ("-B1g:2g -f4g x", "either -f or -B"),
         ("-Sr x", "remote cache"),
         ("-d10 #1", "/dev/nvme0n1"),

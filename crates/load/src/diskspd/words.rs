@@ -14,7 +14,10 @@ static REFUSED: &[(&str, &str)] = &[
         "y",
         "there are no named events of Windows here: start and stop the program itself",
     ),
-    ("?", "`ssdlab options diskspd` lists the supported options"),
+    (
+        "?",
+        "`ssdlab list options diskspd` lists the supported options",
+    ),
 ];
 
 /// A word of the command line.

@@ -11,6 +11,7 @@ use ssdlab_serve::vhost_user::VhostUserServer;
 use ssdlab_serve::{
     Address, Lint, PowerControl, PowerStatus, ServerLog, SharedDrive, raise_descriptor_limit,
 };
+use ssdlab_view::units;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -184,13 +185,14 @@ impl Drop for DriveServer {
 
 /// Whether the drive kept what it had promised; nothing if its power was never cut.
 fn verdict(status: &PowerStatus) -> String {
-    let (cuts, broken) = (status.cuts, status.promises_broken);
-    match (cuts, broken) {
+    let (cuts, broken) = (units::plural(status.cuts, "cut"), status.promises_broken);
+    match (status.cuts, broken) {
         (0, _) => String::new(),
-        (_, 0) => format!("drive: {cuts} cuts, every promise kept\n"),
+        (_, 0) => format!("drive: {cuts}, every promise kept\n"),
         _ => format!(
-            "drive: {cuts} cuts, {broken} promises broken after {} of them; what was lost there \
+            "drive: {cuts}, {} broken after {} of them; what was lost there \
              is the drive's fault\n",
+            units::plural(broken, "promise"),
             status.cuts_with_broken
         ),
     }

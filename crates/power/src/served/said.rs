@@ -34,7 +34,8 @@ pub fn describe(event: &str, status: &PowerStatus) -> String {
         let nand = status.nand_ops.unwrap_or(0);
         let _ = writeln!(
             text,
-            "  {cuts} cuts, {} flushes, {} written, {} programs and erases",
+            "  {}, {} flushes, {} written, {} programs and erases",
+            units::plural(cuts, "cut"),
             units::count(status.flushes),
             units::bytes(status.bytes_written),
             units::count(nand),

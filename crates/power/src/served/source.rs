@@ -88,11 +88,11 @@ fn about(dir: &DriveDir, recovery: &Recovery) -> String {
     let config = drive.config();
     let power = drive.power_counters();
     format!(
-        "{}, {}, recovered in {} of virtual time, {} power cycles, {} unsafe shutdowns",
+        "{}, {}, recovered in {} of virtual time, {}, {}",
         config.name,
         Bytes(config.user_bytes),
         units::time(recovery.ready.0 - recovery.at.0),
-        power.power_cycles,
-        power.unsafe_shutdowns,
+        units::plural(power.power_cycles, "power cycle"),
+        units::plural(power.unsafe_shutdowns, "unsafe shutdown"),
     )
 }

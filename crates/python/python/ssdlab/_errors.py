@@ -22,7 +22,7 @@ class Error(Exception):
     ...     ssdlab.Drive("consumer-sata-1tv")
     ... except ssdlab.Error as error:
     ...     print(error.hint)
-    `ssdlab drives list` lists all; a path ending in .toml reads your own
+    `ssdlab list drives` lists all; a path ending in .toml reads your own
     """
 
     def __init__(self, what: str, hint: str = "") -> None:

@@ -11,7 +11,7 @@ Examples:
   ssdlab age examples/drives/small.toml --out old
   ssdlab age patriot-wildfire-120gb --until 270TB --per-day 10TB --fast
   ssdlab age consumer-sata-1tb --workload zipf:0.99 --block 4k --until 50%
-  ssdlab smart old                    its SMART afterwards
+  ssdlab inspect old                  its health afterwards
   ssdlab create DRIVE_DIR --from old  the same drive, empty, to serve")]
 pub struct AgeArgs {
     /// A drive of the catalogue, or a drive file ending in .toml.

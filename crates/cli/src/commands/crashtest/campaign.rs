@@ -2,7 +2,7 @@
 
 use crate::args::crashtest::CampaignArgs;
 use crate::failure::{CliFailure, CommandExit};
-use crate::output::{print, print_json, say};
+use crate::output::{print_result, say};
 use ssdlab_base::parallel;
 use ssdlab_base::quantity::parse_size;
 use ssdlab_power::crashtest::Occasion;
@@ -17,8 +17,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 /// Removes the drives of campaigns that were killed.
 pub fn remove_dead(quiet: bool) {
     for folder in clear_dead() {
-        let what = "the drive of a campaign that was killed";
-        say(quiet, &format!("removed {}: {what}", folder.display()));
+        let drive = "the drive of a campaign that was killed";
+        say(quiet, &format!("removed {}: {drive}", folder.display()));
     }
 }
 
@@ -39,10 +39,7 @@ pub fn judge(
             say(args.quiet, &format!("{done} of {all} cuts"));
         }
     })?;
-    match args.json {
-        true => print_json(&report.document())?,
-        false => print(&report.render())?,
-    }
+    print_result(args.json, &report.document(), || report.render())?;
     Ok(verdict(out, &report))
 }
 
@@ -57,10 +54,7 @@ fn verdict(out: &Path, report: &ScriptReport) -> CommandExit {
         );
         return CommandExit::Error;
     }
-    match report.has_passed() {
-        true => CommandExit::Good,
-        false => CommandExit::Fails,
-    }
+    CommandExit::good_if(report.has_passed(), CommandExit::Fails)
 }
 
 /// Settings of a campaign without its scripts.

@@ -39,13 +39,13 @@ pub fn run(args: &CrashtestRunArgs) -> Result<CommandExit, CliFailure> {
 fn file_system(name: &str) -> Result<DriveFileSystem, LabError> {
     let names = DriveFileSystem::ALL.map(DriveFileSystem::name).join(", ");
     DriveFileSystem::named(name).ok_or_else(|| {
-        let what = format!("`{name}` is no file system that can be mounted");
-        LabError::refused(what, format!("allowed are {names}"))
+        let message = format!("`{name}` is not a file system that can be mounted");
+        LabError::refused(message, format!("allowed are {names}"))
     })
 }
 
 fn of_program(args: &CrashtestRunArgs, kind: DriveFileSystem) -> Result<Scripts, CliFailure> {
-    let here = std::env::current_dir()?;
+    let directory = std::env::current_dir()?;
     let marks = match args.marks.as_str() {
         "stdout" => MarkSource::Stdout,
         _ => MarkSource::Socket,
@@ -56,7 +56,9 @@ fn of_program(args: &CrashtestRunArgs, kind: DriveFileSystem) -> Result<Scripts,
         (None, None) => return Err(LabError::refused("neither --check nor --found", "").into()),
     };
     let program = &args.program;
-    Ok(Scripts::of_program(kind, program, marks, judged_by, &here))
+    Ok(Scripts::of_program(
+        kind, program, marks, judged_by, &directory,
+    ))
 }
 
 /// Does in a script of `run` what its task is; ends this process with the script's exit code.

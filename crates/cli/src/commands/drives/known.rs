@@ -1,7 +1,7 @@
 //! `ssdlab drives known`: published facts of real drives.
 
 use crate::failure::CliFailure;
-use crate::output::{print, print_json};
+use crate::output::print_result;
 use clap::Args;
 use ssdlab_drives::known::list;
 
@@ -23,9 +23,6 @@ pub struct KnownArgs {
 /// # Errors
 /// When no drive has that name, or standard output cannot be written.
 pub fn known(args: &KnownArgs) -> Result<(), CliFailure> {
-    let found = list::matching(args.name.as_deref())?;
-    match args.json {
-        true => print_json(&found),
-        false => print(&list::text(&found, args.verbose)),
-    }
+    let models = list::matching(args.name.as_deref())?;
+    print_result(args.json, &models, || list::text(&models, args.verbose))
 }

@@ -58,25 +58,25 @@ pub struct NewDriveArgs {
 /// When a fact is missing or wrong, facts contradict each other, or the file exists.
 pub fn new(args: &NewDriveArgs) -> Result<CommandExit, CliFailure> {
     let mut facts = DatasheetFacts::default();
-    let mut seen = Vec::new();
+    let mut keys = Vec::new();
     for given in &args.facts {
         let Some((key, value)) = given.split_once('=') else {
             let hint = "`ssdlab drives new --help` lists the facts";
-            return Err(LabError::refused(format!("`{given}` is no KEY=VALUE"), hint).into());
+            return Err(LabError::refused(format!("`{given}` is not KEY=VALUE"), hint).into());
         };
-        if seen.contains(&key) {
-            let what = format!("the fact `{key}` is given twice");
-            return Err(LabError::refused(what, "give it once").into());
+        if keys.contains(&key) {
+            let message = format!("the fact `{key}` is given twice");
+            return Err(LabError::refused(message, "give it once").into());
         }
         facts.set(key, value)?;
-        seen.push(key);
+        keys.push(key);
     }
-    if seen.is_empty() && std::io::stdin().is_terminal() {
+    if keys.is_empty() && std::io::stdin().is_terminal() {
         form::ask(&mut facts)?;
     } else {
         let missing = QUESTIONS
             .iter()
-            .find(|q| q.needed && !seen.contains(&q.key));
+            .find(|q| q.needed && !keys.contains(&q.key));
         if let Some(DraftQuestion { key, text, .. }) = missing {
             return Err(LabError::refused(format!("the fact `{key}` is missing"), *text).into());
         }

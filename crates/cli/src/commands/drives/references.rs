@@ -7,7 +7,7 @@ use clap::Args;
 use ssdlab_base::{LabError, parallel};
 use ssdlab_bench::device::named::TargetName;
 use ssdlab_judge::qualify::references::{KEPT_PROFILE, KEPT_SEED, kept_line, line, names_kept};
-use ssdlab_judge::qualify::{QualifyPlan, SilentProgress, qualify, role};
+use ssdlab_judge::qualify::{Evidence, QualifyPlan, SilentProgress, qualify, role};
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
@@ -22,16 +22,20 @@ pub struct ReferencesArgs {
     write: Option<PathBuf>,
 }
 
-fn measure(name: &str, stop: &AtomicBool) -> Result<String, LabError> {
+/// The quick qualification of a drive, by its name or file.
+///
+/// # Errors
+/// When the drive is unknown, or the qualification is incomplete.
+pub fn measure(name: &str, stop: &AtomicBool) -> Result<Evidence, LabError> {
     let target = Some(TargetName::Drive(name.to_owned()));
     let plan = QualifyPlan {
         profile: KEPT_PROFILE,
         seed: KEPT_SEED,
         ..QualifyPlan::new(target, role("general")?)
     };
-    let found = qualify(&plan, &mut SilentProgress, stop)?;
-    match found.incomplete.first() {
-        None => line(name, found.target.evidence),
+    let qualification = qualify(&plan, &mut SilentProgress, stop)?;
+    match qualification.incomplete.first() {
+        None => Ok(qualification.target.evidence),
         Some(why) => Err(LabError::refused(format!("{name}: {why}"), "")),
     }
 }
@@ -46,22 +50,24 @@ pub fn references(args: &ReferencesArgs) -> Result<CommandExit, CliFailure> {
         names => names.to_vec(),
     };
     let stop = stop_on_signal()?;
-    let lines = parallel::all(&names, parallel::cores(), |name| measure(name, &stop))?;
+    let lines = parallel::all(&names, parallel::cores(), |name| {
+        line(name, measure(name, &stop)?)
+    })?;
     if let Some(path) = &args.write {
         let written = std::fs::write(path, lines.join("\n") + "\n");
         written.map_err(|error| LabError::file("writing", path, error))?;
     }
     let mut exit = CommandExit::Good;
     for (name, line) in names.iter().zip(&lines) {
-        let said = match kept_line(name) {
+        let state = match kept_line(name) {
             None => "not kept",
             Some(kept) if kept == line => "as kept",
             Some(_) => "differs from what is kept",
         };
-        if said != "as kept" && args.write.is_none() {
+        if state != "as kept" && args.write.is_none() {
             exit = CommandExit::Fails;
         }
-        print(&format!("{name}: {said}\n"))?;
+        print(&format!("{name}: {state}\n"))?;
     }
     Ok(exit)
 }

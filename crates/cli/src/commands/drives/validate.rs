@@ -1,7 +1,7 @@
 //! `ssdlab drives validate`: modelled drives against their own data sheets.
 
 use crate::failure::{CliFailure, CommandExit};
-use crate::output::{print, print_json};
+use crate::output::print_result;
 use crate::progress::stop_on_signal;
 use clap::Args;
 use ssdlab_base::LabError;
@@ -49,24 +49,23 @@ pub fn validate(args: &Validate) -> Result<CommandExit, CliFailure> {
     let drives: Vec<_> = drives.collect::<Result<_, _>>()?;
     let stop = stop_on_signal()?;
     let measure = |drive: &_| validate::validate(drive, args.capacity, args.seed, &stop);
-    let all = parallel::all(&drives, parallel::cores(), measure)?;
+    let validations = parallel::all(&drives, parallel::cores(), measure)?;
     if let Some(path) = &args.write {
-        let written = std::fs::write(path, validate::table(&all));
+        let written = std::fs::write(path, validate::table(&validations));
         written.map_err(|error| LabError::file("writing", path, error))?;
     }
     if let Some(path) = &args.html {
-        let written = std::fs::write(path, validate::page(&all)?);
+        let written = std::fs::write(path, validate::page(&validations)?);
         written.map_err(|error| LabError::file("writing", path, error))?;
     }
-    match args.json {
-        true => print_json(&all)?,
-        false => print(&validate::text(&all))?,
-    }
+    print_result(args.json, &validations, || validate::text(&validations))?;
     let is_sound = |drive: &Validation| failures(&drive.checks).is_empty();
     let holds = |drive: &Validation| drive.rows.iter().all(ValidationRow::holds);
-    Ok(match (all.iter().all(is_sound), all.iter().all(holds)) {
-        (false, _) => CommandExit::Error,
-        (true, false) => CommandExit::Fails,
-        (true, true) => CommandExit::Good,
-    })
+    if !validations.iter().all(is_sound) {
+        return Ok(CommandExit::Error);
+    }
+    Ok(CommandExit::good_if(
+        validations.iter().all(holds),
+        CommandExit::Fails,
+    ))
 }

@@ -103,8 +103,8 @@ impl CutWhen {
         }
         if let Some(text) = &self.write_to {
             let (offset, length) = text.split_once('+').ok_or_else(|| {
-                let what = format!("--write-to {text}: an offset and a length are needed");
-                LabError::refused(what, "1MiB+4KiB: 4096 bytes from byte 1048576 on")
+                let message = format!("--write-to {text}: an offset and a length are needed");
+                LabError::refused(message, "1MiB+4KiB: 4096 bytes from byte 1048576 on")
             })?;
             return Ok(CutMoment::WriteTo {
                 offset: parse_size(offset)?,

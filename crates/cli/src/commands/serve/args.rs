@@ -49,7 +49,7 @@ pub struct Serve {
     /// read-only.
     #[arg(long)]
     pub read_only: bool,
-    /// Encryption of NBD connections: none, offered, or required of every client.
+    /// Encryption of NBD connections: off, on (each client chooses), or require (of every client).
     #[arg(long, value_enum, requires_ifs = TLS_NEEDS)]
     pub tls: Option<TlsName>,
     /// Folder of server-cert.pem and server-key.pem, as for nbdkit and qemu.

@@ -12,7 +12,7 @@ pub(super) fn places(args: &Serve) -> Result<DriveEndpoints, LabError> {
     let is_served = !args.nbd.is_empty() || !args.nbd_read_only.is_empty();
     if !is_served && args.fuse.is_none() && args.vhost_user.is_none() {
         return Err(LabError::refused(
-            "nobody could reach the drive: neither --nbd, --fuse nor --vhost-user is given",
+            "no program could reach the drive: give --nbd, --fuse or --vhost-user",
             "--nbd unix:drive.sock",
         ));
     }
@@ -48,14 +48,14 @@ pub(super) fn needs_real_pace() -> LabError {
 
 /// The refusal of an option that belongs to the other kind of drive.
 pub(super) fn misplaced(in_memory: bool) -> LabError {
-    match in_memory {
-        true => LabError::refused(
-            "--sync with a drive in memory, of which nothing is kept",
+    if in_memory {
+        return LabError::refused(
+            "--sync with a drive in memory, which keeps nothing",
             "`ssdlab create` makes a drive directory",
-        ),
-        false => LabError::refused(
-            "--size: a drive directory has its size",
-            "drive:NAME with --size, or `ssdlab create DRIVE_DIR --size ...`",
-        ),
+        );
     }
+    LabError::refused(
+        "--size: a drive directory has its size",
+        "drive:NAME with --size, or `ssdlab create DRIVE_DIR --size ...`",
+    )
 }

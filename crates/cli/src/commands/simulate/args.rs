@@ -20,7 +20,7 @@ Examples:
   ssdlab simulate --drive examples/drives/small.toml \\
       --sweep ftl.victim=greedy,fifo,d-choices:4 --sweep op=7%,12%,28%
 
-`ssdlab policies` lists what ftl.victim and ftl.separation can be.")]
+`ssdlab list policies` lists what ftl.victim and ftl.separation can be.")]
 pub struct Simulate {
     /// A drive of the catalogue, or a .toml file of your own.
     #[arg(long, short, value_name = "NAME|FILE.toml")]

@@ -67,13 +67,13 @@ impl LifeObserver for LifeBar {
             .set_prefix(format!("{} {name}", progress.phase.name()));
         self.bar.set_position((progress.done * 1000.0) as u64);
         let waf = progress.waf.map_or("-".into(), |waf| format!("{waf:.2}"));
-        let now = if progress.now.0 > 0 {
+        let clock = if progress.now.0 > 0 {
             format!(" {}", units::clock(progress.now.as_secs_f64()))
         } else {
             String::new()
         };
         self.bar.set_message(format!(
-            "{} WAF {waf}{now} {}/s",
+            "{} WAF {waf}{clock} {}/s",
             units::decimal_bytes(progress.host_bytes as f64),
             units::rate(rate)
         ));

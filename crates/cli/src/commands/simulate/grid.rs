@@ -59,8 +59,8 @@ pub fn grid(args: &Simulate, settings: &[DriveSetting]) -> Result<CommandExit, C
             dir.display()
         ),
     );
-    let all = rows.iter().filter_map(|row| row.simulation.as_ref());
-    let failures: Vec<String> = all.flat_map(|s| s.failures()).collect();
+    let simulations = rows.iter().filter_map(|row| row.simulation.as_ref());
+    let failures: Vec<String> = simulations.flat_map(|s| s.failures()).collect();
     Ok(if stop.load(Ordering::Relaxed) && failures.is_empty() {
         CommandExit::Unknown
     } else {

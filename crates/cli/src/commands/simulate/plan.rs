@@ -15,7 +15,7 @@ use ssdlab_load::synthetic::{SyntheticLoad, SyntheticPattern};
 use ssdlab_ssd::{Bytes, Drive};
 use std::time::Instant;
 
-/// The life asked for, without a drive: it is put in by [`SimulationPlan::on`].
+/// The life that the arguments describe, without a drive: [`SimulationPlan::on`] adds it.
 pub fn bare(args: &Simulate, drive: &CatalogueDrive) -> Result<SimulationPlan, LabError> {
     let bytes = parse_size(&args.block)?;
     let block = u32::try_from(bytes).map_err(|_| {
@@ -55,12 +55,12 @@ pub fn bare(args: &Simulate, drive: &CatalogueDrive) -> Result<SimulationPlan, L
     })
 }
 
-pub type SavedStart = Option<(Drive, SavedDriveInfo)>;
+pub type Begun = Option<(Drive, SavedDriveInfo)>;
 
 pub fn plan(
     args: &Simulate,
     settings: &[DriveSetting],
-) -> Result<(SimulationPlan, SavedStart), LabError> {
+) -> Result<(SimulationPlan, Begun), LabError> {
     let Some(path) = &args.from else {
         let drive = settings::apply(&catalogue::open(drive_name(args)?)?, settings)?;
         let plan = SimulationPlan {
@@ -108,7 +108,7 @@ pub fn drive_name(args: &Simulate) -> Result<&str, LabError> {
     let name = args.drive.as_deref().ok_or_else(|| {
         LabError::refused(
             "no drive was given",
-            "--drive NAME (see `ssdlab drives list`), --drive FILE.toml or --from FILE",
+            "--drive NAME (see `ssdlab list drives`), --drive FILE.toml or --from FILE",
         )
     })?;
     Ok(name.strip_prefix("drive:").unwrap_or(name))

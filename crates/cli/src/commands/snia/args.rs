@@ -10,7 +10,7 @@ use ssdlab_judge::snia::SniaClass;
 Examples:
   ssdlab snia drive:intel-dc-s3700-400gb --to 2GiB
   ssdlab snia drive:consumer-sata-1tb --class client --test iops --to 4GiB
-On a real drive the tests take days: `ssdlab profiles` has a round of each.")]
+On a real drive the tests take days: `ssdlab list profiles` has a round of each.")]
 pub struct Snia {
     /// A modelled drive: drive:NAME or drive:FILE.toml.
     #[arg(value_name = "TARGET")]

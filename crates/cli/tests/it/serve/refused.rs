@@ -54,7 +54,7 @@ fn drives_that_cannot_be_in_memory() {
     with(known, &["--size", "1000B"], "1000 bytes");
     with(known, &["--size", "0"], "0 bytes");
     with(known, &["--size", "64MiBx"], "64MiBx");
-    with(known, &["--sync"], "nothing is kept");
+    with(known, &["--sync"], "keeps nothing");
     assert!(!Path::new("nowhere").exists(), "nothing was begun");
 }
 

@@ -75,12 +75,12 @@ impl Predict {
     pub fn rates(&self) -> Result<Vec<RequestedRate>, LabError> {
         let rate = |text: &String| {
             let number = |text: &str| text.parse::<f64>().ok().filter(|n| *n > 0.0 && *n < 1e9);
-            let found = match (text.strip_suffix('%'), text.strip_suffix(['k', 'K'])) {
+            let rate = match (text.strip_suffix('%'), text.strip_suffix(['k', 'K'])) {
                 (Some(percent), _) => number(percent).map(|n| RequestedRate::Share(n / 100.0)),
                 (_, Some(thousands)) => number(thousands).map(|n| RequestedRate::Iops(n * 1000.0)),
                 _ => number(text).map(RequestedRate::Iops),
             };
-            found.ok_or_else(|| {
+            rate.ok_or_else(|| {
                 let allowed = "a rate above 0 is allowed";
                 LabError::bad_option("--rate", text, allowed, "such as --rate 40k or --rate 60%")
             })
@@ -90,12 +90,14 @@ impl Predict {
 
     /// Overwrites as a number.
     pub fn overwrites(&self) -> Result<f64, LabError> {
-        let found = self.overwrites.parse::<f64>().ok();
-        found.filter(|n| (1.0..=100.0).contains(n)).ok_or_else(|| {
-            let allowed = "1 to 100 user capacities are allowed";
-            let hint = "the first ones are no settled rate";
-            LabError::bad_option("--overwrites", &self.overwrites, allowed, hint)
-        })
+        let overwrites = self.overwrites.parse::<f64>().ok();
+        overwrites
+            .filter(|n| (1.0..=100.0).contains(n))
+            .ok_or_else(|| {
+                let allowed = "1 to 100 user capacities are allowed";
+                let hint = "the first ones are no settled rate";
+                LabError::bad_option("--overwrites", &self.overwrites, allowed, hint)
+            })
     }
 
     /// Spare area to add, a share of the capacity.
@@ -104,9 +106,9 @@ impl Predict {
             return Ok(0.0);
         };
         let number = text.strip_prefix('+').and_then(|t| t.strip_suffix('%'));
-        let found = number.and_then(|n| n.parse::<f64>().ok());
-        let found = found.filter(|n| (0.0..=40.0).contains(n));
-        found.map(|pct| pct / 100.0).ok_or_else(|| {
+        let percent = number.and_then(|n| n.parse::<f64>().ok());
+        let percent = percent.filter(|n| (0.0..=40.0).contains(n));
+        percent.map(|pct| pct / 100.0).ok_or_else(|| {
             let allowed = "+0% to +40% of the capacity is allowed";
             LabError::bad_option("--spare", text, allowed, "such as --spare +20%")
         })

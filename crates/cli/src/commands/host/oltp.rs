@@ -1,6 +1,6 @@
-//! `ssdlab oltp`: transactions of a database, month after month.
+//! `ssdlab host oltp`: transactions of a database, month after month.
 
-use super::hosts::{DriveArgs, run_on_drives, trims};
+use super::run::{DriveArgs, run_on_drives, trims};
 use crate::args::OutputArgs;
 use crate::failure::{CliFailure, CommandExit};
 use clap::Args;
@@ -12,7 +12,7 @@ use ssdlab_hosts::oltp::OltpSpec;
 /// Bytes of the drive that are aged by default.
 const CAPACITY: u64 = 2 << 30;
 
-/// `ssdlab oltp`.
+/// `ssdlab host oltp`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 A server as MySQL with InnoDB: page reads, group commit with a log flush, a page
@@ -21,9 +21,9 @@ the new drive and once a month; the month's writing between windows is made up
 for at full speed. The drive is scaled down; see docs/hosts.md.
 
 Examples:
-  ssdlab oltp intel-dc-s3700-200gb
-  ssdlab oltp intel-x25m-g2-160gb --tps 5000 --trim never
-  ssdlab oltp consumer-sata-1tb --months 12 --used 90")]
+  ssdlab host oltp intel-dc-s3700-200gb
+  ssdlab host oltp intel-x25m-g2-160gb --tps 5000 --trim never
+  ssdlab host oltp consumer-sata-1tb --months 12 --used 90")]
 pub struct OltpArgs {
     /// A drive of the catalogue, or a TOML file.
     pub drive: String,
@@ -99,7 +99,7 @@ fn spec(args: &OltpArgs, user_bytes: u64) -> Result<OltpSpec, LabError> {
     Ok(spec.fitted(user_bytes))
 }
 
-/// Carries out `ssdlab oltp`.
+/// Carries out `ssdlab host oltp`.
 ///
 /// # Errors
 /// When the request is impossible, or results cannot be written.

@@ -1,6 +1,6 @@
-//! `ssdlab profiles`: the workloads that have a name.
+//! `ssdlab list profiles`: the workloads that have a name.
 
-use crate::failure::{CliFailure, CommandExit};
+use crate::failure::CliFailure;
 use crate::output::{print, print_json};
 use ssdlab_base::LabError;
 use ssdlab_load::profiles::{PROFILES, ProfileSummary, WorkloadProfile};
@@ -10,20 +10,17 @@ use std::fmt::Write as _;
 ///
 /// # Errors
 /// When there is no such profile, or standard output cannot be written.
-pub fn profiles(name: Option<&str>, json: bool) -> Result<CommandExit, CliFailure> {
+pub fn profiles(name: Option<&str>, json: bool) -> Result<(), CliFailure> {
     if let Some(name) = name {
-        print(WorkloadProfile::named(name)?.text)?;
-        return Ok(CommandExit::Good);
+        return print(WorkloadProfile::named(name)?.text);
     }
-    let all: Result<Vec<ProfileSummary>, LabError> =
-        PROFILES.iter().map(WorkloadProfile::summary).collect();
-    let all = all?;
+    let summaries = PROFILES.iter().map(WorkloadProfile::summary);
+    let summaries = summaries.collect::<Result<Vec<ProfileSummary>, LabError>>()?;
     if json {
-        print_json(&all)?;
-        return Ok(CommandExit::Good);
+        return print_json(&summaries);
     }
     let mut out = String::new();
-    for profile in &all {
+    for profile in &summaries {
         let _ = writeln!(out, "{}{}", profile.name, length(profile));
         wrapped(&mut out, &profile.what);
         wrapped(&mut out, &format!("[{}]", profile.source));
@@ -32,9 +29,8 @@ pub fn profiles(name: Option<&str>, json: bool) -> Result<CommandExit, CliFailur
         }
     }
     out += "\nRun one: ssdlab run --profile NAME --target TARGET\n\
-            Read one, a fio job file: ssdlab profiles NAME\n";
-    print(&out)?;
-    Ok(CommandExit::Good)
+            Read one, a fio job file: ssdlab list profiles NAME\n";
+    print(&out)
 }
 
 /// Jobs and time, where they say something.

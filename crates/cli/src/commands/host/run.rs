@@ -1,4 +1,4 @@
-//! The one way of `tier`, `months`, `oltp` and `zil`: specs, a run, results, an exit code.
+//! What all hosts share: specs, a run, results, an exit code.
 
 use crate::args::OutputArgs;
 use crate::failure::{CliFailure, CommandExit};
@@ -29,10 +29,10 @@ pub struct DriveArgs {
 }
 
 impl DriveArgs {
-    /// The drive called `name`; `usual` is its capacity unless another is asked for.
+    /// The drive called `name`; `usual` is its capacity unless --capacity gives another.
     ///
     /// # Errors
-    /// When there is no such drive, or it is not possible so.
+    /// When there is no such drive, or a value is impossible.
     pub fn open(&self, name: &str, usual: Option<u64>) -> Result<HostDrive, LabError> {
         let settings = self.set.iter().map(|text| DriveSetting::parse(text));
         let settings = settings.collect::<Result<Vec<_>, _>>()?;
@@ -45,7 +45,7 @@ impl DriveArgs {
     }
 }
 
-/// The ways of trimming that were asked for, or the usual ones.
+/// The ways of trimming that the arguments name, or the usual ones.
 ///
 /// # Errors
 /// When a text names none.

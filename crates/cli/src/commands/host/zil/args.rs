@@ -1,10 +1,10 @@
-//! Arguments of `ssdlab zil`.
+//! Arguments of `ssdlab host zil`.
 
 use crate::args::TargetArgs;
 use clap::Args;
 use std::path::PathBuf;
 
-/// `ssdlab zil`.
+/// `ssdlab host zil`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Without --target the log device takes 50 us for every write and flush: enough to
@@ -13,12 +13,12 @@ the host waits for that device: a modelled drive in virtual time, or a file or a
 block device in real time (what it holds is overwritten).
 
 Examples:
-  ssdlab zil                 one writer on one dataset, code of 2010
-  ssdlab zil --writers 5     five writers, each on a dataset of its own
-  ssdlab zil --preset 2.1 --writers 5 --trace log.csv
-  ssdlab zil --fit log.csv   a host as the one that wrote a trace
-  ssdlab zil --writers 5 --target drive:consumer-sata-1tb --duration 1m
-  ssdlab zil --parameters    every value of the preset, with its reason")]
+  ssdlab host zil              one writer on one dataset, code of 2010
+  ssdlab host zil --writers 5  five writers, each on a dataset of its own
+  ssdlab host zil --preset 2.1 --writers 5 --trace log.csv
+  ssdlab host zil --fit log.csv  a host as the one that wrote a trace
+  ssdlab host zil --writers 5 --target drive:consumer-sata-1tb --duration 1m
+  ssdlab host zil --parameters  every value of the preset, with its reason")]
 pub struct ZilArgs {
     /// Age of the code, with the writers it was measured with: 2010 or 2.1.
     #[arg(long, default_value = "2010", value_name = "AGE")]

@@ -1,6 +1,6 @@
-//! `ssdlab policies`: what the registries of the software SSD hold.
+//! `ssdlab list policies`: what the registries of the software SSD hold.
 
-use crate::failure::{CliFailure, CommandExit};
+use crate::failure::CliFailure;
 use crate::output::{print, print_json, wrap};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -53,15 +53,14 @@ impl From<&PolicyInfo> for PolicyEntry {
 ///
 /// # Errors
 /// When standard output cannot be written.
-pub fn policies(json: bool) -> Result<CommandExit, CliFailure> {
+pub fn policies(json: bool) -> Result<(), CliFailure> {
     let victims: Vec<PolicyEntry> = VICTIM_POLICIES.iter().map(|e| (&e.info).into()).collect();
     let separations: Vec<PolicyEntry> = SEPARATIONS.iter().map(|(_, info)| info.into()).collect();
     if json {
-        print_json(&PolicyTable {
+        return print_json(&PolicyTable {
             victim: victims,
             separation: separations,
-        })?;
-        return Ok(CommandExit::Good);
+        });
     }
     let mut text = String::new();
     group(
@@ -78,8 +77,7 @@ pub fn policies(json: bool) -> Result<CommandExit, CliFailure> {
     );
     text += "\nTry one: ssdlab simulate --drive NAME --set ftl.victim=d-choices:4\n\
              Write one: docs/simulate.md";
-    print(&text)?;
-    Ok(CommandExit::Good)
+    print(&text)
 }
 
 fn group(text: &mut String, title: &str, policies: &[PolicyEntry]) {

@@ -1,6 +1,6 @@
-//! `ssdlab tier`: a write-back cache tier in front of slow disks.
+//! `ssdlab host tier`: a write-back cache tier in front of slow disks.
 
-use super::hosts::{DriveArgs, run_on_drives};
+use super::run::{DriveArgs, run_on_drives};
 use crate::args::OutputArgs;
 use crate::failure::{CliFailure, CommandExit};
 use clap::Args;
@@ -12,7 +12,7 @@ use ssdlab_hosts::tier::{DurabilityMode, TierSpec};
 /// Bytes of a drive that are cache by default.
 const CAPACITY: u64 = 4 << 30;
 
-/// `ssdlab tier`.
+/// `ssdlab host tier`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Each drive is the cache device of one side (a server), in front of hard disks of
@@ -22,10 +22,10 @@ copy. The load is that of article s2d unless changed. Drives are scaled down so
 that a run takes seconds; see docs/hosts.md.
 
 Examples:
-  ssdlab tier consumer-sata-1tb
-  ssdlab tier consumer-sata-1tb-plp --copies 3
-  ssdlab tier intel-dc-s3700-200gb --working-set 200 --duration 5m
-  ssdlab tier consumer-sata-1tb intel-dc-s3500-480gb --durable fua")]
+  ssdlab host tier consumer-sata-1tb
+  ssdlab host tier consumer-sata-1tb-plp --copies 3
+  ssdlab host tier intel-dc-s3700-200gb --working-set 200 --duration 5m
+  ssdlab host tier consumer-sata-1tb intel-dc-s3500-480gb --durable fua")]
 pub struct TierArgs {
     /// Drives of the catalogue, or TOML files: one for each side, or one for all.
     #[arg(required = true)]
@@ -94,7 +94,7 @@ fn spec(args: &TierArgs) -> Result<TierSpec, LabError> {
     })
 }
 
-/// Carries out `ssdlab tier`.
+/// Carries out `ssdlab host tier`.
 ///
 /// # Errors
 /// When the request is impossible, or results cannot be written.

@@ -1,6 +1,6 @@
-//! `ssdlab months`: a file system that trims at once, in batches, or never.
+//! `ssdlab host months`: a file system that trims at once, in batches, or never.
 
-use super::hosts::{DriveArgs, run_on_drives, trims};
+use super::run::{DriveArgs, run_on_drives, trims};
 use crate::args::OutputArgs;
 use crate::failure::{CliFailure, CommandExit};
 use clap::Args;
@@ -11,7 +11,7 @@ use ssdlab_hosts::months::{MonthsSpec, TrimSchedule};
 /// Bytes of the drive that are aged by default.
 const CAPACITY: u64 = 2 << 30;
 
-/// `ssdlab months`.
+/// `ssdlab host months`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Files are created and deleted for months of virtual time. Without TRIM the drive
@@ -21,9 +21,9 @@ same files. The drive is scaled down so that a run takes seconds; see
 docs/hosts.md.
 
 Examples:
-  ssdlab months intel-x25m-g2-160gb
-  ssdlab months consumer-sata-1tb --used 90 --trim never --trim at-once
-  ssdlab months intel-dc-s3700-200gb --days 365 --capacity 16GiB")]
+  ssdlab host months intel-x25m-g2-160gb
+  ssdlab host months consumer-sata-1tb --used 90 --trim never --trim at-once
+  ssdlab host months intel-dc-s3700-200gb --days 365 --capacity 16GiB")]
 pub struct MonthsArgs {
     /// A drive of the catalogue, or a TOML file.
     pub drive: String,
@@ -80,7 +80,7 @@ fn spec(args: &MonthsArgs, block: u64) -> Result<MonthsSpec, LabError> {
     Ok(spec)
 }
 
-/// Carries out `ssdlab months`.
+/// Carries out `ssdlab host months`.
 ///
 /// # Errors
 /// When the request is impossible, or results cannot be written.

@@ -1,12 +1,12 @@
-//! `ssdlab zil`: the intent log of ZFS as a load.
+//! `ssdlab host zil`: the intent log of ZFS as a load.
 
 mod args;
 
 pub use args::ZilArgs;
 
-use super::hosts::run_scenario;
+use super::run::run_scenario;
 use crate::failure::{CliFailure, CommandExit};
-use crate::output::{print, print_json};
+use crate::output::print_result;
 use crate::progress::stop_on_signal;
 use crate::target;
 use ssdlab_base::LabError;
@@ -25,22 +25,21 @@ use std::sync::atomic::AtomicBool;
 /// Maximum number of outstanding commands on a real target.
 const DEPTH: u32 = 64;
 
-/// Carries out `ssdlab zil`.
+/// Carries out `ssdlab host zil`.
 ///
 /// # Errors
 /// When the request is wrong or the target fails.
 pub fn zil(args: &ZilArgs) -> Result<CommandExit, CliFailure> {
     let preset = ZfsPreset::named(&args.preset)?;
     if args.parameters {
-        match args.json {
-            true => print_json(&preset.parameters_json())?,
-            false => print(&preset.parameters_text())?,
-        }
+        print_result(args.json, &preset.parameters_json(), || {
+            preset.parameters_text()
+        })?;
         return Ok(CommandExit::Good);
     }
     let size = args.device.as_deref().map(parse_size).transpose()?;
     let duration = args.duration.as_deref().map(parse_duration).transpose()?;
-    let given = ZilSpec {
+    let unfitted = ZilSpec {
         preset,
         writers: args.writers,
         datasets: args.datasets.unwrap_or(args.writers),
@@ -52,12 +51,12 @@ pub fn zil(args: &ZilArgs) -> Result<CommandExit, CliFailure> {
         fit: None,
     };
     let spec = match &args.fit {
-        None => given,
+        None => unfitted,
         Some(path) => {
             let fit = ZilTraceFit::of(path, size.unwrap_or(LogDevice::USUAL), args.seed)?;
             ZilSpec {
                 duration: duration.unwrap_or(fit.duration(fit.structure.blocks as u64)),
-                ..given.fitted(fit)
+                ..unfitted.fitted(fit)
             }
         }
     };

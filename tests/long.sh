@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# The longer forms of tests in Rust whose number of cases is a choice: drives drawn at random, power
+# cuts, recoveries, kills, damages, and every case of the theory.
+# Usage: bash tests/long.sh [FACTOR]   FACTOR times the cases of `cargo test` (4)
+set -euo pipefail
+cd "$(dirname "$0")/.."
+factor=${1:-4}
+one() { # what, how many, test program, filter
+  echo "-- $1=$2, ${*:3}"
+  env "$1=$2" cargo test --quiet --workspace --test "${@:3}"
+}
+# The first thousand are those of `cargo test`.
+one SSDLAB_SWARM "1000..$((1000 + 1000 * factor))" swarm
+one SSDLAB_CUTS $((6000 * factor)) cuts
+one SSDLAB_RECOVERIES $((6000 * factor)) recovery
+one SSDLAB_THEORY full theory
+one SSDLAB_THEORY full theory_drive
+one SSDLAB_THEORY full theory_reference
+one SSDLAB_KILLS $((6 * factor)) drive_dir a_killed_process
+one SSDLAB_DAMAGES $((400 * factor)) drive_dir_damage
