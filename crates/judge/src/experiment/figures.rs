@@ -65,6 +65,9 @@ impl ExperimentFigure {
 /// What was measured.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 #[serde(transparent)]
+#[schemars(extend(
+    "propertyNames" = ExperimentFigure::json_schema(&mut schemars::SchemaGenerator::default())
+))]
 pub struct ExperimentFigures(BTreeMap<ExperimentFigure, f64>);
 
 impl ExperimentFigures {

@@ -226,6 +226,10 @@ pub struct Simulation {
     /// Erases of superblocks, since the factory.
     pub erases: SuperblockErases,
     /// What the load changed.
+    #[schemars(extend(
+        "propertyNames" = serde_json::json!({ "enum": counter_names() }),
+        "required" = counter_names(),
+    ))]
     pub counters: BTreeMap<&'static str, u64>,
     /// What a drive with Flexible Data Placement counts, where the host names streams.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -420,6 +424,11 @@ fn erases(superblocks: &[ssdlab_ssd::ftl::SuperblockView]) -> SuperblockErases {
         per_cell,
         map: all.chunks(per_cell).map(mean).collect(),
     }
+}
+
+fn counter_names() -> Vec<&'static str> {
+    let counters = DriveCounters::default().named();
+    counters.map(|(name, _)| name).to_vec()
 }
 
 fn changed(now: &DriveCounters, then: &DriveCounters) -> BTreeMap<&'static str, u64> {
