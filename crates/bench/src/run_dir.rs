@@ -59,10 +59,12 @@ const RESULT_FILE: &str = "result.json";
 #[derive(Clone, Debug, Serialize, JsonSchema, Deserialize)]
 pub struct RunHeader {
     /// [`FORMAT_VERSION`] of the writer.
+    #[schemars(extend("enum" = [1, 2]))]
     pub version: u32,
     /// Version of the program.
     pub ssdlab: String,
     /// When the run started, as the caller wrote it (RFC 3339).
+    #[schemars(extend("format" = "date-time"))]
     pub started_at: String,
     /// The command line, program name left out.
     pub arguments: Vec<String>,
@@ -96,6 +98,7 @@ struct QualifyHeader {
     /// Name of the role.
     role: String,
     /// Name of the profile.
+    #[schemars(extend("enum" = ["quick", "standard", "full"]))]
     profile: String,
 }
 

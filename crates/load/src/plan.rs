@@ -22,6 +22,7 @@ pub struct WorkloadPlan {
     /// The language the user wrote, with what its own output format needs back.
     pub language: Language,
     /// In order; never empty, nor is any phase.
+    #[schemars(length(min = 1))]
     pub phases: Vec<PlanPhase>,
 }
 
@@ -57,6 +58,7 @@ impl WorkloadPlan {
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct PlanPhase {
     /// Never empty.
+    #[schemars(length(min = 1))]
     pub jobs: Vec<JobSpec>,
 }
 

@@ -59,6 +59,7 @@ pub struct ControlReply {
     pub ok: bool,
     /// The event that happened: `off`, `on`, `status`, `disarmed`, `armed`, `cut`.
     #[serde(skip_serializing_if = "Option::is_none", default)]
+    #[schemars(extend("enum" = ["off", "on", "status", "disarmed", "armed", "cut"]))]
     pub event: Option<String>,
     /// The reason for the failure.
     #[serde(skip_serializing_if = "Option::is_none", default)]

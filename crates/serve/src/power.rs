@@ -139,6 +139,7 @@ pub struct SectorDiffNote {
     pub broken: u64,
     /// Numbers of the first of those, at most eight, in units of 512 bytes.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    #[schemars(length(max = 8))]
     pub broken_sectors: Vec<u64>,
 }
 

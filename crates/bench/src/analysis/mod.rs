@@ -20,6 +20,7 @@ pub struct SteadyState {
     /// First round of the window, from 0.
     pub window_start: usize,
     /// The tracked variable in the window, raw, so that others can recompute the verdict.
+    #[schemars(length(equal = 5))]
     pub window: Vec<f64>,
     /// Average over the window.
     pub average: f64,

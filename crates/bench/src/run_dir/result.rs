@@ -15,6 +15,7 @@ use ssdlab_ssd::{Nanos, Op};
 #[derive(Clone, Debug, Serialize, JsonSchema, Deserialize)]
 pub struct RunResult {
     /// [`FORMAT_VERSION`] of the writer.
+    #[schemars(extend("enum" = [1, 2]))]
     pub version: u32,
     /// Version of the program.
     pub ssdlab: String,
@@ -74,6 +75,7 @@ pub struct JobResult {
 #[derive(Clone, Debug, Serialize, JsonSchema, Deserialize)]
 pub struct OpResult {
     /// `read`, `write`, `trim`, `flush`, `write_zeroes`.
+    #[schemars(extend("enum" = ["read", "write", "trim", "flush", "write_zeroes"]))]
     pub op: String,
     /// Completed.
     pub count: u64,
@@ -101,6 +103,7 @@ pub struct LatencySummary {
     /// Sample standard deviation.
     pub stddev_ns: f64,
     /// fio's 17 percentiles.
+    #[schemars(length(equal = 17))]
     pub percentiles: Vec<Percentile>,
 }
 

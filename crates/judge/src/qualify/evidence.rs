@@ -56,6 +56,7 @@ pub enum QualifyOutcome {
 #[derive(Clone, Debug, Default, Serialize, JsonSchema, Deserialize, PartialEq)]
 pub struct WriteProbe {
     /// `plain`, `fua`, `write_flush`.
+    #[schemars(extend("enum" = ["plain", "fua", "write_flush"]))]
     pub method: String,
     /// Bytes per write.
     pub block_size: u32,
@@ -221,10 +222,12 @@ pub struct RoleVerdict {
 #[derive(Clone, Debug, Serialize, JsonSchema, Deserialize)]
 pub struct Qualification {
     /// Format of this file.
+    #[schemars(extend("enum" = [1, 2]))]
     pub version: u32,
     /// The role's name.
     pub role: String,
     /// `quick`, `standard` or `full`.
+    #[schemars(extend("enum" = ["quick", "standard", "full"]))]
     pub profile: String,
     /// Seed of every random stream.
     pub seed: u64,

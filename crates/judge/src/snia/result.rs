@@ -138,6 +138,7 @@ pub struct TrackingVariable {
     /// Part of the test whose rounds it follows.
     pub part: String,
     /// Its column in `rounds.csv`.
+    #[schemars(extend("enum" = ["iops", "bytes_per_second", "mean_ns"]))]
     pub column: String,
     /// The rows it is taken from: per cent of reads.
     pub read_pct: u8,
@@ -185,6 +186,7 @@ pub struct SniaTestResult {
 #[derive(Clone, Debug, Serialize, JsonSchema, Deserialize)]
 pub struct Suite {
     /// Version of the format.
+    #[schemars(extend("const" = 1))]
     pub version: u32,
     /// Version of the program.
     pub ssdlab: String,

@@ -2,7 +2,7 @@
 
 use crate::failure::CliFailure;
 use crate::output::{print, print_json};
-use crate::schemas::{documents, schema_of};
+use crate::schemas::documents;
 use ssdlab_base::LabError;
 use std::fmt::Write as _;
 
@@ -20,7 +20,7 @@ pub fn schemas(name: Option<&str>) -> Result<(), CliFailure> {
                 "`ssdlab list schemas` lists them",
             )
         })?;
-        return print_json(&schema_of(document));
+        return print_json(&document.schema());
     }
     let mut out = String::new();
     for document in documents {

@@ -13,12 +13,15 @@ pub struct CutRecord {
     /// Where it was, in words.
     pub place: String,
     /// What it was meant to strike; see [`crate::crashtest::Occasion`].
+    #[schemars(extend("enum" = ["any", "map", "reclaim", "recovery", "after-recovery", "check"]))]
     pub occasion: String,
     /// The drive was `new`, `full` of earlier data, or `worn` and full.
+    #[schemars(extend("enum" = ["new", "full", "worn"]))]
     pub age: String,
     /// Commands in flight at the first cut.
     pub in_flight: usize,
     /// `passed`, `application` or `drive`.
+    #[schemars(extend("enum" = ["passed", "application", "drive"]))]
     pub verdict: String,
     /// Why it did not pass.
     pub why: String,
