@@ -150,9 +150,9 @@ pub struct NullModel {
 
 impl NullModel {
     /// What it says; `None` when what it needs was not run.
-    fn said(&self, found: &ExperimentRecords) -> Option<f64> {
+    fn result(&self, records: &ExperimentRecords) -> Option<f64> {
         self.value
-            .or_else(|| self.source.found(found).map(|(value, _)| value))
+            .or_else(|| self.source.value(records).map(|(value, _)| value))
     }
 }
 
@@ -172,16 +172,16 @@ enum FigureSource {
 }
 
 impl FigureSource {
-    fn found(&self, found: &ExperimentRecords) -> Option<(f64, Option<String>)> {
+    fn value(&self, records: &ExperimentRecords) -> Option<(f64, Option<String>)> {
         match self {
             FigureSource::Pending => None,
             FigureSource::Measure {
                 experiment,
                 measure,
-            } => found.named(experiment, measure),
+            } => records.named(experiment, measure),
             FigureSource::Combined(combined, drives) => {
                 let drives: Vec<_> = drives.iter().map(|n| DRIVES[*n]).collect();
-                combined.of(&drives, found)
+                combined.of(&drives, records)
             }
         }
     }
@@ -213,9 +213,9 @@ fn parse(text: &str) -> Result<Vec<PublishedFigure>, LabError> {
         });
         figure.null = null.transpose()?;
         if figure.null.is_some() != (figure.kind == FigureBasis::Predicted) {
-            let said = format!("figure {} {}: `null`", figure.id, figure.what);
+            let message = format!("figure {} {}: `null`", figure.id, figure.what);
             let hint = "a predicted figure has a null model, and no other has one";
-            return Err(LabError::refused(said, hint));
+            return Err(LabError::refused(message, hint));
         }
     }
     Ok(figures)
@@ -245,17 +245,17 @@ impl PublishedFigure {
     }
 
     /// Our value, and in words where that says more; `None` when what it needs was not run.
-    pub(crate) fn ours(&self, found: &ExperimentRecords) -> Option<(f64, Option<String>)> {
+    pub(crate) fn ours(&self, records: &ExperimentRecords) -> Option<(f64, Option<String>)> {
         if self.pending.is_empty() {
-            self.source.found(found)
+            self.source.value(records)
         } else {
             None
         }
     }
 
     /// What the null model says.
-    pub(crate) fn null_value(&self, found: &ExperimentRecords) -> Option<f64> {
-        self.null.as_ref()?.said(found)
+    pub(crate) fn null_value(&self, records: &ExperimentRecords) -> Option<f64> {
+        self.null.as_ref()?.result(records)
     }
 
     fn resolve(&self, ours: &str) -> Result<FigureSource, LabError> {
@@ -264,8 +264,8 @@ impl PublishedFigure {
         }
         let unknown = |what: &str, given: &str, mut allowed: Vec<String>| {
             allowed.sort_unstable();
-            let said = format!("figure {}: there is no {what} `{given}`", self.id);
-            LabError::refused(said, format!("there are {}", allowed.join(", ")))
+            let message = format!("figure {}: there is no {what} `{given}`", self.id);
+            LabError::refused(message, format!("there are {}", allowed.join(", ")))
         };
         if let Some(name) = ours.strip_prefix('=') {
             let names = || {
@@ -280,9 +280,9 @@ impl PublishedFigure {
                 .ok_or_else(|| unknown("combined figure", name, names().collect()))?
                 .1;
             let drive = |need: &String| {
-                let found = DRIVES.iter().position(|drive| drive.about.name == need);
+                let index = DRIVES.iter().position(|drive| drive.about.name == need);
                 let names = DRIVES.iter().map(|drive| drive.about.name.to_owned());
-                found.ok_or_else(|| unknown("80-minute experiment", need, names.collect()))
+                index.ok_or_else(|| unknown("80-minute experiment", need, names.collect()))
             };
             let drives: Result<Vec<usize>, LabError> = self.needs.iter().map(drive).collect();
             return Ok(FigureSource::Combined(combined, drives?));
@@ -329,17 +329,17 @@ fn with_unit(text: &str, unit: &str) -> String {
 /// them when nothing is named.
 ///
 /// # Errors
-/// When a name is none of these.
-pub fn select(wanted: &[String]) -> Result<Vec<&'static PublishedFigure>, LabError> {
+/// When a name is not among these.
+pub fn select(selection: &[String]) -> Result<Vec<&'static PublishedFigure>, LabError> {
     let names = |figure: &PublishedFigure, name: &str| begins(&figure.id, name);
-    if let Some(unknown) = wanted
+    if let Some(unknown) = selection
         .iter()
         .find(|name| !all().iter().any(|figure| names(figure, name)))
     {
         return Err(unknown_id(unknown));
     }
     let chosen = |figure: &&PublishedFigure| {
-        wanted.is_empty() || wanted.iter().any(|name| names(figure, name))
+        selection.is_empty() || selection.iter().any(|name| names(figure, name))
     };
     Ok(all().iter().filter(chosen).collect())
 }

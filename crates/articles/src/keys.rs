@@ -63,17 +63,19 @@ macro_rules! keys {
             fn name(self) -> String {
                 match self {
                     $(Self::$plain => $name.to_owned(),)*
-                    $($(Self::$family(of) => format!($pattern, $crate::keys::ExperimentKey::name(of)),)+)?
+                    $($(Self::$family(key) => {
+                        format!($pattern, $crate::keys::ExperimentKey::name(key))
+                    })+)?
                 }
             }
 
             #[allow(unused_mut)]
             fn all() -> Vec<Self> {
-                let mut all = vec![$(Self::$plain),*];
-                $($(all.extend(
+                let mut keys = vec![$(Self::$plain),*];
+                $($(keys.extend(
                     <$of as $crate::keys::ExperimentKey>::all().into_iter().map(Self::$family),
                 );)+)?
-                all
+                keys
             }
         }
     )+};

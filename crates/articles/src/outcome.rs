@@ -170,8 +170,8 @@ impl<M: ExperimentKey, L: ExperimentKey> ExperimentOutcome<M, L> {
 
     /// One measure over another, both kept; NaN when one is not there.
     pub fn ratio(&self, over: M, under: M) -> f64 {
-        let of = |measure| self.get(measure).unwrap_or(f64::NAN);
-        of(over) / of(under)
+        let value_of = |measure| self.get(measure).unwrap_or(f64::NAN);
+        value_of(over) / value_of(under)
     }
 
     /// Keeps a line.
@@ -192,21 +192,21 @@ impl<M: ExperimentKey, L: ExperimentKey> ExperimentOutcome<M, L> {
 
     /// Everything that was kept, with a failed self-check if a measure or line is missing.
     pub fn finish(mut self) -> ExperimentRecord {
-        let found = &self.found;
+        let record = &self.found;
         let measured = |name: &String| {
-            let kept = found.values.contains_key(name) || found.texts.contains_key(name);
-            kept || self.absent.contains(name)
+            let recorded = record.values.contains_key(name) || record.texts.contains_key(name);
+            recorded || self.absent.contains(name)
         };
         let drawn = |name: &String| {
-            found.curves.contains_key(name) || found.series.iter().any(|line| line.name == *name)
+            record.curves.contains_key(name) || record.series.iter().any(|line| line.name == *name)
         };
         let missing = names::<M>().filter(|name| !measured(name));
         let missing: Vec<String> = missing
             .chain(names::<L>().filter(|name| !drawn(name)))
             .collect();
         if !missing.is_empty() {
-            let what = format!("declared and not delivered: {}", missing.join(", "));
-            self.check("every measure is delivered", Err(what));
+            let message = format!("declared and not delivered: {}", missing.join(", "));
+            self.check("every measure is delivered", Err(message));
         }
         self.found
     }
@@ -219,56 +219,67 @@ pub struct ExperimentRecords(pub(crate) BTreeMap<String, ExperimentRecord>);
 
 impl ExperimentRecords {
     /// Of an experiment; `None` when it was not run.
-    pub(crate) fn found<M, L>(&self, experiment: &Experiment<M, L>) -> Option<&ExperimentRecord> {
+    pub(crate) fn record<M, L>(&self, experiment: &Experiment<M, L>) -> Option<&ExperimentRecord> {
         self.0.get(experiment.about.name)
     }
 
     /// A measure; `None` when it was not seen, or the experiment not run.
     pub(crate) fn value<M: ExperimentKey, L>(
         &self,
-        of: &Experiment<M, L>,
+        experiment: &Experiment<M, L>,
         measure: M,
     ) -> Option<f64> {
-        self.found(of)?.values.get(&measure.name()).copied()
+        self.record(experiment)?
+            .values
+            .get(&measure.name())
+            .copied()
     }
 
     /// A measure in words.
     pub(crate) fn text<M: ExperimentKey, L>(
         &self,
-        of: &Experiment<M, L>,
+        experiment: &Experiment<M, L>,
         measure: M,
     ) -> Option<&str> {
-        Some(self.found(of)?.texts.get(&measure.name())?)
+        Some(self.record(experiment)?.texts.get(&measure.name())?)
     }
 
     /// A line; empty when the experiment was not run.
-    pub(crate) fn curve<M, L: ExperimentKey>(&self, of: &Experiment<M, L>, line: L) -> CurvePoints {
-        let points = self.found(of).and_then(|f| f.curves.get(&line.name()));
+    pub(crate) fn curve<M, L: ExperimentKey>(
+        &self,
+        experiment: &Experiment<M, L>,
+        line: L,
+    ) -> CurvePoints {
+        let points = self
+            .record(experiment)
+            .and_then(|f| f.curves.get(&line.name()));
         points.cloned().unwrap_or_default()
     }
 
     /// A line over time, its first point at `from_s`; empty when the experiment was not run.
     pub(crate) fn series<M, L: ExperimentKey>(
         &self,
-        of: &Experiment<M, L>,
+        experiment: &Experiment<M, L>,
         line: L,
         from_s: f64,
     ) -> CurvePoints {
         let name = line.name();
-        let all = self.found(of).map_or(&[][..], |found| &found.series);
-        let Some(series) = all.iter().find(|series| series.name == name) else {
+        let lines = self
+            .record(experiment)
+            .map_or(&[][..], |record| &record.series);
+        let Some(series) = lines.iter().find(|series| series.name == name) else {
             return Vec::new();
         };
-        let at = |(i, y): (usize, &f64)| (from_s + i as f64 * series.step_s, *y);
-        series.y.iter().enumerate().map(at).collect()
+        let point = |(i, y): (usize, &f64)| (from_s + i as f64 * series.step_s, *y);
+        series.y.iter().enumerate().map(point).collect()
     }
 
     /// A measure by names that were resolved when the figures were read: its number, and in words
     /// where that says more.
     pub(crate) fn named(&self, experiment: &str, measure: &str) -> Option<(f64, Option<String>)> {
-        let found = self.0.get(experiment)?;
-        let text = found.texts.get(measure).cloned();
-        Some(match found.values.get(measure) {
+        let record = self.0.get(experiment)?;
+        let text = record.texts.get(measure).cloned();
+        Some(match record.values.get(measure) {
             Some(value) => (*value, text),
             // It was looked for and not seen: `Outcome::finish` holds that.
             None => (f64::NAN, Some("none".into())),

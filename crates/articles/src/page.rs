@@ -13,15 +13,15 @@ use ssdlab_view::page::{page, plain_page};
 
 /// The pages of a reproduction, file name and text: `index.html`, and one per article of which
 /// figures were asked for.
-pub fn reproduction_pages(found: &Reproduction) -> Vec<(String, String)> {
-    let index = plain_page("Published figures", index(found));
+pub fn reproduction_pages(reproduction: &Reproduction) -> Vec<(String, String)> {
+    let index = plain_page("Published figures", index(reproduction));
     let mut pages = vec![("index.html".to_owned(), index)];
     for article in &ARTICLES {
-        if rows_of(found, article).is_empty() {
+        if rows_of(reproduction, article).is_empty() {
             continue;
         }
         let mut charts = Charts::default();
-        let body = story(found, article, &mut charts);
+        let body = story(reproduction, article, &mut charts);
         let file = format!("{}.html", article.key);
         pages.push((file, page(article.title, body, &charts)));
     }
@@ -43,14 +43,14 @@ const STYLE: &str = "\
 ";
 
 /// The index: all rows of all articles.
-fn index(found: &Reproduction) -> Markup {
+fn index(reproduction: &Reproduction) -> Markup {
     html! {
         style { (PreEscaped(STYLE)) }
-        header .answer .fail[!found.failures().is_empty()] {
-            p .kicker { "ssdlab reproduce" span .quiet { " - seed " (found.seed) } }
+        header .answer .fail[!reproduction.failures().is_empty()] {
+            p .kicker { "ssdlab reproduce" span .quiet { " - seed " (reproduction.seed) } }
             h1 { "Every published figure beside ours" }
-            p .counts { (table::summary(found)) "." }
-            (alarms(found))
+            p .counts { (table::summary(reproduction)) "." }
+            (alarms(reproduction))
             p {
                 "Five articles measured real drives. Each of their experiments is run here on \
                  modelled drives and hosts, in virtual time; ours stands beside what was \
@@ -59,11 +59,11 @@ fn index(found: &Reproduction) -> Markup {
         }
         section {
             h2 { "Articles" }
-            (summary(found))
+            (summary(reproduction))
             (rows::legend())
         }
         @for article in &ARTICLES {
-            @let rows = rows_of(found, article);
+            @let rows = rows_of(reproduction, article);
             @if !rows.is_empty() {
                 section {
                     h2 { (link(article)) }
@@ -75,10 +75,10 @@ fn index(found: &Reproduction) -> Markup {
 }
 
 /// What went wrong, where anything did.
-fn alarms(found: &Reproduction) -> Markup {
+fn alarms(reproduction: &Reproduction) -> Markup {
     html! {
-        @if found.stopped { p .alarm { "Stopped early: some experiments were not run." } }
-        @for failure in found.failures() { p .alarm { "✗ Self-check failed: " (failure) } }
+        @if reproduction.stopped { p .alarm { "Stopped early: some experiments were not run." } }
+        @for failure in reproduction.failures() { p .alarm { "✗ Self-check failed: " (failure) } }
     }
 }
 
@@ -86,9 +86,9 @@ fn link(article: &Article) -> Markup {
     html! { a href={ (article.key) ".html" } { (article.title) } }
 }
 
-fn summary(found: &Reproduction) -> Markup {
+fn summary(reproduction: &Reproduction) -> Markup {
     let row = |article: &Article| -> Option<Vec<Markup>> {
-        let rows = rows_of(found, article);
+        let rows = rows_of(reproduction, article);
         if rows.is_empty() {
             return None;
         }
@@ -104,10 +104,10 @@ fn summary(found: &Reproduction) -> Markup {
 }
 
 /// One article: its story, section by section, then figures that belong to no section.
-fn story(found: &Reproduction, article: &Article, charts: &mut Charts) -> Markup {
-    let rows = rows_of(found, article);
+fn story(reproduction: &Reproduction, article: &Article, charts: &mut Charts) -> Markup {
+    let rows = rows_of(reproduction, article);
     let homeless = |row: &&ReproductionRow| registry::section(&row.figure.id).is_none();
-    let rest: Vec<&ReproductionRow> = rows.iter().copied().filter(homeless).collect();
+    let remaining_rows: Vec<&ReproductionRow> = rows.iter().copied().filter(homeless).collect();
     html! {
         style { (PreEscaped(STYLE)) }
         header .answer {
@@ -115,19 +115,19 @@ fn story(found: &Reproduction, article: &Article, charts: &mut Charts) -> Markup
             h1 { (article.title) }
             p { (article.source) }
             p { (article.intro) }
-            (alarms(found))
+            (alarms(reproduction))
         }
-        @for section in article.sections { (one(found, section, &rows, charts)) }
-        @if !rest.is_empty() {
-            section { h2 { "Further figures" } (rows::table(&rest, None)) }
+        @for section in article.sections { (one(reproduction, section, &rows, charts)) }
+        @if !remaining_rows.is_empty() {
+            section { h2 { "Further figures" } (rows::table(&remaining_rows, None)) }
         }
-        (rests_on(found, &rows))
+        (rests_on(reproduction, &rows))
         @if !charts.is_empty() { (ssdlab_view::parts::about_charts()) }
     }
 }
 
 fn one(
-    found: &Reproduction,
+    reproduction: &Reproduction,
     section: &ArticleSection,
     rows: &[&ReproductionRow],
     charts: &mut Charts,
@@ -149,7 +149,7 @@ fn one(
         section id=(section.anchor) {
             h2 { (section.title) }
             @for paragraph in section.text { p { (paragraph) } }
-            ((section.plots)(&found.experiments, charts))
+            ((section.plots)(&reproduction.experiments, charts))
             (rows::table(&own, None))
             @for run in runs { p .quiet { "Run: " (run) "." } }
         }
@@ -157,11 +157,11 @@ fn one(
 }
 
 /// Calibrated and assumed values of the drives that the rows rest on.
-fn rests_on(found: &Reproduction, rows: &[&ReproductionRow]) -> Markup {
+fn rests_on(reproduction: &Reproduction, rows: &[&ReproductionRow]) -> Markup {
     let mut values: Vec<_> = rows
         .iter()
         .flat_map(|row| row.figure.experiments())
-        .filter_map(|name| found.experiments.0.get(name))
+        .filter_map(|name| reproduction.experiments.0.get(name))
         .flat_map(|outcome| &outcome.rests_on)
         .collect();
     values.sort_unstable();
@@ -179,9 +179,9 @@ fn rests_on(found: &Reproduction, rows: &[&ReproductionRow]) -> Markup {
     }
 }
 
-fn rows_of<'a>(found: &'a Reproduction, article: &Article) -> Vec<&'a ReproductionRow> {
-    let here = |row: &&ReproductionRow| {
+fn rows_of<'a>(reproduction: &'a Reproduction, article: &Article) -> Vec<&'a ReproductionRow> {
+    let in_article = |row: &&ReproductionRow| {
         registry::article(&row.figure.id).is_some_and(|a| a.key == article.key)
     };
-    found.rows.iter().filter(here).collect()
+    reproduction.rows.iter().filter(in_article).collect()
 }

@@ -50,11 +50,12 @@ pub(crate) fn chart(title: impl Into<String>, group: &str, lines: Vec<ChartLine>
 /// Curves of an experiment, each with its label, over `axis`; a curve that is not there is left
 /// out.
 pub(crate) fn curves<M, L: ExperimentKey>(
-    found: &ExperimentRecords,
+    records: &ExperimentRecords,
     experiment: &Experiment<M, L>,
     title: &str,
-    (axis, unit): (ChartAxis, ChartUnit),
-    wanted: &[(L, &str)],
+    axis: ChartAxis,
+    unit: ChartUnit,
+    labels: &[(L, &str)],
 ) -> Chart {
     // Charts write throughput from bytes a second; curves have MB/s.
     let scale = if unit == ChartUnit::Throughput {
@@ -62,8 +63,8 @@ pub(crate) fn curves<M, L: ExperimentKey>(
     } else {
         1.0
     };
-    let lines = wanted.iter().enumerate().map(|(i, (curve, label))| {
-        let points = found.curve(experiment, *curve);
+    let lines = labels.iter().enumerate().map(|(i, (curve, label))| {
+        let points = records.curve(experiment, *curve);
         line(*label, i, points.into_iter().map(|(x, y)| (x, y * scale)))
     });
     let lines = lines.filter(|line| !line.line.x.is_empty()).collect();

@@ -42,8 +42,8 @@ pub(crate) static EXPERIMENTS: [&dyn AnyExperiment; 30] = [
 
 /// An experiment by name.
 pub(crate) fn named(name: &str) -> Option<&'static dyn AnyExperiment> {
-    let mut all = EXPERIMENTS.iter().copied();
-    all.find(|experiment| experiment.about().name == name)
+    let mut experiments = EXPERIMENTS.iter().copied();
+    experiments.find(|experiment| experiment.about().name == name)
 }
 
 /// The articles, in order.

@@ -49,14 +49,14 @@ impl Reproduction {
 
     /// Self-checks that failed: `experiment: check: what`. The numbers must then not be believed.
     pub fn failures(&self) -> Vec<String> {
-        let of = |(name, found): (&String, &ExperimentRecord)| -> Vec<String> {
-            let failed = found.checks.iter().filter_map(|(check, failure)| {
+        let failures_of = |(name, record): (&String, &ExperimentRecord)| -> Vec<String> {
+            let failed = record.checks.iter().filter_map(|(check, failure)| {
                 let why = failure.as_ref()?;
                 Some(format!("{name}: {check}: {why}"))
             });
             failed.collect()
         };
-        self.experiments.0.iter().flat_map(of).collect()
+        self.experiments.0.iter().flat_map(failures_of).collect()
     }
 
     /// Self-checks that were made.
@@ -64,7 +64,7 @@ impl Reproduction {
         self.experiments
             .0
             .values()
-            .map(|found| found.checks.len())
+            .map(|record| record.checks.len())
             .sum()
     }
 }
@@ -93,10 +93,12 @@ impl ReproductionSettings<'_> {
                 .iter()
                 .any(|figure| figure.experiments().contains(&name))
         };
-        let all = EXPERIMENTS.iter().copied().filter(needed);
-        let mut all: Vec<_> = all.filter(|run| !self.leaves_out(run.about())).collect();
-        all.sort_by_key(|run| std::cmp::Reverse(run.about().weight));
-        all
+        let needed_experiments = EXPERIMENTS.iter().copied().filter(needed);
+        let mut experiments: Vec<_> = needed_experiments
+            .filter(|run| !self.leaves_out(run.about()))
+            .collect();
+        experiments.sort_by_key(|run| std::cmp::Reverse(run.about().weight));
+        experiments
     }
 
     /// Number of experiments that are run for `figures`.
@@ -130,7 +132,7 @@ pub fn reproduce(
     settings: &ReproductionSettings<'_>,
     threads: usize,
     stop: &AtomicBool,
-    mut done: impl FnMut(&ExperimentInfo),
+    mut on_experiment: impl FnMut(&ExperimentInfo),
 ) -> Result<Reproduction, LabError> {
     let todo = settings.todo(figures);
     let setup = ExperimentSetup {
@@ -138,7 +140,7 @@ pub fn reproduce(
         stop,
         aged: settings.aged,
     };
-    let mut found = BTreeMap::new();
+    let mut records = BTreeMap::new();
     let mut failed = None;
     let work = |experiment: &&'static dyn AnyExperiment| {
         if stop.load(Ordering::Relaxed) {
@@ -150,8 +152,8 @@ pub fn reproduce(
     parallel::each(&todo, threads, work, |index, outcome| match outcome {
         Ok(Some(outcome)) => {
             let about = todo[index].about();
-            found.insert(about.name.to_owned(), outcome);
-            done(about);
+            records.insert(about.name.to_owned(), outcome);
+            on_experiment(about);
         }
         Ok(None) => {}
         Err(_) if stop.load(Ordering::Relaxed) => {}
@@ -163,7 +165,7 @@ pub fn reproduce(
     if let Some(error) = failed {
         return Err(error);
     }
-    let experiments = ExperimentRecords(found);
+    let experiments = ExperimentRecords(records);
     let row = |figure: &&PublishedFigure| {
         let figure = settings.judged(figure);
         let ours = figure.ours(&experiments);

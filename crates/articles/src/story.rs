@@ -27,8 +27,8 @@ impl ArticleSection {
 
 /// Whether `id` is `name`, or begins with it up to a dot.
 pub(crate) fn begins(id: &str, name: &str) -> bool {
-    let rest = id.strip_prefix(name);
-    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    let suffix = id.strip_prefix(name);
+    suffix.is_some_and(|suffix| suffix.is_empty() || suffix.starts_with('.'))
 }
 
 /// An article.

@@ -11,23 +11,23 @@ const WIDTHS: [u16; 6] = [25, 17, 13, 7, 11, 7];
 /// A figure in a line: its id and what was published.
 pub fn listed(figure: &PublishedFigure) -> String {
     let published = figure.published_text();
-    let what = if figure.what.is_empty() {
+    let description = if figure.what.is_empty() {
         published
     } else {
         format!("{}: {published}", figure.what)
     };
-    format!("{:<24} {what}", figure.id)
+    format!("{:<24} {description}", figure.id)
 }
 
 /// The rows as a table of at most 80 columns, reasons of misses, and how many of each verdict.
-pub fn text(found: &Reproduction) -> String {
+pub fn text(reproduction: &Reproduction) -> String {
     let mut table = Table::new();
     table
         .load_style(presets::NOTHING)
         .set_content_arrangement(ContentArrangement::Dynamic)
         .set_width(80)
         .set_header(["figure", "published", "ours", "error", "kind", ""]);
-    for row in &found.rows {
+    for row in &reproduction.rows {
         table.add_row(cells(row));
     }
     for (column, width) in table.column_iter_mut().zip(WIDTHS) {
@@ -36,7 +36,7 @@ pub fn text(found: &Reproduction) -> String {
     }
     let trimmed = |line: &str| line.trim_end().to_owned();
     let mut lines: Vec<String> = table.to_string().lines().map(trimmed).collect();
-    let missed = found
+    let missed = reproduction
         .rows
         .iter()
         .filter(|row| row.verdict == FigureVerdict::Missed);
@@ -45,30 +45,34 @@ pub fn text(found: &Reproduction) -> String {
         lines.extend(wrap(&format!("{}: {}", name(row), row.figure.reason), 80));
     }
     lines.push(String::new());
-    lines.extend(wrap(&summary(found), 80));
+    lines.extend(wrap(&summary(reproduction), 80));
     lines.join("\n")
 }
 
 /// Independent predictions first; then how many figures were met, missed and so on.
-pub fn summary(found: &Reproduction) -> String {
-    let counts = FigureVerdict::ALL.map(|verdict| (found.count(verdict), verdict));
+pub fn summary(reproduction: &Reproduction) -> String {
+    let counts = FigureVerdict::ALL.map(|verdict| (reproduction.count(verdict), verdict));
     let words = |(count, verdict): &(usize, FigureVerdict)| {
         let word = verdict.name().to_lowercase();
         (*count > 0).then(|| format!("{count} {word}"))
     };
     let counts: Vec<String> = counts.iter().filter_map(words).collect();
-    let failures = found.failures().len();
-    let checks = found.check_count();
+    let failures = reproduction.failures().len();
+    let checks = reproduction.check_count();
     let checks = match failures {
         0 => format!("{checks} self-checks passed"),
         _ => format!("{failures} of {checks} self-checks FAILED"),
     };
-    let (met, all) = found.predictions();
-    let passed = found.rows.iter().filter(|row| row.null_meets()).count();
+    let (met, all) = reproduction.predictions();
+    let passed = reproduction
+        .rows
+        .iter()
+        .filter(|row| row.null_meets())
+        .count();
     format!(
         "independent predictions: {met} met of {all}; {passed} more rows are no test, because a \
          null model meets them. {} rows in all: {}; {checks}",
-        found.rows.len(),
+        reproduction.rows.len(),
         counts.join(", ")
     )
 }
@@ -97,13 +101,13 @@ fn cells(row: &ReproductionRow) -> [String; 6] {
 }
 
 /// The rows as CSV, numbers in full.
-pub fn csv(found: &Reproduction) -> String {
+pub fn csv(reproduction: &Reproduction) -> String {
     let mut text = String::from(
         "id,what,published,published_text,unit,ours,ours_text,error,kind,rule,verdict,null_model,\
          null,is_test,experiments,pending,reason,note\n",
     );
     let number = |value: Option<f64>| value.map_or(String::new(), |value| value.to_string());
-    for row in &found.rows {
+    for row in &reproduction.rows {
         let figure = &row.figure;
         let null_model = figure.null.as_ref().map(|null| &null.model);
         let cells = [

@@ -130,7 +130,7 @@ fn a_row_that_its_null_model_meets_is_no_test() {
     row.null_value = Some(99.0);
     assert!(!row.is_test() && row.kind_text() == "not a test");
     row.null_value = None;
-    assert!(!row.is_test(), "nobody said what the null model says");
+    assert!(!row.is_test(), "the null model has no value");
 }
 
 /// Totals of the list that need no run: a limit that is loosened until the null model meets it, or

@@ -42,7 +42,7 @@ pub enum LabError {
         language: &'static str,
         /// The option as the user spelled it.
         option: String,
-        /// Where it stands.
+        /// Where it is.
         place: InputLocation,
         /// What to do instead.
         hint: String,
@@ -56,19 +56,19 @@ pub enum LabError {
         given: String,
         /// What is allowed.
         allowed: String,
-        /// Where it stands.
+        /// Where it is.
         place: InputLocation,
         /// What to do instead; may be empty.
         hint: String,
     },
-    /// An entry of a file is not what it has to be.
+    /// An entry of a file is invalid.
     #[error("{place}: `{key}`: {what}")]
     BadEntry {
         /// `table.key`, or what kind of file it is.
         key: String,
         /// What is wrong with it, and what is allowed.
         what: String,
-        /// Where it stands.
+        /// Where it is.
         place: InputLocation,
         /// What to do instead; may be empty.
         hint: String,
@@ -127,7 +127,7 @@ impl LabError {
             | LabError::Refused { hint, .. }
             | LabError::File { hint, .. }
             | LabError::Io { hint, .. } => hint,
-            // Each error of a list stands with its hint.
+            // Each error of a list has its own hint.
             LabError::Several(_) => "",
             LabError::SelfCheck(_) => "keep the run directory and report the seed; this is a bug",
         }
@@ -163,7 +163,7 @@ impl LabError {
         matches!(source.kind(), StorageFull | QuotaExceeded | FileTooLarge)
     }
 
-    /// `errors` as one, each once; `None` when there is none.
+    /// `errors` as one, each once; `None` for an empty list.
     pub fn all(errors: Vec<LabError>) -> Option<LabError> {
         let mut seen = std::collections::BTreeSet::new();
         let mut errors: Vec<LabError> = errors
@@ -179,13 +179,13 @@ impl LabError {
     /// An option of the command line whose value cannot be used.
     pub fn bad_option(
         option: impl Into<String>,
-        given: impl Into<String>,
+        value: impl Into<String>,
         allowed: impl Into<String>,
         hint: impl Into<String>,
     ) -> LabError {
         LabError::BadValue {
             option: option.into(),
-            given: given.into(),
+            given: value.into(),
             allowed: allowed.into(),
             place: InputLocation::command_line(),
             hint: hint.into(),

@@ -12,8 +12,8 @@ pub fn refuse_if_too_big(name: &str, needed: u64, count: u64) -> Result<(), LabE
 }
 
 fn fits(name: &str, needed: u64, count: u64, available: u64) -> Result<(), LabError> {
-    let all = needed.saturating_mul(count);
-    if all <= available {
+    let total = needed.saturating_mul(count);
+    if total <= available {
         return Ok(());
     }
     let (what, hint) = if count > 1 {
@@ -31,15 +31,15 @@ fn fits(name: &str, needed: u64, count: u64, available: u64) -> Result<(), LabEr
     Err(LabError::refused(
         format!(
             "{what} {} of memory for its tables, {} are available",
-            Bytes(all),
+            Bytes(total),
             Bytes(available)
         ),
         hint,
     ))
 }
 
-/// What Linux says could be had: without swapping, and below the limit on address space
-/// (`ulimit -v`), of which this process has used some.
+/// Memory that Linux reports as available: without swapping, and below what this process has left
+/// of the limit on address space (`ulimit -v`).
 pub fn available() -> Option<u64> {
     match (unused(), below_limit()) {
         (Some(unused), Some(below)) => Some(unused.min(below)),
@@ -52,7 +52,7 @@ pub fn available() -> Option<u64> {
 pub(crate) fn below_limit() -> Option<u64> {
     use rustix::process::{Resource, getrlimit};
     let limit = getrlimit(Resource::As).current?;
-    Some(limit.saturating_sub(said("/proc/self/status", "VmSize:")?))
+    Some(limit.saturating_sub(bytes_in_line("/proc/self/status", "VmSize:")?))
 }
 
 /// Only Linux is asked.
@@ -62,11 +62,11 @@ pub(crate) fn below_limit() -> Option<u64> {
 }
 
 fn unused() -> Option<u64> {
-    said("/proc/meminfo", "MemAvailable:")
+    bytes_in_line("/proc/meminfo", "MemAvailable:")
 }
 
 /// Bytes in the line of this name, which are in KiB there.
-fn said(file: &str, name: &str) -> Option<u64> {
+fn bytes_in_line(file: &str, name: &str) -> Option<u64> {
     let text = std::fs::read_to_string(file).ok()?;
     let line = text.lines().find(|line| line.starts_with(name))?;
     let kib: u64 = line.split_whitespace().nth(1)?.parse().ok()?;

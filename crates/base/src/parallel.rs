@@ -9,13 +9,13 @@ pub fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// Does `work` for every job on up to `threads` threads. `done` receives the index and result of
+/// Does `work` for every job on up to `threads` threads. `on_result` gets the index and result of
 /// each job on the caller's thread, in the order in which jobs end.
 pub fn each<J: Sync, T: Send>(
     jobs: &[J],
     threads: usize,
     work: impl Fn(&J) -> T + Sync,
-    mut done: impl FnMut(usize, T),
+    mut on_result: impl FnMut(usize, T),
 ) {
     let next = AtomicUsize::new(0);
     let (send, receive) = mpsc::channel();
@@ -35,7 +35,7 @@ pub fn each<J: Sync, T: Send>(
         drop(send);
         receive
             .iter()
-            .for_each(|(index, result)| done(index, result));
+            .for_each(|(index, result)| on_result(index, result));
     });
 }
 

@@ -18,7 +18,7 @@ const TIME_ALLOWED: &str = "give a number and a unit: ns, us, ms, s, m, h or d, 
 /// When `text` is not a number with a known unit, is no whole number of bytes, or exceeds
 /// 16 EiB.
 pub fn parse_size(text: &str) -> Result<u64, LabError> {
-    let bad = |hint: &str| bad("size", text, SIZE_ALLOWED, hint);
+    let bad = |hint: &str| bad_value("size", text, SIZE_ALLOWED, hint);
     let (digits, unit) = split(text);
     let scale = match unit.to_ascii_lowercase().as_str() {
         "" | "b" => 1,
@@ -47,7 +47,7 @@ pub fn parse_size(text: &str) -> Result<u64, LabError> {
 /// # Errors
 /// When `text` is not a number with a unit, or exceeds 584 years.
 pub fn parse_duration(text: &str) -> Result<Nanos, LabError> {
-    let bad = |hint: &str| bad("time", text, TIME_ALLOWED, hint);
+    let bad = |hint: &str| bad_value("time", text, TIME_ALLOWED, hint);
     let (digits, unit) = split(text);
     let scale = match unit.to_ascii_lowercase().as_str() {
         "ns" => 1,
@@ -68,10 +68,10 @@ pub fn parse_duration(text: &str) -> Result<Nanos, LabError> {
     }
 }
 
-fn bad(option: &str, given: &str, allowed: &str, hint: &str) -> LabError {
+fn bad_value(option: &str, value: &str, allowed: &str, hint: &str) -> LabError {
     LabError::BadValue {
         option: option.to_owned(),
-        given: given.to_owned(),
+        given: value.to_owned(),
         allowed: allowed.to_owned(),
         place: InputLocation {
             source: "command line".to_owned(),

@@ -18,7 +18,7 @@ pub struct RunRequest {
     pub fill: Option<u32>,
     /// Leave the target idle for this time before the run.
     pub idle: Option<Nanos>,
-    /// Size of the target and leave to write.
+    /// Size of the target and permission to write.
     pub open: OpenOptions,
     /// Loads `drive:PATH` of a kept drive.
     pub kept: KeptDriveLoader,

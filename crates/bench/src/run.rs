@@ -101,7 +101,7 @@ fn open(
         TargetName::Path(path) => path.as_path(),
         TargetName::Drive(_) | TargetName::Null(_) => Path::new(""),
     };
-    let mut filling = |done, total| progress.filling(file, done, total);
+    let mut filling = |filled, total| progress.filling(file, filled, total);
     OpenTarget::open(name, needs, &request.open, request.kept, &mut filling, stop)
 }
 
@@ -138,8 +138,8 @@ fn fill_block(name: &TargetName, depth: u32) -> u32 {
     if !matches!(name, TargetName::Path(_)) {
         return BLOCK as u32;
     }
-    let each = BUFFERS / u64::from(depth.max(1));
-    let most = BLOCK.min(each).min(name.len_max().unwrap_or(BLOCK));
+    let buffer = BUFFERS / u64::from(depth.max(1));
+    let most = BLOCK.min(buffer).min(name.len_max().unwrap_or(BLOCK));
     1 << most.max(4096).ilog2()
 }
 
@@ -159,8 +159,8 @@ fn prepare(
         progress.begins(&format!("writing front to back, {percent} %"), 0.0);
         let record = target.run(&plan, progress, stop)?;
         if let RunEnding::Failed(why) = record.ending {
-            let what = format!("while filling the target: {why}");
-            return Err(LabError::refused(what, ""));
+            let problem = format!("while filling the target: {why}");
+            return Err(LabError::refused(problem, ""));
         }
     }
     match request.idle {
@@ -171,14 +171,14 @@ fn prepare(
 
 /// Seconds of the target's clock that the plan takes, where time bounds it.
 fn expected_s(plan: &WorkloadPlan) -> f64 {
-    let of = |job: &JobSpec| {
+    let duration_s = |job: &JobSpec| {
         let replay = job.replay.as_ref();
         let recorded = replay.and_then(|r| Some(r.survey.span_ns as f64 / 1e9 / r.speed?));
         let run = job.time.run.unwrap_or_default();
         (job.time.delay + job.time.ramp + run + job.time.cool_down).as_secs_f64()
             + recorded.unwrap_or(0.0)
     };
-    let phase = |phase: &PlanPhase| phase.jobs.iter().map(of).fold(0.0, f64::max);
+    let phase = |phase: &PlanPhase| phase.jobs.iter().map(duration_s).fold(0.0, f64::max);
     plan.phases.iter().map(phase).sum()
 }
 

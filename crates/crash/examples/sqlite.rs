@@ -1,5 +1,5 @@
-//! SQLite itself on files of a crash disk: a VFS over [`CrashFiles`], transactions cut at every call,
-//! and what each setting keeps.
+//! SQLite itself on files of a crash disk: a VFS over [`CrashFiles`], transactions cut at every
+//! call, and what each setting keeps.
 //!
 //! `cargo run --release -p ssdlab-crash --example sqlite`
 //!

@@ -7,8 +7,8 @@ use ssdlab_ssd::rng::Rng;
 /// Mapping units of a drawn drive, of 4 KiB each.
 const SLOTS: u64 = 96;
 
-/// A small drive drawn from a seed: one to three bits per cell, two or four dies, a flat, block or
-/// hybrid map, with and without journal, checkpoints, recovery by the journal and pSLC cache; one
+/// A small drive drawn from a seed: one to three bits per cell, two or four dies, a flat or
+/// block map, with and without journal, checkpoints, recovery by the journal and pSLC cache; one
 /// in five has a protected buffer. 384 KiB, so that it reclaims soon and forks fast.
 ///
 /// What an unflushed write becomes depends on the drive: a program that passes on one may fail on
@@ -37,11 +37,7 @@ pub fn drawn_drive(seed: u64) -> DriveConfig {
     config.nand.timing.read.truncate(bits);
     config.nand.timing.program.truncate(bits);
     match rng.below(6) {
-        0 => config.ftl.mapping.kind = MappingKind::Block,
-        1 => {
-            config.ftl.mapping.kind = MappingKind::Hybrid;
-            config.ftl.mapping.log_superblocks = 3;
-        }
+        0 | 1 => config.ftl.mapping.kind = MappingKind::Block,
         2 => config.ftl.recovery = RecoverBy::Journal,
         3 => {
             config.ftl.journal.entry_bytes = 0;
@@ -80,7 +76,6 @@ mod tests {
         let some = |is: fn(&DriveConfig) -> bool| all.iter().filter(|c| is(c)).count();
         for count in [
             some(|c| c.ftl.mapping.kind == MappingKind::Block),
-            some(|c| c.ftl.mapping.kind == MappingKind::Hybrid),
             some(|c| c.recovers_by_journal()),
             some(|c| c.buffer.protected),
             some(|c| c.ftl.slc.superblocks > 0),

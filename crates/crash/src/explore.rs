@@ -7,8 +7,8 @@ use crate::files::CrashFiles;
 use crate::report::RecoveryReport;
 use std::fmt;
 
-/// What a program can run on and be cut on: a [`CrashDisk`], or [`CrashFiles`] on one. A store of your
-/// own around either can be one too.
+/// What a program can run on and be cut on: a [`CrashDisk`], or [`CrashFiles`] on one. A store of
+/// your own around either can be one too.
 ///
 /// ```
 /// use ssdlab_crash::{CrashDisk, DriveConfig, Machine};
@@ -128,10 +128,10 @@ impl<M> fmt::Display for CutFailure<M> {
         };
         let again = if self.nested { " and in the check" } else { "" };
         let (seed, nth, cuts) = (self.seed, self.nth, self.cuts);
-        let what = self.message.trim_end();
+        let message = self.message.trim_end();
         write!(
             f,
-            "cut {cuts} (seed {seed}, at place {nth}{again}): {blame}: {what}"
+            "cut {cuts} (seed {seed}, at place {nth}{again}): {blame}: {message}"
         )
     }
 }

@@ -96,11 +96,11 @@ impl FaultSpec<'_> {
             [cuts] => cuts.parse().ok(),
             _ => None,
         };
-        let given = std::iter::once(self.name).chain(self.numbers.iter().copied());
-        let given = given.collect::<Vec<_>>().join(":");
+        let words = std::iter::once(self.name).chain(self.numbers.iter().copied());
+        let fault = words.collect::<Vec<_>>().join(":");
         cuts.ok_or_else(|| {
             refused(
-                format!("`{given}`: the number after the colon is one of cuts"),
+                format!("`{fault}`: the number after the colon is one of cuts"),
                 "dies-after-cuts:5: dead after the fifth cut".into(),
             )
         })

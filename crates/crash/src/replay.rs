@@ -122,8 +122,8 @@ impl History<CrashDisk> {
     }
 
     /// Looks for the fewest lost writes without which a check of a program fails: the last cut's
-    /// `lost` of its [`RecoveryReport`], fewer and fewer of them, are left out of a history without that
-    /// cut. `None`: the check does not fail without all of them, or there was no recovery.
+    /// `lost` of its [`RecoveryReport`], fewer and fewer of them, are left out of a history without
+    /// that cut. `None`: the check does not fail without all of them, or there was no recovery.
     ///
     /// ```
     /// use ssdlab_crash::{CrashDisk, DriveConfig};
@@ -174,9 +174,10 @@ fn apply(disk: &mut CrashDisk, step: &HistoryStep) -> Result<Option<RecoveryRepo
             ..
         } => {
             disk.powered()?;
-            match waited {
-                true => disk.run(command, bytes.clone())?,
-                false => drop(disk.send(command, bytes.clone(), false)),
+            if *waited {
+                disk.run(command, bytes.clone())?;
+            } else {
+                let _ = disk.send(command, bytes.clone(), false);
             }
         }
         HistoryStep::Complete => drop(disk.complete()?),

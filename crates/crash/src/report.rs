@@ -93,12 +93,12 @@ fn in_words(broken: &BrokenPromise) -> String {
         0 => "zeroes".to_string(),
         number => format!("write #{number}"),
     };
-    let found = match broken.class {
+    let finding = match broken.class {
         SectorClass::Lost | SectorClass::NeverWritten => "it is lost".to_string(),
         SectorClass::Older => format!("older write #{} is there", broken.found),
         SectorClass::Torn => "a value never written there is there".to_string(),
         SectorClass::Current => format!("write #{} is there", broken.found),
     };
     let (sector, by) = (broken.sector, broken.by);
-    format!("sector {sector}: {by} promised {promised}, {found}")
+    format!("sector {sector}: {by} promised {promised}, {finding}")
 }

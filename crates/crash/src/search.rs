@@ -106,8 +106,8 @@ impl<C> DdminSearch<C> {
         while set.len() > 1 {
             let size = set.len().div_ceil(parts);
             let chunks: Vec<Vec<P>> = set.chunks(size).map(<[P]>::to_vec).collect();
-            let one = chunks.iter().find(|chunk| self.fails(chunk)).cloned();
-            if let Some(chunk) = one {
+            let failing_chunk = chunks.iter().find(|chunk| self.fails(chunk)).cloned();
+            if let Some(chunk) = failing_chunk {
                 set = chunk;
                 parts = 2;
                 continue;

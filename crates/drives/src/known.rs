@@ -108,10 +108,10 @@ impl ModelFamily {
     /// follow from drive writes per day and years.
     fn rating(&self, bytes: u64) -> Option<PublishedRating> {
         let near = |(gb, _): &&(f64, f64)| (bytes as f64 / 1e9 / gb - 1.0).abs() < CAPACITY_SHARE;
-        let given = self.rated.iter().find(near).map(|(_, tb)| tb * 1e12);
+        let rated_bytes = self.rated.iter().find(near).map(|(_, tb)| tb * 1e12);
         let daily = || Some(bytes as f64 * self.dwpd? * DAYS_OF_A_YEAR * self.years?);
         Some(PublishedRating {
-            bytes_written: given.or_else(daily)? as u64,
+            bytes_written: rated_bytes.or_else(daily)? as u64,
             years: self.years,
             workload: self.workload.clone()?,
             source: self.rated_source.clone()?,
@@ -125,8 +125,8 @@ impl ModelFamily {
             return Some((dwpd, dwpd));
         }
         let days = self.years? * DAYS_OF_A_YEAR;
-        let each = self.rated.iter().map(|(gb, tb)| 1e3 * tb / gb / days);
-        least_and_most(each)
+        let writes_per_day = self.rated.iter().map(|(gb, tb)| 1e3 * tb / gb / days);
+        least_and_most(writes_per_day)
     }
 
     /// Least and most rated writes over its capacities, in bytes.
@@ -181,8 +181,8 @@ mod tests {
                 let Some(years) = family.years else { continue };
                 let dwpd = 1e3 * tb / gb / (DAYS_OF_A_YEAR * years);
                 assert!((0.03..=40.0).contains(&dwpd), "{}: {dwpd}", family.name);
-                if let Some(given) = family.dwpd {
-                    let share = dwpd / given;
+                if let Some(dwpd) = family.dwpd {
+                    let share = dwpd / dwpd;
                     assert!((0.98..=1.02).contains(&share), "{}: {dwpd}", family.name);
                 }
             }

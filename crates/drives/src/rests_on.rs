@@ -27,7 +27,7 @@ impl RestsOn {
         RestsOn::stated(format!("{key} = {value}: assumed ({source})"))
     }
 
-    /// A premise that is no parameter of a drive's file: a sentence.
+    /// A premise that is not a parameter of a drive's file: a sentence.
     pub fn stated(text: impl Into<String>) -> RestsOn {
         RestsOn {
             text: text.into(),
@@ -40,7 +40,7 @@ impl RestsOn {
         self.calibrated
     }
 
-    /// The parameter's key, such as `nand.program`; the whole text of a premise that is none.
+    /// The parameter's key, such as `nand.program`; the whole text of other premises.
     pub fn key(&self) -> &str {
         self.text
             .split_once(" = ")

@@ -69,9 +69,9 @@ pub fn scaled_to(
         });
     }
     let mut small = config.clone();
-    let all = config.shape.blocks_per_plane;
-    let wanted = share(all.into(), user, config.user_bytes) as u32;
-    small.shape.blocks_per_plane = wanted.max(superblocks_min.min(all));
+    let superblocks_all = config.shape.blocks_per_plane;
+    let superblocks = share(superblocks_all.into(), user, config.user_bytes) as u32;
+    small.shape.blocks_per_plane = superblocks.max(superblocks_min.min(superblocks_all));
     shrink_pages(config, &mut small, user);
     shrink_rest(config, &mut small);
     match_effective_op(config, &mut small);
@@ -86,7 +86,7 @@ pub fn scaled_to(
         )
     })?;
     Ok(ScaledDrive {
-        said: said(config, &small),
+        said: summary(config, &small),
         config: small,
     })
 }
@@ -107,32 +107,32 @@ pub fn sized(whole: &DriveConfig, user: u64) -> Result<ScaledDrive, LabError> {
     }
     let mut small = whole.clone();
     small.user_bytes = user;
-    let wanted = u128::from(raw(whole)) * u128::from(user) / u128::from(whole.user_bytes.max(1));
-    let wanted = u64::try_from(wanted).unwrap_or(u64::MAX);
-    let most = wanted / u64::from(SUPERBLOCKS_MIN_WITH_DATA);
+    let raw_exact = u128::from(raw(whole)) * u128::from(user) / u128::from(whole.user_bytes.max(1));
+    let raw_bytes = u64::try_from(raw_exact).unwrap_or(u64::MAX);
+    let most = raw_bytes / u64::from(SUPERBLOCKS_MIN_WITH_DATA);
     shrink_dies(&mut small, most);
     let lines = (most / word_line_bytes(&small).max(1)).max(WORD_LINES_MIN);
     let lines = lines.min(word_lines(whole)) as u32;
     small.shape.pages_per_block = lines * whole.shape.bits_per_cell;
     let superblock = word_line_bytes(&small) * u64::from(lines);
-    let blocks = u32::try_from(wanted.div_ceil(superblock.max(1))).unwrap_or(u32::MAX);
+    let blocks = u32::try_from(raw_bytes.div_ceil(superblock.max(1))).unwrap_or(u32::MAX);
     small.shape.blocks_per_plane = blocks;
     shrink_rest(whole, &mut small);
     let config = add_blocks(whole, small)?;
     Ok(ScaledDrive {
-        said: said(whole, &config),
+        said: summary(whole, &config),
         config,
     })
 }
 
-fn said(config: &DriveConfig, small: &DriveConfig) -> String {
-    let kept = match (dies(config), dies(small)) {
+fn summary(config: &DriveConfig, small: &DriveConfig) -> String {
+    let dies_text = match (dies(config), dies(small)) {
         (all, left) if left < all => format!("{left} of {all} dies; "),
         _ => "dies, ".to_owned(),
     };
     format!(
-        "scaled from {} to {}: {} of {} superblocks, {} of {} pages each; {kept}page times and \
-         effective over-provisioning {:.1} % as in the whole drive",
+        "scaled from {} to {}: {} of {} superblocks, {} of {} pages each; {dies_text}page times \
+         and effective over-provisioning {:.1} % as in the whole drive",
         Bytes(config.user_bytes),
         Bytes(small.user_bytes),
         small.shape.blocks_per_plane,
@@ -173,15 +173,19 @@ fn word_lines(config: &DriveConfig) -> u64 {
 }
 
 fn shrink_pages(config: &DriveConfig, small: &mut DriveConfig, user: u64) {
-    let all = u64::from(config.shape.blocks_per_plane);
-    let now = share(config.user_bytes, small.shape.blocks_per_plane.into(), all);
-    if now <= user {
+    let superblocks_all = u64::from(config.shape.blocks_per_plane);
+    let user_bytes = share(
+        config.user_bytes,
+        small.shape.blocks_per_plane.into(),
+        superblocks_all,
+    );
+    if user_bytes <= user {
         return;
     }
     let bits = config.shape.bits_per_cell;
     // Four program units in SLC mode are the least that a superblock may have.
     let least = u64::from(4_u32.div_ceil(dies(config)));
-    let lines = share(word_lines(config), user, now).max(least) as u32;
+    let lines = share(word_lines(config), user, user_bytes).max(least) as u32;
     small.shape.pages_per_block = (lines * bits).min(config.shape.pages_per_block);
 }
 
@@ -220,7 +224,6 @@ fn shrink_rest(config: &DriveConfig, small: &mut DriveConfig) {
         let least = small.reserve_superblocks() as u32 + 2;
         small.ftl.slc.dynamic_above_free = dynamic.max(least);
     }
-    small.ftl.mapping.log_superblocks = some(config.ftl.mapping.log_superblocks);
     let ratio = |bytes: u64| {
         let bytes = share(share(bytes, blocks, all_blocks), pages, all_pages);
         share(bytes, dies(small).into(), dies(config).into())
@@ -238,13 +241,13 @@ fn shrink_rest(config: &DriveConfig, small: &mut DriveConfig) {
 /// smaller one always has a greater effective over-provisioning, so the largest that is still
 /// enough is found by halving.
 fn match_effective_op(config: &DriveConfig, small: &mut DriveConfig) {
-    let wanted = config.effective_op();
+    let target_op = config.effective_op();
     let slot = slot(small);
     let (mut enough, mut too_much) = (1, raw(small) / slot + 1);
     while too_much - enough > 1 {
         let middle = enough.midpoint(too_much);
         small.user_bytes = middle * slot;
-        if small.effective_op() >= wanted {
+        if small.effective_op() >= target_op {
             enough = middle;
         } else {
             too_much = middle;
@@ -269,8 +272,8 @@ fn add_blocks(config: &DriveConfig, mut small: DriveConfig) -> Result<DriveConfi
         }
     }
     let why = last.map_or_else(String::new, |error| error.to_string());
-    let what = format!("{} with {} bytes: {why}", config.name, small.user_bytes);
-    fits.ok_or_else(|| LabError::refused(what, "choose a larger --size"))
+    let problem = format!("{} with {} bytes: {why}", config.name, small.user_bytes);
+    fits.ok_or_else(|| LabError::refused(problem, "choose a larger --size"))
 }
 
 #[cfg(test)]

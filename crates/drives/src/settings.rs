@@ -53,22 +53,25 @@ fn bad(key: &str, given: &str, allowed: String, hint: &str) -> LabError {
 }
 
 /// The full name of a parameter given in full or by its last part, where that is one only.
-fn full_key(given: &str) -> Result<&'static str, LabError> {
-    if given == OP {
+fn full_key(written_key: &str) -> Result<&'static str, LabError> {
+    if written_key == OP {
         return Ok(OP);
     }
-    let last = |key: &str| key.split_once('.').is_some_and(|(_, last)| last == given);
+    let last = |key: &str| {
+        key.split_once('.')
+            .is_some_and(|(_, last)| last == written_key)
+    };
     keys::ALL
         .iter()
         .map(|(key, ..)| *key)
-        .find(|key| *key == given || last(key))
+        .find(|key| *key == written_key || last(key))
         .ok_or_else(|| {
-            let nearest = match nearest(given) {
+            let nearest = match nearest(written_key) {
                 Some(key) => format!("did you mean {key}? "),
                 None => String::new(),
             };
             LabError::refused(
-                format!("a drive has no parameter `{given}` that can be set"),
+                format!("a drive has no parameter `{written_key}` that can be set"),
                 format!("{nearest}`ssdlab simulate --list-settings` lists all"),
             )
         })
@@ -150,11 +153,11 @@ impl DriveSetting {
             .iter()
             .find(|(key, ..)| *key == self.key)
             .unwrap_or(&("", Text, ""));
-        let wrong = |what: &str| {
+        let wrong = |problem: &str| {
             bad(
                 &self.key,
                 &self.value,
-                format!("{what} is allowed, such as {example}"),
+                format!("{problem} is allowed, such as {example}"),
                 "`ssdlab drives show NAME` lists a drive's parameters",
             )
         };
@@ -221,8 +224,12 @@ pub fn apply(
         put(&mut table, "capacity.user", format!("{user} B").into());
     }
     let text = toml::to_string(&table).map_err(|error| unreadable(error.to_string()))?;
-    let given: Vec<String> = settings.iter().map(DriveSetting::to_string).collect();
-    let source = format!("{} with --set {}", drive.file.name, given.join(" --set "));
+    let assignments: Vec<String> = settings.iter().map(DriveSetting::to_string).collect();
+    let source = format!(
+        "{} with --set {}",
+        drive.file.name,
+        assignments.join(" --set ")
+    );
     catalogue::parse(&text, &source)
 }
 

@@ -35,7 +35,7 @@ pub enum Error {
     },
     /// A value, or a whole line, cannot be understood or is out of range.
     BadValue {
-        /// The option; `line` for a line that is none.
+        /// The option; `line` for a line without an option.
         option: String,
         /// The value given.
         given: String,

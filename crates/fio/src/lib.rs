@@ -70,9 +70,9 @@ impl JobFile {
 }
 
 impl ResolvedJob<'_> {
-    /// The setting that stands: the last whose name is `wanted`.
-    pub fn last(&self, wanted: impl Fn(&str) -> bool) -> Option<&JobOption> {
+    /// The setting that stands: the last whose name `is_wanted`.
+    pub fn last(&self, is_wanted: impl Fn(&str) -> bool) -> Option<&JobOption> {
         let settings = self.settings.iter().rev();
-        settings.copied().find(|setting| wanted(&setting.name))
+        settings.copied().find(|setting| is_wanted(&setting.name))
     }
 }

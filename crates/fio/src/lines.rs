@@ -127,10 +127,10 @@ impl JobFileParser<'_> {
 
     /// The lines of another file, as if they stood here.
     fn include(&mut self, name: &str, place: JobFileLocation, nested: u32) -> Result<(), Error> {
-        let bad = |what: &str, hint: &str| Error::BadValue {
+        let bad = |problem: &str, hint: &str| Error::BadValue {
             option: "include".to_owned(),
             given: name.to_owned(),
-            allowed: what.to_owned(),
+            allowed: problem.to_owned(),
             place: place.clone(),
             hint: hint.to_owned(),
         };
@@ -183,10 +183,10 @@ fn setting(
     Ok(setting)
 }
 
-fn broken(place: JobFileLocation, given: &str, allowed: &str) -> Error {
+fn broken(place: JobFileLocation, value: &str, allowed: &str) -> Error {
     Error::BadValue {
         option: "line".to_owned(),
-        given: given.to_owned(),
+        given: value.to_owned(),
         allowed: allowed.to_owned(),
         place,
         hint: String::new(),
@@ -198,9 +198,9 @@ fn broken(place: JobFileLocation, given: &str, allowed: &str) -> Error {
 fn without_comment(line: &str) -> &str {
     let mut open: Option<char> = None;
     let mut before = ' ';
-    for (at, c) in line.char_indices() {
+    for (position, c) in line.char_indices() {
         match (open, c) {
-            (None, '#' | ';') => return &line[..at],
+            (None, '#' | ';') => return &line[..position],
             (None, '"' | '\'') if before == '=' => open = Some(c),
             (Some(quote), c) if c == quote => open = None,
             _ => {}
@@ -211,7 +211,9 @@ fn without_comment(line: &str) -> &str {
     }
     // A quote that never closes encloses nothing.
     match open {
-        Some(_) => line.find(['#', ';']).map_or(line, |at| &line[..at]),
+        Some(_) => line
+            .find(['#', ';'])
+            .map_or(line, |position| &line[..position]),
         None => line,
     }
 }

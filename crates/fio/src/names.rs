@@ -219,10 +219,10 @@ pub static NAMES: &[(&str, &str)] = &[
 /// fio's first name of the option called `name`; `None` when fio has none of this name outside its
 /// engines.
 pub fn canonical(name: &str) -> Option<&'static str> {
-    let found = NAMES
+    let entry = NAMES
         .iter()
         .find(|(first, other)| name == *first || (name == *other && !name.is_empty()));
-    found.map(|(first, _)| *first)
+    entry.map(|(first, _)| *first)
 }
 
 /// The one of `names` that is nearest to `name`, if it is near: a third of the letters may differ,

@@ -44,28 +44,31 @@ impl Surroundings<'_> {
     /// `text` with its variables and keywords replaced; as in fio, a text with a keyword may be a
     /// calculation such as `$mb_memory*2`. An error has its hint.
     pub(crate) fn expand(&self, text: &str) -> Result<String, (String, String)> {
-        let mut left = text;
+        let mut remaining = text;
         let mut whole = String::new();
-        while let Some((before, rest)) = left.split_once("${") {
+        while let Some((before, rest)) = remaining.split_once("${") {
             let (name, after) = rest.split_once('}').ok_or_else(|| {
                 let hint = "a variable is written ${NAME}".to_owned();
                 ("its `${` is not closed".to_owned(), hint)
             })?;
             whole += before;
             whole += &(self.variable)(name).ok_or_else(|| {
-                let what = format!("the environment variable {name} is not set");
-                (what, format!("set it, for example by: export {name}=..."))
+                let problem = format!("the environment variable {name} is not set");
+                (
+                    problem,
+                    format!("set it, for example by: export {name}=..."),
+                )
             })?;
-            left = after;
+            remaining = after;
         }
-        whole += left;
+        whole += remaining;
         let mut calculate = false;
         for keyword in KEYWORDS {
             let written = format!("${keyword}");
             if whole.contains(&written) {
                 let value = (self.keyword)(keyword).ok_or_else(|| {
-                    let what = format!("`{written}` is not known here");
-                    (what, "write the value itself".to_owned())
+                    let problem = format!("`{written}` is not known here");
+                    (problem, "write the value itself".to_owned())
                 })?;
                 whole = whole.replace(&written, &value.to_string());
                 calculate = true;
@@ -75,8 +78,8 @@ impl Surroundings<'_> {
             return Ok(whole);
         }
         let value = calculated(&whole).ok_or_else(|| {
-            let what = format!("`{whole}` cannot be calculated");
-            (what, "whole numbers with + - * / are".to_owned())
+            let problem = format!("`{whole}` cannot be calculated");
+            (problem, "whole numbers with + - * / are".to_owned())
         })?;
         Ok(value.to_string())
     }
@@ -86,39 +89,39 @@ impl Surroundings<'_> {
 fn calculated(text: &str) -> Option<u64> {
     let mut sum = 0u64;
     let mut sign = '+';
-    let mut rest = text.trim();
+    let mut remaining = text.trim();
     loop {
-        let end = rest.find(['+', '-']).unwrap_or(rest.len());
-        let product = product(&rest[..end])?;
+        let end = remaining.find(['+', '-']).unwrap_or(remaining.len());
+        let product = product(&remaining[..end])?;
         sum = match sign {
             '+' => sum.checked_add(product)?,
             _ => sum.checked_sub(product)?,
         };
-        let Some(next) = rest[end..].chars().next() else {
+        let Some(next) = remaining[end..].chars().next() else {
             return Some(sum);
         };
         sign = next;
-        rest = &rest[end + 1..];
+        remaining = &remaining[end + 1..];
     }
 }
 
 fn product(text: &str) -> Option<u64> {
     let mut value: Option<u64> = None;
     let mut times = true;
-    let mut rest = text;
+    let mut remaining = text;
     loop {
-        let end = rest.find(['*', '/']).unwrap_or(rest.len());
-        let factor: u64 = rest[..end].trim().parse().ok()?;
+        let end = remaining.find(['*', '/']).unwrap_or(remaining.len());
+        let factor: u64 = remaining[..end].trim().parse().ok()?;
         value = Some(match (value, times) {
             (None, _) => factor,
             (Some(value), true) => value.checked_mul(factor)?,
             (Some(value), false) => value.checked_div(factor)?,
         });
-        let Some(next) = rest[end..].chars().next() else {
+        let Some(next) = remaining[end..].chars().next() else {
             return value;
         };
         times = next == '*';
-        rest = &rest[end + 1..];
+        remaining = &remaining[end + 1..];
     }
 }
 

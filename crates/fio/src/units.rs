@@ -70,7 +70,7 @@ impl JobOption {
     /// A size in bytes.
     ///
     /// # Errors
-    /// When it is none: [`Error::BadValue`].
+    /// When the value has another form: [`Error::BadValue`].
     pub fn size(&self, kb_base: u64) -> Result<u64, Error> {
         number(self.text(), kb_base).ok_or_else(|| self.bad(SIZE, ""))
     }
@@ -78,7 +78,7 @@ impl JobOption {
     /// A size in bytes or in per cent.
     ///
     /// # Errors
-    /// When it is none: [`Error::BadValue`].
+    /// When the value has another form: [`Error::BadValue`].
     pub fn size_or_percent(&self, kb_base: u64) -> Result<SizeOrPercent, Error> {
         match self.text().strip_suffix('%') {
             Some(percent) => match percent.parse() {
@@ -92,7 +92,7 @@ impl JobOption {
     /// A block size: a size that drives can address.
     ///
     /// # Errors
-    /// When it is none: [`Error::BadValue`].
+    /// When the value has another form: [`Error::BadValue`].
     pub fn block(&self, text: &str, kb_base: u64) -> Result<u32, Error> {
         let bytes = number(text, kb_base).ok_or_else(|| self.bad(SIZE, ""))?;
         if bytes == 0 || !bytes.is_multiple_of(512) || bytes > u64::from(u32::MAX) {
@@ -114,7 +114,7 @@ impl JobOption {
     /// A whole number in a range.
     ///
     /// # Errors
-    /// When it is none: [`Error::BadValue`].
+    /// When the value has another form: [`Error::BadValue`].
     pub fn count(&self, kb_base: u64, range: std::ops::RangeInclusive<u64>) -> Result<u64, Error> {
         match number(self.text(), kb_base) {
             Some(n) if range.contains(&n) => Ok(n),
@@ -128,7 +128,7 @@ impl JobOption {
     /// 0 or 1; an option without a value is 1.
     ///
     /// # Errors
-    /// When it is none: [`Error::BadValue`].
+    /// When the value has another form: [`Error::BadValue`].
     pub fn flag(&self) -> Result<bool, Error> {
         match self.text() {
             "0" => Ok(false),
@@ -140,7 +140,7 @@ impl JobOption {
     /// 0 to 100, without a per cent sign.
     ///
     /// # Errors
-    /// When it is none: [`Error::BadValue`].
+    /// When the value has another form: [`Error::BadValue`].
     pub fn percent(&self) -> Result<u8, Error> {
         match self.text().parse() {
             Ok(percent @ 0..=100) => Ok(percent),
@@ -151,7 +151,7 @@ impl JobOption {
     /// A time in ns; plain numbers are in `unit`.
     ///
     /// # Errors
-    /// When it is none: [`Error::BadValue`].
+    /// When the value has another form: [`Error::BadValue`].
     pub fn time_ns(&self, unit: TimeUnit) -> Result<u64, Error> {
         let text = self.text();
         let end = text
@@ -205,9 +205,9 @@ impl JobOption {
         let parts: Vec<&str> = self.text().split(',').map(str::trim).collect();
         match parts[..] {
             [all] => Ok([parse(all)?; 3]),
-            [read, rest] => {
-                let rest = part(rest)?;
-                Ok([part(read)?, rest, rest])
+            [read, write_and_trim] => {
+                let write_and_trim = part(write_and_trim)?;
+                Ok([part(read)?, write_and_trim, write_and_trim])
             }
             [read, write, trim] => Ok([part(read)?, part(write)?, part(trim)?]),
             _ => Err(self.bad("at most three values: read,write,trim", "")),
@@ -217,7 +217,7 @@ impl JobOption {
     /// The lists of `bssplit`.
     ///
     /// # Errors
-    /// When it is none: [`Error::BadValue`].
+    /// When the value has another form: [`Error::BadValue`].
     pub fn splits(&self, kb_base: u64) -> Result<[Vec<BlockSizeShare>; 3], Error> {
         let lists: Result<Vec<_>, _> = self
             .text()
@@ -247,24 +247,27 @@ impl JobOption {
                 };
             entries.push((self.block(size.trim(), kb_base)?, percent));
         }
-        let given: u32 = entries.iter().filter_map(|e| e.1).map(u32::from).sum();
+        let assigned_pct: u32 = entries.iter().filter_map(|e| e.1).map(u32::from).sum();
         let open = entries.iter().filter(|e| e.1.is_none()).count() as u32;
-        if given > 100 || (given < 100 && open == 0) {
+        if assigned_pct > 100 || (assigned_pct < 100 && open == 0) {
             let hint = "leave one share empty to give it the rest: 4k/60:64k/";
-            return Err(self.bad(&format!("its shares add up to {given} %, not 100"), hint));
+            return Err(self.bad(
+                &format!("its shares add up to {assigned_pct} %, not 100"),
+                hint,
+            ));
         }
         // What does not divide evenly goes to the last of the open ones, as fio's lookup has it.
         let mut opened = 0;
         let shares = entries.into_iter().map(|(bytes, percent)| {
             let percent = percent.unwrap_or_else(|| {
                 opened += 1;
-                let each = (100 - given) / open;
+                let equal_share = (100 - assigned_pct) / open;
                 let last = if opened == open {
-                    (100 - given) % open
+                    (100 - assigned_pct) % open
                 } else {
                     0
                 };
-                (each + last) as u8
+                (equal_share + last) as u8
             });
             BlockSizeShare { bytes, percent }
         });

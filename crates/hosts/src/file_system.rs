@@ -72,30 +72,30 @@ impl BitmapFileSystem {
 
     /// The first block at or after `from` that is `used`, or the end.
     fn find(&self, from: u64, used: bool) -> u64 {
-        let mut at = from;
-        while at < self.blocks {
-            let word = self.bitmap[(at / 64) as usize];
-            let word = if used { word } else { !word } >> (at % 64);
+        let mut block = from;
+        while block < self.blocks {
+            let word = self.bitmap[(block / 64) as usize];
+            let word = if used { word } else { !word } >> (block % 64);
             if word != 0 {
-                return (at + u64::from(word.trailing_zeros())).min(self.blocks);
+                return (block + u64::from(word.trailing_zeros())).min(self.blocks);
             }
-            at = (at / 64 + 1) * 64;
+            block = (block / 64 + 1) * 64;
         }
         self.blocks
     }
 
     /// Runs of free blocks, in order.
     pub fn free_runs(&self) -> impl Iterator<Item = FileExtent> + '_ {
-        let mut at = 0;
+        let mut position = 0;
         std::iter::from_fn(move || {
-            let first = self.find(at, false);
+            let first = self.find(position, false);
             if first >= self.blocks {
                 return None;
             }
-            at = self.find(first, true);
+            position = self.find(first, true);
             Some(FileExtent {
                 first,
-                count: at - first,
+                count: position - first,
             })
         })
     }
@@ -106,20 +106,20 @@ impl BitmapFileSystem {
             return None;
         }
         let mut extents = Vec::new();
-        let mut left = count;
-        while left > 0 {
+        let mut remaining = count;
+        while remaining > 0 {
             let mut first = self.find(self.cursor, false);
             if first >= self.blocks {
                 first = self.find(0, false);
             }
-            let end = self.find(first, true).min(first + left);
+            let end = self.find(first, true).min(first + remaining);
             let extent = FileExtent {
                 first,
                 count: end - first,
             };
             self.set(extent, true);
             self.cursor = end;
-            left -= extent.count;
+            remaining -= extent.count;
             extents.push(extent);
         }
         self.files.push(extents);

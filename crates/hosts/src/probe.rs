@@ -53,11 +53,11 @@ pub struct ProbeResult {
 }
 
 /// The latency that `quantile` of the commands do not exceed, ns; 0 when there are none.
-pub(crate) fn quantile(all: &Latencies, quantile: f64) -> u64 {
-    if all.is_empty() {
+pub(crate) fn quantile(latencies: &Latencies, quantile: f64) -> u64 {
+    if latencies.is_empty() {
         return 0;
     }
-    all.value_at_quantile(quantile).min(all.max())
+    latencies.value_at_quantile(quantile).min(latencies.max())
 }
 
 /// Measures a fork of `drive`, which itself stays as it is. `place` draws the byte offset of each
@@ -78,30 +78,30 @@ pub fn probe(
         share => buffer * 3 / 2 / u64::from(spec.block) * 100 / u64::from(share),
     };
     let mut devices = Devices::new(vec![drive.clone()]);
-    let mut all = [latencies(), latencies()];
+    let mut histograms = [latencies(), latencies()];
     let mut began = devices.now();
-    let (mut given, mut done) = (0, 0);
+    let (mut submitted, mut completed) = (0, 0);
     let end = warm + spec.commands;
-    while done < end {
-        while given < end && given - done < u64::from(spec.depth) {
+    while completed < end {
+        while submitted < end && submitted - completed < u64::from(spec.depth) {
             let offset = place(rng);
             let command = if rng.percent(spec.read_pct) {
                 Command::read(offset, spec.block)
             } else {
                 Command::write(offset, spec.block)
             };
-            devices.submit(0, &command, given);
-            given += 1;
+            devices.submit(0, &command, submitted);
+            submitted += 1;
         }
         let Some(finished) = devices.next(Nanos::MAX) else {
             break;
         };
-        done += 1;
-        if done == warm {
+        completed += 1;
+        if completed == warm {
             began = finished.done;
-        } else if done > warm {
+        } else if completed > warm {
             let latency = finished.done.0 - finished.submitted.0;
-            all[usize::from(finished.op == Op::Write)].saturating_record(latency);
+            histograms[usize::from(finished.op == Op::Write)].saturating_record(latency);
         }
     }
     let seconds = devices.now().saturating_sub(began).as_secs_f64().max(1e-9);
@@ -110,7 +110,7 @@ pub fn probe(
         return Err(LabError::SelfCheck(format!("probe: {failure}")));
     }
     let rate = |count: u64| count as f64 / seconds;
-    let [reads, writes] = &all;
+    let [reads, writes] = &histograms;
     Ok(ProbeResult {
         iops: rate(reads.len() + writes.len()),
         read_bytes_s: rate(reads.len() * u64::from(spec.block)),

@@ -44,7 +44,7 @@ pub struct DriveEndurance {
     pub op: f64,
     /// WAF under the work, in the last drive write.
     pub waf: f64,
-    /// It ran away (see [`SteadyWaf`]): the true one is higher, and every life is shorter than given.
+    /// It ran away (see [`SteadyWaf`]): the true WAF is higher, and every life shorter than given.
     pub ran_away: bool,
     /// Self-checks, all of which passed.
     pub checks: Vec<SelfCheck>,
@@ -112,15 +112,15 @@ pub struct EnduranceOptions {
 pub fn worn_by(
     drive: &CatalogueDrive,
     work: &WearWorkload,
-    asked: &EnduranceOptions,
+    options: &EnduranceOptions,
     stop: &AtomicBool,
 ) -> Result<DriveEndurance, LabError> {
-    let played = played(drive, asked.capacity)?;
+    let played = played(drive, options.capacity)?;
     let media = drive.media()?;
     let rounds = SteadySchedule {
         bytes: played.config.user_bytes,
-        warm: asked.warm,
-        seed: asked.seed,
+        warm: options.warm,
+        seed: options.seed,
     };
     let SteadyWaf {
         waf,
@@ -142,7 +142,7 @@ pub fn worn_by(
     });
     let rated_bytes = drive.rated_bytes_written().map(|bytes| bytes as f64);
     let cycles_at_rated_bytes = rated_bytes.map(|bytes| bytes * waf / raw);
-    let kept = |cycles: f64| media.uber(media.kept_after(cycles)?);
+    let uber_after = |cycles: f64| media.uber(media.kept_after(cycles)?);
     Ok(DriveEndurance {
         name: drive.file.name.clone(),
         work: work.name(),
@@ -160,9 +160,9 @@ pub fn worn_by(
         limited_by,
         rated_bytes,
         dwpd: dwpd(drive, after(cycles))?,
-        uber: kept(rated)?,
+        uber: uber_after(rated)?,
         uber_max: media.class.limits().uber_max,
-        uber_at_rated_bytes: cycles_at_rated_bytes.map(kept).transpose()?,
+        uber_at_rated_bytes: cycles_at_rated_bytes.map(uber_after).transpose()?,
         cycles_at_rated_bytes,
         rests_on: {
             let client = matches!(work, WearWorkload::Client).then(|| RestsOn::stated(CLIENT));
@@ -228,7 +228,7 @@ pub struct SteadyWaf {
 }
 
 /// NAND writes of a round, as a multiple of what it is to write, from which it is not played on.
-/// A map of extents that does not fit into DRAM programs pages of its own for every slot that is
+/// A tree map that does not fit into DRAM programs pages of its own for every slot that is
 /// relocated; with little spare area that feeds on itself, and a round takes hours.
 pub const RUNAWAY: u64 = 50;
 
@@ -253,7 +253,7 @@ pub fn steady_waf(
         _ => capacity,
     };
     fill(&mut drive, used);
-    let mut given = used;
+    let mut host_bytes = used;
     let mut then = drive.counters().clone();
     let mut batch = Vec::with_capacity(4096);
     let most = RUNAWAY.saturating_mul(capacity / slot);
@@ -267,7 +267,7 @@ pub fn steady_waf(
             go_on(stop)?;
             stream.batch(&mut batch, 4096)?;
             drive.apply_all(&batch);
-            given += batch.iter().map(written).sum::<u64>();
+            host_bytes += batch.iter().map(written).sum::<u64>();
             ran_away = drive.counters().slots_programmed() - then.slots_programmed() > most;
             if ran_away {
                 break;
@@ -275,14 +275,14 @@ pub fn steady_waf(
         }
     }
     let counted = drive.counters().host_bytes_written;
-    let given = if counted == given {
+    let byte_count = if counted == host_bytes {
         Ok(())
     } else {
-        Err(format!("{given} bytes written, {counted} counted"))
+        Err(format!("{host_bytes} bytes written, {counted} counted"))
     };
     let checks = vec![
         SelfCheck::new("drive", drive.check()),
-        SelfCheck::new("host bytes", given),
+        SelfCheck::new("host bytes", byte_count),
     ];
     if let Some(failure) = failures(&checks).first() {
         return Err(LabError::SelfCheck(failure.clone()));
@@ -355,26 +355,26 @@ const CLIENT: &str =
 
 /// What the table does not say: what limits each drive, and which are beyond JESD218's UBER.
 pub fn remarks(rows: &[DriveEndurance]) -> Vec<String> {
-    let mut found = Vec::new();
+    let mut remarks = Vec::new();
     for r in rows {
         if r.work == "client" {
-            found.push(CLIENT.to_owned());
+            remarks.push(CLIENT.to_owned());
         }
         if r.ran_away {
-            found.push(format!(
+            remarks.push(format!(
                 "{}, {}: write amplification ran away and was stopped above {RUNAWAY} x: the true \
                  one is higher, TBW and UBER are at best those shown",
                 r.name, r.work
             ));
         }
         if r.limited_by != "rated cycles" {
-            found.push(format!(
+            remarks.push(format!(
                 "{}: {} ends it before its {} rated cycles",
                 r.name, r.limited_by, r.cycles_rated
             ));
         }
         if r.is_within() == Some(false) {
-            found.push(format!(
+            remarks.push(format!(
                 "{}, {}: at its rated {:.0} TB written UBER is {:.0e}, beyond {:.0e}",
                 r.name,
                 r.work,
@@ -384,9 +384,9 @@ pub fn remarks(rows: &[DriveEndurance]) -> Vec<String> {
             ));
         }
     }
-    found.sort();
-    found.dedup();
-    found
+    remarks.sort();
+    remarks.dedup();
+    remarks
 }
 
 #[cfg(test)]
@@ -406,12 +406,12 @@ mod tests {
             let percent = command.offset as f64 * 100.0 / capacity as f64;
             zones[usize::from(percent >= 5.0) + usize::from(percent >= 20.0)] += 1;
         }
-        let chi = |found: &[u32], shares: &[u32]| -> f64 {
-            let each = found.iter().zip(shares).map(|(&found, &share)| {
+        let chi = |counts: &[u32], shares: &[u32]| -> f64 {
+            let terms = counts.iter().zip(shares).map(|(&observed, &share)| {
                 let expected = count as f64 * f64::from(share) / 100.0;
-                (f64::from(found) - expected).powi(2) / expected
+                (f64::from(observed) - expected).powi(2) / expected
             });
-            each.sum()
+            terms.sum()
         };
         let size_chi = chi(&sizes, &SIZES.map(|(_, share)| share));
         let zone_chi = chi(&zones, &ZONES.map(|(share, _)| share));

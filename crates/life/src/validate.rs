@@ -193,21 +193,21 @@ impl Validation {
 /// When one is not written as such.
 pub fn documented(drive: &CatalogueDrive) -> Result<Vec<DocumentedFigure>, LabError> {
     let parameters = drive.parameters();
-    let mut all = Vec::new();
+    let mut figures = Vec::new();
     for figure in DatasheetFigure::ALL {
         let key = format!("documented.{}", figure.key());
-        let Some(found) = parameters.iter().find(|p| p.key == key) else {
+        let Some(parameter) = parameters.iter().find(|p| p.key == key) else {
             continue;
         };
-        all.push(DocumentedFigure {
+        figures.push(DocumentedFigure {
             figure,
-            value: value(&found.value)?,
-            kind: found.kind,
-            source: found.source.clone(),
+            value: value(&parameter.value)?,
+            kind: parameter.kind,
+            source: parameter.source.clone(),
             fitted: is_fitted(&drive.file.name, figure, &parameters),
         });
     }
-    Ok(all)
+    Ok(figures)
 }
 
 /// Whether a constant of the model names this figure. One that follows from a rate of random reads

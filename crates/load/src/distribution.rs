@@ -236,7 +236,7 @@ impl Zoned {
             return None;
         }
         let mut inside: Vec<(u64, (u64, u64))> = Vec::new();
-        let mut given = 0;
+        let mut assigned = 0;
         let mut start = 0u64;
         for (index, &(access, size)) in zones.iter().enumerate() {
             let first = start.div_ceil(align);
@@ -245,16 +245,16 @@ impl Zoned {
                 0 if last => n,
                 _ => start.saturating_add(size).div_ceil(align).min(n),
             };
-            given += u64::from(access);
+            assigned += u64::from(access);
             if first < n && access > 0 {
                 inside.push((access.into(), (first, end.max(first + 1) - first)));
             }
             start = start.saturating_add(size);
         }
         let first = start.div_ceil(align);
-        if given < 100 && first < n {
+        if assigned < 100 && first < n {
             // The other accesses go to the rest of the region.
-            inside.push((100 - given, (first, n - first)));
+            inside.push((100 - assigned, (first, n - first)));
         }
         let total: u64 = inside.iter().map(|zone| zone.0).sum();
         let last = inside.len().checked_sub(1)?;

@@ -14,8 +14,8 @@ pub(super) struct AlignedSize {
     pub slots: u64,
 }
 
-/// Sizes drawn evenly from a range, as fio draws them: whole multiples of the smallest, of which
-/// those that would be above the largest are the largest.
+/// Sizes drawn evenly from a range, as fio draws them: whole multiples of the smallest, those
+/// above the largest cut to the largest.
 #[derive(Clone, Debug)]
 pub(super) struct SizeRange {
     low: u64,
@@ -25,7 +25,7 @@ pub(super) struct SizeRange {
 }
 
 impl SizeRange {
-    pub fn new((low, high): (u32, u32), align: u64, region: u64) -> SizeRange {
+    pub fn new(low: u32, high: u32, align: u64, region: u64) -> SizeRange {
         SizeRange {
             low: u64::from(low.max(512)),
             high: u64::from(high),

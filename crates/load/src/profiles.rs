@@ -22,7 +22,10 @@ pub struct WorkloadProfile {
 
 macro_rules! profiles {
     ($($name:literal),* $(,)?) => {
-        &[$(WorkloadProfile { name: $name, text: include_str!(concat!("profiles/", $name, ".fio")) }),*]
+        &[$(WorkloadProfile {
+            name: $name,
+            text: include_str!(concat!("profiles/", $name, ".fio")),
+        }),*]
     };
 }
 
@@ -79,8 +82,8 @@ impl WorkloadProfile {
     /// # Errors
     /// When there is none.
     pub fn named(name: &str) -> Result<WorkloadProfile, LabError> {
-        let found = PROFILES.iter().find(|profile| profile.name == name);
-        found.copied().ok_or_else(|| {
+        let profile = PROFILES.iter().find(|profile| profile.name == name);
+        profile.copied().ok_or_else(|| {
             let near: Vec<&str> = PROFILES
                 .iter()
                 .map(|profile| profile.name)
@@ -156,5 +159,4 @@ impl WorkloadProfile {
 }
 
 #[cfg(test)]
-#[path = "profiles_tests.rs"]
 mod tests;

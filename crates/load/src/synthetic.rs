@@ -49,19 +49,19 @@ impl SyntheticPattern {
     /// # Errors
     /// When there is no such load, or its parameters are out of range.
     pub fn parse(text: &str) -> Result<SyntheticPattern, LabError> {
-        let (name, given) = text.split_once(':').unwrap_or((text, ""));
-        let found = match name {
-            "uniform" if given.is_empty() => Some(SyntheticPattern::Uniform),
-            "sequential" if given.is_empty() => Some(SyntheticPattern::Sequential),
-            "hotcold" => hot_cold(given),
-            "cache" => cache(given),
-            "zipf" => match given.parse::<f64>() {
+        let (name, parameters) = text.split_once(':').unwrap_or((text, ""));
+        let pattern = match name {
+            "uniform" if parameters.is_empty() => Some(SyntheticPattern::Uniform),
+            "sequential" if parameters.is_empty() => Some(SyntheticPattern::Sequential),
+            "hotcold" => hot_cold(parameters),
+            "cache" => cache(parameters),
+            "zipf" => match parameters.parse::<f64>() {
                 Ok(theta) if theta > 0.0 && theta <= 10.0 => Some(SyntheticPattern::Zipf(theta)),
                 _ => None,
             },
             _ => None,
         };
-        found.ok_or_else(|| LabError::BadValue {
+        pattern.ok_or_else(|| LabError::BadValue {
             option: "--load".into(),
             given: text.into(),
             allowed: ALLOWED.into(),
@@ -73,10 +73,10 @@ impl SyntheticPattern {
     }
 }
 
-fn hot_cold(given: &str) -> Option<SyntheticPattern> {
-    let (shares, scattered) = match given.strip_suffix(SCATTERED) {
+fn hot_cold(parameters: &str) -> Option<SyntheticPattern> {
+    let (shares, scattered) = match parameters.strip_suffix(SCATTERED) {
         Some(shares) => (shares, true),
-        None => (given, false),
+        None => (parameters, false),
     };
     let (commands, blocks) = shares.split_once('/')?;
     let percent = |text: &str, most| text.parse().ok().filter(|p| (1..=most).contains(p));
@@ -87,8 +87,8 @@ fn hot_cold(given: &str) -> Option<SyntheticPattern> {
     })
 }
 
-fn cache(given: &str) -> Option<SyntheticPattern> {
-    match hot_cold(given)? {
+fn cache(parameters: &str) -> Option<SyntheticPattern> {
+    match hot_cold(parameters)? {
         SyntheticPattern::HotCold {
             commands_pct,
             blocks_pct,
@@ -181,7 +181,7 @@ impl SyntheticCommands {
     /// When the load does not fit the drive.
     pub fn new(load: &SyntheticLoad, capacity: u64) -> Result<SyntheticCommands, LabError> {
         let blocks = capacity / u64::from(load.block.max(1));
-        let refused = |what: String| Err(LabError::refused(what, "choose another --block"));
+        let refused = |problem: String| Err(LabError::refused(problem, "choose another --block"));
         if load.block == 0 || !load.block.is_multiple_of(512) {
             return refused(format!(
                 "a block of {} bytes: whole 512-byte blocks are allowed",
@@ -316,9 +316,13 @@ impl SyntheticCommands {
         match &mut self.place {
             PatternCursor::Uniform => (self.address.below(self.blocks), 0),
             PatternCursor::Sequential(next) => {
-                let at = *next;
-                *next = if at + 1 == self.blocks { 0 } else { at + 1 };
-                (at, 0)
+                let block = *next;
+                *next = if block + 1 == self.blocks {
+                    0
+                } else {
+                    block + 1
+                };
+                (block, 0)
             }
             PatternCursor::HotCold {
                 commands_pct,
@@ -330,8 +334,8 @@ impl SyntheticCommands {
                 } else {
                     (*hot + self.address.below(self.blocks - *hot), 1)
                 };
-                let at = scatter.as_ref().map_or(block, |scatter| scatter.at(block));
-                (at, stream)
+                let scattered_block = scatter.as_ref().map_or(block, |scatter| scatter.at(block));
+                (scattered_block, stream)
             }
             PatternCursor::Cache {
                 commands_pct,
@@ -341,13 +345,13 @@ impl SyntheticCommands {
                 if self.address.percent(*commands_pct) {
                     return (self.address.below(*small), 0);
                 }
-                let at = *next;
-                *next = if at + 1 == self.blocks {
+                let block = *next;
+                *next = if block + 1 == self.blocks {
                     *small
                 } else {
-                    at + 1
+                    block + 1
                 };
-                (at, 1)
+                (block, 1)
             }
             PatternCursor::Zipf(zipf) => (zipf.slot(&mut self.address), 0),
         }

@@ -16,7 +16,7 @@ use ssdlab_life::simulate::summary::summary;
 use ssdlab_life::simulate::{LoadEnd, SimulationGear, SimulationPlan};
 
 /// A life that was simulated.
-#[pyclass(frozen, name = "Lived", module = "ssdlab._native")]
+#[pyclass(frozen, name = "Simulated", module = "ssdlab._native")]
 pub struct PySimulation {
     simulation: Simulation,
     samples: Vec<LifeSample>,

@@ -40,13 +40,13 @@ fn stream(into: &mut [u8], from: &[u8]) {
     const AT_ONCE: usize = size_of::<__m128i>();
     for (into, from) in into.chunks_exact_mut(LINE).zip(from.chunks_exact(LINE)) {
         let to = into.as_mut_ptr().cast::<__m128i>();
-        let of = from.as_ptr().cast::<__m128i>();
+        let source = from.as_ptr().cast::<__m128i>();
         // SAFETY: each of the four stores and loads lies in its chunk of LINE bytes, which nothing
         // else accesses; the caller checked that stores are aligned, and loads need not be. SSE2 is
         // part of x86_64.
         unsafe {
             let line: [__m128i; LINE / AT_ONCE] =
-                std::array::from_fn(|part| _mm_loadu_si128(of.add(part)));
+                std::array::from_fn(|part| _mm_loadu_si128(source.add(part)));
             for (part, bytes) in line.into_iter().enumerate() {
                 _mm_stream_si128(to.add(part), bytes);
             }

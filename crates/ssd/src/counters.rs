@@ -32,7 +32,7 @@ pub struct DriveCounters {
     pub slots_refreshed: u64,
     /// Slots programmed with data moved for wear levelling.
     pub slots_levelled: u64,
-    /// Slots programmed by merges of a map of extents, blank ones included.
+    /// Always zero: no map merges any more (decision 065). Results and directories keep its place.
     pub slots_merged: u64,
     /// Slots programmed with map: journal, checkpoints, map pages.
     pub slots_map: u64,
@@ -62,7 +62,7 @@ pub struct DriveCounters {
     pub superblocks_levelled: u64,
     /// Victims looked through, by reclaim, folding and refresh.
     pub victims: u64,
-    /// Windows of a map of extents that were rewritten in order.
+    /// Always zero, as `slots_merged`.
     pub merges: u64,
     /// Lookups and changes of parts of the map that were not in DRAM.
     pub map_misses: u64,
@@ -141,11 +141,7 @@ impl DriveCounters {
     /// Slots of data that the drive itself moved.
     #[inline]
     pub fn slots_moved(&self) -> u64 {
-        self.slots_relocated
-            + self.slots_folded
-            + self.slots_refreshed
-            + self.slots_levelled
-            + self.slots_merged
+        self.slots_relocated + self.slots_folded + self.slots_refreshed + self.slots_levelled
     }
 
     /// Slots programmed for any purpose.
@@ -155,7 +151,6 @@ impl DriveCounters {
             + self.slots_folded
             + self.slots_refreshed
             + self.slots_levelled
-            + self.slots_merged
             + self.slots_map
             + self.slots_parity
             + self.slots_padding

@@ -64,37 +64,28 @@ impl Image for Divisor {
     }
 }
 
-/// Configured counts of the array's parts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shape {
-    /// Independent buses between controller and dies.
-    pub channel_count: u32,
-    /// Dies on each channel.
-    pub dies_per_channel: u32,
-    /// Planes of a die; programmed and read together.
-    pub planes_per_die: u32,
-    /// Blocks of a plane: the number of superblocks.
-    pub blocks_per_plane: u32,
-    /// Pages of a block in its native mode.
-    pub pages_per_block: u32,
-    /// Bytes of a page, without the spare area.
-    pub page_bytes: u32,
-    /// Bytes per entry of the map.
-    pub slot_bytes: u32,
-    /// Bits stored in a cell: 1 SLC, 2 MLC, 3 TLC, 4 QLC. Pages of a word line.
-    pub bits_per_cell: u32,
+image_of! {
+    /// Configured counts of the array's parts.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct Shape {
+        /// Independent buses between controller and dies.
+        pub channel_count: u32,
+        /// Dies on each channel.
+        pub dies_per_channel: u32,
+        /// Planes of a die; programmed and read together.
+        pub planes_per_die: u32,
+        /// Blocks of a plane: the number of superblocks.
+        pub blocks_per_plane: u32,
+        /// Pages of a block in its native mode.
+        pub pages_per_block: u32,
+        /// Bytes of a page, without the spare area.
+        pub page_bytes: u32,
+        /// Bytes per entry of the map.
+        pub slot_bytes: u32,
+        /// Bits stored in a cell: 1 SLC, 2 MLC, 3 TLC, 4 QLC. Pages of a word line.
+        pub bits_per_cell: u32,
+    }
 }
-
-image_of!(Shape {
-    channel_count,
-    dies_per_channel,
-    planes_per_die,
-    blocks_per_plane,
-    pages_per_block,
-    page_bytes,
-    slot_bytes,
-    bits_per_cell
-});
 
 /// A shape with every derived number.
 #[derive(Clone, Debug)]

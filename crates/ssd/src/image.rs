@@ -11,7 +11,7 @@ use std::io;
 use std::sync::Arc;
 
 /// Version of the encoding; incremented whenever a saved struct changes.
-pub const IMAGE_VERSION: u32 = 12;
+pub const IMAGE_VERSION: u32 = 13;
 
 /// First bytes of every image.
 pub const IMAGE_MAGIC: [u8; 8] = *b"ssdlabDR";
@@ -344,14 +344,47 @@ impl<A: Image, B: Image> Image for (A, B) {
     }
 }
 
-/// Saves and loads a struct field by field, in the order given. The fields listed after `afresh`
-/// are not saved and take their defaults. The compiler checks that no field is forgotten.
+/// Defines a struct that is saved and loaded field by field, in the order of its definition. Fields
+/// behind `afresh` are not saved and take their defaults. Bounds of its parameters are those of the
+/// implementation; the struct has none.
 macro_rules! image_of {
     (
-        $name:ident $(<$($param:ident : $bound:path),+>)? { $($field:ident),* $(,)? }
-        $(afresh { $($fresh:ident),+ $(,)? })?
+        $(#[$attr:meta])*
+        $vis:vis struct $name:ident;
     ) => {
-        #[allow(unused_variables)]
+        $(#[$attr])*
+        $vis struct $name;
+
+        impl $crate::image::Image for $name {
+            fn save(
+                &self,
+                _: &mut $crate::image::Writer<'_>,
+            ) -> Result<(), $crate::image::ImageError> {
+                Ok(())
+            }
+
+            fn load(
+                _: &mut $crate::image::Reader<'_>,
+            ) -> Result<Self, $crate::image::ImageError> {
+                Ok($name)
+            }
+        }
+    };
+    (
+        $(#[$attr:meta])*
+        $vis:vis struct $name:ident $(<$($param:ident : $bound:path),+>)? {
+            $($(#[$field_attr:meta])* $field_vis:vis $field:ident : $field_type:ty),* $(,)?
+        }
+        $(afresh {
+            $($(#[$fresh_attr:meta])* $fresh_vis:vis $fresh:ident : $fresh_type:ty),+ $(,)?
+        })?
+    ) => {
+        $(#[$attr])*
+        $vis struct $name $(<$($param),+>)? {
+            $($(#[$field_attr])* $field_vis $field: $field_type,)*
+            $($($(#[$fresh_attr])* $fresh_vis $fresh: $fresh_type,)+)?
+        }
+
         impl $(<$($param: $bound),+>)? $crate::image::Image for $name $(<$($param),+>)? {
             fn save(
                 &self,

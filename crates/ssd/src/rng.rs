@@ -23,13 +23,13 @@ impl SplitMix64 {
     }
 }
 
-/// xoshiro256**, a named stream of random numbers.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Rng {
-    s: [u64; 4],
+image_of! {
+    /// xoshiro256**, a named stream of random numbers.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct Rng {
+        s: [u64; 4],
+    }
 }
-
-image_of!(Rng { s });
 
 impl Rng {
     /// The stream of `seed`.

@@ -15,7 +15,7 @@
 mod kinds;
 
 use ssdlab_ssd::drive::power::{DataDrive, Power};
-use ssdlab_ssd::ftl::Found;
+use ssdlab_ssd::ftl::SlotPlace;
 use ssdlab_ssd::rng::Rng;
 use ssdlab_ssd::{Command, Completion, Drive, DriveConfig, Nanos, Op};
 
@@ -99,7 +99,7 @@ impl Host {
             if self.volatile && submitted == Some(known.submitted) {
                 let found = self.drive.find(slot);
                 assert!(
-                    matches!(found, Found::Media(_)),
+                    matches!(found, SlotPlace::Media(_)),
                     "slot {slot} is only in the volatile buffer after {command:?}"
                 );
             }
@@ -110,7 +110,7 @@ impl Host {
         for (slot, known) in (0..).zip(&self.known) {
             let ftl = &self.drive;
             if known.written {
-                assert_ne!(ftl.find(slot), Found::Unmapped, "slot {slot} is lost");
+                assert_ne!(ftl.find(slot), SlotPlace::Unmapped, "slot {slot} is lost");
             }
             if known.durable {
                 let copy = ftl.media_copy(slot);

@@ -8,7 +8,7 @@ mod kinds;
 use kinds::SLOT;
 use kinds::commands::effect;
 use proptest::prelude::*;
-use ssdlab_ssd::ftl::Found;
+use ssdlab_ssd::ftl::SlotPlace;
 use ssdlab_ssd::rng::Rng;
 use ssdlab_ssd::{Command, Drive, DriveConfig, Nanos, Op};
 use std::collections::BTreeSet;
@@ -120,7 +120,7 @@ impl Model {
 
     fn compare(&self) {
         for slot in 0..self.drive.config().user_slots() {
-            let mapped = self.drive.find(slot as u32) != Found::Unmapped;
+            let mapped = self.drive.find(slot as u32) != SlotPlace::Unmapped;
             assert_eq!(mapped, self.written.contains(&slot), "slot {slot}");
         }
     }
@@ -205,6 +205,30 @@ fn a_full_drive_overwritten_at_random_for_long_never_runs_out_of_room() {
         let c = drive.counters();
         assert!(c.superblocks_reclaimed > 20, "{name}: {c:?}");
     }
+}
+
+/// The trigger: reclaim waits until no more than `free_superblocks_low` are free, and from then on
+/// keeps nearly as many free, whatever is overwritten.
+#[test]
+fn reclaim_begins_when_few_superblocks_are_free_and_keeps_them_free() {
+    let config = kinds::bare();
+    let (slots, low) = (config.user_slots(), config.ftl.reclaim.free_superblocks_low);
+    let mut drive = Drive::new(config).expect("valid");
+    let mut rng = Rng::new(3);
+    for _ in 0..20 * slots {
+        let command = Command::write(rng.below(slots) * SLOT, 4096);
+        drive.submit(0, &command, drive.now());
+        drive.pop_completion(Nanos::MAX).expect("a completion");
+        let (free, low) = (drive.free_superblocks(), low as usize);
+        let victims = drive.counters().victims;
+        assert!(
+            victims == 0 || free <= low + 1,
+            "{free} free after {victims}"
+        );
+        // A frontier of the host and one of reclaim may have opened the last two.
+        assert!(free + 2 >= low, "{free} free after {victims}");
+    }
+    assert!(drive.counters().superblocks_reclaimed > 20);
 }
 
 /// Units of two mapping units, of which data that compresses by a quarter leaves two eighths empty,

@@ -8,7 +8,7 @@
 mod kinds;
 
 use kinds::commands::{Mix, effect};
-use ssdlab_ssd::ftl::Found;
+use ssdlab_ssd::ftl::SlotPlace;
 use ssdlab_ssd::rng::Rng;
 use ssdlab_ssd::{Command, CountingDrive, Drive, DriveConfig, DriveCounters, Nanos};
 use std::collections::{BTreeMap, BTreeSet};
@@ -117,11 +117,9 @@ impl Run {
     fn compare(&self) {
         for slot in 0..self.drive.config().user_slots() {
             let found = self.drive.find(slot as u32);
-            let mapped = found != Found::Unmapped;
-            // A merge maps blank slots between those with data.
-            let blank = mapped && self.drive.counters().merges > 0;
+            let mapped = found != SlotPlace::Unmapped;
             let written = self.written.contains(&slot);
-            assert!(mapped == written || blank, "slot {slot}");
+            assert!(mapped == written, "slot {slot}");
             if let Some(twin) = &self.twin {
                 assert_eq!(found, twin.find(slot as u32), "slot {slot} in both gears");
             }
@@ -232,14 +230,17 @@ fn no_possible_drive_contradicts_itself() {
     }
     println!("of {:?}, drives that counted: {reached:?}", seeds());
     // A swarm that never reaches reclaim, folding or refresh does not test them.
-    let few = reached
-        .iter()
-        .find(|(_, drives)| **drives < (seeds().end - seeds().start) / 100);
+    let few = reached.iter().find(|(name, drives)| {
+        !ALWAYS_ZERO.contains(name) && **drives < (seeds().end - seeds().start) / 100
+    });
     assert!(
         few.is_none() || seeds().end - seeds().start < 100,
         "{few:?}"
     );
 }
+
+/// Counters of the map that merged (decision 065).
+const ALWAYS_ZERO: [&str; 2] = ["slots_merged", "merges"];
 
 /// Number of drives on which each counter changed.
 fn count(reached: &mut BTreeMap<&'static str, u64>, counters: &DriveCounters) {

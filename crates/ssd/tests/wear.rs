@@ -7,7 +7,7 @@ mod kinds;
 use kinds::SLOT;
 use ssdlab_ssd::config::DriveConfig;
 use ssdlab_ssd::drive::power::{DataDrive, DataError, Power};
-use ssdlab_ssd::ftl::Found;
+use ssdlab_ssd::ftl::SlotPlace;
 use ssdlab_ssd::nand::reliability::LevellingConfig;
 use ssdlab_ssd::nand::{EndOfLife, Purpose, WearConfig};
 use ssdlab_ssd::rng::Rng;
@@ -94,7 +94,7 @@ fn a_drive_dies_read_only_with_all_its_data() {
     assert_eq!(drive.counters().host_writes, written, "no writes any more");
     let refused = drive.reliability().expect("wears").counters();
     assert!(refused.commands_refused >= 10);
-    assert!((0..340).all(|slot| drive.find(slot) != Found::Unmapped));
+    assert!((0..340).all(|slot| drive.find(slot) != SlotPlace::Unmapped));
     drive.apply(&Command::read(0, 4096));
     assert_eq!(drive.counters().host_reads, 1, "reads are served");
 }

@@ -14,14 +14,14 @@ pub fn groups(graph: &Graph) -> Vec<Vec<usize>> {
         stack: Vec::new(),
         open: vec![false; graph.len()],
         count: 0,
-        found: Vec::new(),
+        groups: Vec::new(),
     };
     for node in 0..graph.len() {
         if search.order[node].is_none() {
             search.visit(node);
         }
     }
-    search.found
+    search.groups
 }
 
 /// Tarjan's search for strongly connected components.
@@ -35,7 +35,7 @@ struct ComponentSearch<'a> {
     /// Whether a node is on the stack.
     open: Vec<bool>,
     count: usize,
-    found: Vec<Vec<usize>>,
+    groups: Vec<Vec<usize>>,
 }
 
 impl ComponentSearch<'_> {
@@ -56,11 +56,13 @@ impl ComponentSearch<'_> {
         }
         let low = self.low[node];
         if low == own {
-            let at = self.stack.iter().rposition(|&n| n == node);
-            let mut group = self.stack.split_off(at.expect("a node on its own stack"));
+            let group_start = self.stack.iter().rposition(|&n| n == node);
+            let mut group = self
+                .stack
+                .split_off(group_start.expect("a node on its own stack"));
             group.iter().for_each(|&n| self.open[n] = false);
             group.sort_unstable();
-            self.found.push(group);
+            self.groups.push(group);
         }
         low
     }

@@ -147,7 +147,7 @@ fn dependencies(manifest: &Table, shared: &Table) -> BTreeSet<String> {
     let shared = shared
         .get("workspace")
         .and_then(|w| w.get("dependencies")?.as_table());
-    let mut found = BTreeSet::new();
+    let mut names = BTreeSet::new();
     for part in parts {
         for kind in ["dependencies", "dev-dependencies", "build-dependencies"] {
             let listed = part.get(kind).and_then(Value::as_table);
@@ -155,20 +155,20 @@ fn dependencies(manifest: &Table, shared: &Table) -> BTreeSet<String> {
                 let renamed = |value: &Value| Some(value.get("package")?.as_str()?.to_owned());
                 let in_shared = || renamed(shared?.get(key)?);
                 let name = renamed(value).or_else(in_shared);
-                found.insert(name.unwrap_or_else(|| key.clone()));
+                names.insert(name.unwrap_or_else(|| key.clone()));
             }
         }
     }
-    found
+    names
 }
 
 /// Crates without a place, and arrows that the layout does not allow.
 pub fn offences(crates: &[Crate]) -> Vec<String> {
-    let mut found = Vec::new();
+    let mut offences = Vec::new();
     for user in crates {
         let Some(from) = place(&user.name) else {
             let table = "give it a floor in crates/tidy/src/crates.rs";
-            found.push(format!("{} has no place: {table}", user.name));
+            offences.push(format!("{} has no place: {table}", user.name));
             continue;
         };
         for name in user
@@ -177,11 +177,11 @@ pub fn offences(crates: &[Crate]) -> Vec<String> {
             .filter(|n| !FOR_TESTS.contains(&n.as_str()))
         {
             if let Some(why) = place(name).and_then(|to| forbidden(from, to)) {
-                found.push(format!("{} -> {name}: {why}", user.name));
+                offences.push(format!("{} -> {name}: {why}", user.name));
             }
         }
     }
-    found
+    offences
 }
 
 /// Why `from` may not use `to`.
@@ -211,9 +211,9 @@ fn forbidden(from: &CratePlacement, to: &CratePlacement) -> Option<String> {
 /// The crates by floor, highest first.
 pub fn by_floor(crates: &[Crate]) -> BTreeMap<u32, Vec<&Crate>> {
     let mut floors: BTreeMap<u32, Vec<&Crate>> = BTreeMap::new();
-    for one in crates {
-        let floor = place(&one.name).map_or(0, |place| place.floor);
-        floors.entry(u32::MAX - floor).or_default().push(one);
+    for package in crates {
+        let floor = place(&package.name).map_or(0, |place| place.floor);
+        floors.entry(u32::MAX - floor).or_default().push(package);
     }
     floors
 }

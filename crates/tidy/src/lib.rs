@@ -8,6 +8,7 @@
 //! The commands (`cargo run -q -p ssdlab-tidy -- graph|words|lines`) print what the tests
 //! check.
 
+pub mod census;
 pub mod circles;
 pub mod crates;
 pub mod lines;

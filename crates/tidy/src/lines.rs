@@ -24,13 +24,13 @@ impl AddAssign for LineCount {
 /// Lines by crate (folder of two parts: `crates/ssd`, or less).
 pub fn by_crate(repository: &Repository) -> BTreeMap<String, LineCount> {
     let tests = test_files(repository);
-    let mut found: BTreeMap<String, LineCount> = BTreeMap::new();
+    let mut counts: BTreeMap<String, LineCount> = BTreeMap::new();
     for source in repository.rust() {
         let parts: Vec<&str> = source.path.split('/').collect();
         let folder = parts[..parts.len().saturating_sub(1).min(2)].join("/");
-        *found.entry(folder).or_default() += lines(source, tests.contains(&source.path));
+        *counts.entry(folder).or_default() += lines(source, tests.contains(&source.path));
     }
-    found
+    counts
 }
 
 /// Test files, known by their names and by `#[cfg(test)] mod`.
@@ -59,11 +59,11 @@ fn is_test_name(path: &str) -> bool {
 }
 
 fn lines(source: &SourceFile, is_test: bool) -> LineCount {
-    let all = source.text.lines().count();
+    let line_count = source.text.lines().count();
     if is_test {
         return LineCount {
             shipped: 0,
-            tests: all,
+            tests: line_count,
         };
     }
     let modules = source.test_items().into_iter().filter(|range| {
@@ -78,7 +78,7 @@ fn lines(source: &SourceFile, is_test: bool) -> LineCount {
         .map(|range| source.code[range].lines().count())
         .sum();
     LineCount {
-        shipped: all - tests,
+        shipped: line_count - tests,
         tests,
     }
 }

@@ -59,17 +59,17 @@ fn run(arguments: &[String]) -> Result<bool, String> {
 }
 
 fn nearest_root() -> Result<PathBuf, String> {
-    let here = std::env::current_dir().map_err(|error| error.to_string())?;
-    Repository::find(&here).ok_or_else(|| "no workspace here; give --root FOLDER".to_owned())
+    let current_dir = std::env::current_dir().map_err(|error| error.to_string())?;
+    Repository::find(&current_dir).ok_or_else(|| "no workspace here; give --root FOLDER".to_owned())
 }
 
 fn graph(repository: &Repository, arguments: &[String]) -> Result<bool, String> {
     let mut options = GraphOptions::default();
-    let mut rest = arguments.iter().peekable();
-    while let Some(argument) = rest.next() {
+    let mut remaining = arguments.iter().peekable();
+    while let Some(argument) = remaining.next() {
         match argument.as_str() {
             "--modules" => {
-                let name = rest.next_if(|next| !next.starts_with('-'));
+                let name = remaining.next_if(|next| !next.starts_with('-'));
                 options.modules = Some(name.cloned().unwrap_or_default());
             }
             "--unresolved" => options.unresolved = true,
@@ -98,11 +98,12 @@ fn words(repository: &Repository, paths: &[String]) -> Result<bool, String> {
             ));
         }
     }
-    let asked = |path: &str| paths.is_empty() || paths.iter().any(|start| path.starts_with(start));
+    let is_selected =
+        |path: &str| paths.is_empty() || paths.iter().any(|start| path.starts_with(start));
     let sources = repository
         .sources
         .iter()
-        .filter(|source| asked(&source.path));
+        .filter(|source| is_selected(&source.path));
     let offences: Vec<String> = sources.flat_map(|source| list.offences(source)).collect();
     for offence in &offences {
         println!("{offence}");

@@ -25,40 +25,40 @@ pub fn graph(
 ) -> Result<(String, Vec<String>), String> {
     let crates = crates::read(repository)?;
     let mut text = String::from("Crates, highest floor first\n");
-    for one in crates::by_floor(&crates).values().flatten() {
-        let uses: Vec<&str> = one.uses.iter().map(String::as_str).collect();
+    for package in crates::by_floor(&crates).values().flatten() {
+        let uses: Vec<&str> = package.uses.iter().map(String::as_str).collect();
         let uses = if uses.is_empty() {
             "nothing".to_owned()
         } else {
             uses.join(", ")
         };
-        text += &wrapped(&format!("  {:<9}-> ", one.name), &uses);
+        text += &wrapped(&format!("  {:<9}-> ", package.name), &uses);
     }
     let mut wrong = crates::offences(&crates);
     text += "\nModules (a module is a file; `graph --modules CRATE` prints them all)\n";
     text += "  crate     modules  floors  arrows  circles\n";
     let mut details = String::new();
-    for one in &crates {
-        let modules = modules(repository, one)?;
-        text += &summary(one, &modules);
+    for package in &crates {
+        let modules = modules(repository, package)?;
+        text += &summary(package, &modules);
         let circles = modules.circles();
         let files = |circle: &Vec<usize>| {
             let files: Vec<&str> = circle.iter().map(|&f| modules.files[f].as_str()).collect();
-            format!("{}: a circle of {}", one.name, files.join(", "))
+            format!("{}: a circle of {}", package.name, files.join(", "))
         };
         wrong.extend(circles.iter().map(files));
-        wrong.extend(walls::offences(&one.name, &modules));
-        let all = options
+        wrong.extend(walls::offences(&package.name, &modules));
+        let shows_floors = options
             .modules
             .as_deref()
-            .is_some_and(|n| n.is_empty() || n == one.name);
-        if all {
-            details += &floors(one, &modules);
+            .is_some_and(|n| n.is_empty() || n == package.name);
+        if shows_floors {
+            details += &floors(package, &modules);
         }
-        details += &self::circles(one, &modules);
+        details += &self::circles(package, &modules);
         if options.unresolved {
             let count = modules.unresolved.len();
-            details += &format!("\nPaths of {} that were not found: {count}\n", one.name);
+            details += &format!("\nPaths of {} that were not found: {count}\n", package.name);
             for (file, path) in &modules.unresolved {
                 details += &format!("  {}: {path}\n", modules.files[*file]);
             }
@@ -68,8 +68,8 @@ pub fn graph(
 }
 
 /// The files of a crate and their arrows.
-pub fn modules(repository: &Repository, one: &Crate) -> Result<Modules, String> {
-    let folder = format!("{}/src/", one.folder);
+pub fn modules(repository: &Repository, package: &Crate) -> Result<Modules, String> {
+    let folder = format!("{}/src/", package.folder);
     let rust = repository.below(&folder).filter(|source| source.is_rust());
     let texts: BTreeMap<String, String> = rust
         .map(|source| {
@@ -79,22 +79,22 @@ pub fn modules(repository: &Repository, one: &Crate) -> Result<Modules, String> 
             )
         })
         .collect();
-    let package = format!("ssdlab-{}", one.name);
+    let package = format!("ssdlab-{}", package.name);
     Modules::read(&package, &texts).map_err(|error| format!("{folder}{error}"))
 }
 
-fn summary(one: &Crate, modules: &Modules) -> String {
+fn summary(package: &Crate, modules: &Modules) -> String {
     let circles = modules.circles();
     let tied: usize = circles.iter().map(Vec::len).sum();
-    let said = match circles.len() {
+    let circle_summary = match circles.len() {
         0 => "no circles".to_owned(),
         1 => format!("1 circle of {tied} modules"),
         count => format!("{count} circles of {tied} modules"),
     };
     let floors = modules.floors().into_iter().max().unwrap_or(0);
     format!(
-        "  {:<9} {:>7} {:>7} {:>7}  {said}\n",
-        one.name,
+        "  {:<9} {:>7} {:>7} {:>7}  {circle_summary}\n",
+        package.name,
         modules.files.len(),
         floors,
         modules.arrows.len(),
@@ -102,10 +102,10 @@ fn summary(one: &Crate, modules: &Modules) -> String {
 }
 
 /// The modules by floor, then every arrow.
-fn floors(one: &Crate, modules: &Modules) -> String {
+fn floors(package: &Crate, modules: &Modules) -> String {
     let mut text = format!(
         "\nFloors of {} (floor 1 uses nothing of the crate)\n",
-        one.name
+        package.name
     );
     let floors = modules.floors();
     for floor in (1..=floors.iter().copied().max().unwrap_or(0)).rev() {
@@ -113,7 +113,7 @@ fn floors(one: &Crate, modules: &Modules) -> String {
         let names: Vec<&str> = on.map(|file| modules.files[file].as_str()).collect();
         text += &wrapped(&format!("  {floor:>3}  "), &names.join(", "));
     }
-    text += &format!("\nArrows of {}\n", one.name);
+    text += &format!("\nArrows of {}\n", package.name);
     for (from, to) in modules.arrows.keys() {
         text += &wrapped("  ", &modules.arrow(*from, *to));
     }
@@ -121,14 +121,14 @@ fn floors(one: &Crate, modules: &Modules) -> String {
 }
 
 /// The circles: the names that each file provides to the others of the circle, then the arrows.
-fn circles(one: &Crate, modules: &Modules) -> String {
+fn circles(package: &Crate, modules: &Modules) -> String {
     let mut text = String::new();
     for circle in modules.circles() {
         let legend = "(file to number of users: names, then arrows)";
         text += &format!(
             "\nCircle of {} modules in {} {legend}\n",
             circle.len(),
-            one.name
+            package.name
         );
         let inside = |(from, to): &&(usize, usize)| circle.contains(from) && circle.contains(to);
         let arrows: Vec<_> = modules.arrows.keys().filter(inside).collect();

@@ -62,7 +62,7 @@ impl Repository {
     }
 }
 
-fn collect(folder: &Path, path: &str, found: &mut Vec<SourceFile>) -> io::Result<()> {
+fn collect(folder: &Path, path: &str, files: &mut Vec<SourceFile>) -> io::Result<()> {
     let mut names = Vec::new();
     for entry in fs::read_dir(folder)? {
         names.push(entry?.file_name().to_string_lossy().into_owned());
@@ -76,12 +76,12 @@ fn collect(folder: &Path, path: &str, found: &mut Vec<SourceFile>) -> io::Result
         };
         if below.is_dir() {
             if !is_made(&path, &name) {
-                collect(&below, &path, found)?;
+                collect(&below, &path, files)?;
             }
         } else if KINDS.iter().any(|kind| name.ends_with(&format!(".{kind}"))) {
             // A file that is not text has no lines to judge.
             let text = fs::read_to_string(&below).unwrap_or_default();
-            found.push(SourceFile::new(&path, &text));
+            files.push(SourceFile::new(&path, &text));
         }
     }
     Ok(())

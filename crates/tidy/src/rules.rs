@@ -67,20 +67,21 @@ pub fn outside_of_ssd(source: &SourceFile) -> Vec<String> {
         return Vec::new();
     }
     let code = source.shipped_code();
-    let mut found = Vec::new();
+    let mut offences = Vec::new();
     for word in NOT_IN_SSD {
         let hits = words(&code, word);
-        found.extend(hits.map(|byte| at(source, byte, &format!("`{word}` in the software SSD"))));
+        offences
+            .extend(hits.map(|byte| at(source, byte, &format!("`{word}` in the software SSD"))));
     }
     let hits = code.match_indices("time::");
-    found.extend(hits.map(|(byte, _)| at(source, byte, "`time::`: virtual time is passed in")));
-    found
+    offences.extend(hits.map(|(byte, _)| at(source, byte, "`time::`: virtual time is passed in")));
+    offences
 }
 
 /// A manifest that must name no dependency to build.
 pub fn no_dependencies(manifest: &SourceFile) -> Vec<String> {
     let mut section = "";
-    let mut found = Vec::new();
+    let mut offences = Vec::new();
     for (number, line) in manifest.text.lines().enumerate() {
         let line = line.trim();
         if line.starts_with('[') {
@@ -90,14 +91,14 @@ pub fn no_dependencies(manifest: &SourceFile) -> Vec<String> {
         let names = line.contains('=') && !line.starts_with('#');
         let dotted = line.starts_with('[') && section.contains("dependencies.");
         if (built && names) || (dotted && !section.contains("dev-dependencies.")) {
-            found.push(format!(
+            offences.push(format!(
                 "{}:{}: `{line}`: no dependencies",
                 manifest.path,
                 number + 1
             ));
         }
     }
-    found
+    offences
 }
 
 /// Floating point where whole numbers decide.
@@ -131,7 +132,7 @@ pub fn columns(source: &SourceFile) -> Vec<String> {
 
 /// Functions and files that are too long.
 pub fn too_long(source: &SourceFile) -> Vec<String> {
-    let mut found = Vec::new();
+    let mut offences = Vec::new();
     let lines = source.text.lines().count();
     let most = if source.path.starts_with(COMMANDS) {
         COMMAND_MAX
@@ -139,7 +140,7 @@ pub fn too_long(source: &SourceFile) -> Vec<String> {
         FILE_MAX
     };
     if lines > most {
-        found.push(format!(
+        offences.push(format!(
             "{}: {lines} lines, {most} are allowed",
             source.path
         ));
@@ -147,11 +148,11 @@ pub fn too_long(source: &SourceFile) -> Vec<String> {
     for function in source.functions() {
         let (line, name, length) = (function.line, function.name, function.length);
         if length > FUNCTION_MAX {
-            let what = format!("{name} has {length} lines, {FUNCTION_MAX} are allowed");
-            found.push(format!("{}:{line}: {what}", source.path));
+            let message = format!("{name} has {length} lines, {FUNCTION_MAX} are allowed");
+            offences.push(format!("{}:{line}: {message}", source.path));
         }
     }
-    found
+    offences
 }
 
 /// `.unwrap()`, and `expect` without a reason, in code that ships.
@@ -172,22 +173,22 @@ pub fn unwraps(source: &SourceFile) -> Vec<String> {
 
 /// Work left over.
 pub fn unfinished(source: &SourceFile) -> Vec<String> {
-    let mut found = Vec::new();
+    let mut offences = Vec::new();
     for word in ["dbg", "todo", "unimplemented"] {
         let calls =
             words(&source.code, word).filter(|b| source.code[b + word.len()..].starts_with('!'));
-        found.extend(calls.map(|byte| at(source, byte, &format!("`{word}!`"))));
+        offences.extend(calls.map(|byte| at(source, byte, &format!("`{word}!`"))));
     }
     for word in ["TODO", "FIXME", "XXX"] {
         let notes = words(&source.comments, word);
-        found.extend(notes.map(|byte| at(source, byte, &format!("`{word}`"))));
+        offences.extend(notes.map(|byte| at(source, byte, &format!("`{word}`"))));
     }
-    found
+    offences
 }
 
 /// Absolute paths that exist on somebody's machine only.
 pub fn machine_paths(source: &SourceFile) -> Vec<String> {
-    let mut found = Vec::new();
+    let mut offences = Vec::new();
     for (number, line) in source.text.lines().enumerate() {
         for (byte, _) in line.match_indices('/') {
             let begins = line[..byte]
@@ -199,24 +200,24 @@ pub fn machine_paths(source: &SourceFile) -> Vec<String> {
             let word = |c: char| c.is_alphanumeric() || "._-".contains(c);
             let is_name = !name.is_empty() && name.chars().all(word);
             if begins && goes_on && is_name && !PATHS.contains(&name) {
-                found.push(format!("{}:{}: path `/{name}/`", source.path, number + 1));
+                offences.push(format!("{}:{}: path `/{name}/`", source.path, number + 1));
             }
         }
     }
-    found
+    offences
 }
 
 /// A decision record: its number in the title, and its three parts.
 pub fn decision(source: &SourceFile) -> Vec<String> {
     let file = source.path.rsplit('/').next().unwrap_or_default();
     let number = file.split('-').next().unwrap_or_default();
-    let mut found = Vec::new();
+    let mut offences = Vec::new();
     if number.len() != 3 || number.parse::<u16>().is_err() {
-        found.push(format!("{}: the name must be NNN-title.md", source.path));
+        offences.push(format!("{}: the name must be NNN-title.md", source.path));
     }
     let title = format!("# {number}. ");
     if !source.text.starts_with(&title) {
-        found.push(format!(
+        offences.push(format!(
             "{}: the first line must begin `{title}`",
             source.path
         ));
@@ -224,10 +225,10 @@ pub fn decision(source: &SourceFile) -> Vec<String> {
     for heading in ["## Context", "## Choice", "## What would change it"] {
         let count = source.text.lines().filter(|line| *line == heading).count();
         if count != 1 {
-            found.push(format!("{}: needs one `{heading}`", source.path));
+            offences.push(format!("{}: needs one `{heading}`", source.path));
         }
     }
-    found
+    offences
 }
 
 /// Terms explained twice. A term stands in bold, with its other names behind commas.

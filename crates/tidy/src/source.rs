@@ -56,14 +56,14 @@ impl SourceFile {
 
     /// Where `#[cfg(test)]` items stand, in bytes.
     pub fn test_items(&self) -> Vec<Range<usize>> {
-        let mut found = Vec::new();
+        let mut ranges = Vec::new();
         let mut from = 0;
-        while let Some(at) = self.code[from..].find("#[cfg(test)]") {
-            let at = from + at;
-            from = item_end(&self.code, at).unwrap_or(self.code.len());
-            found.push(at..from);
+        while let Some(position) = self.code[from..].find("#[cfg(test)]") {
+            let start = from + position;
+            from = item_end(&self.code, start).unwrap_or(self.code.len());
+            ranges.push(start..from);
         }
-        found
+        ranges
     }
 
     /// The code without `#[cfg(test)]` items.
@@ -98,7 +98,7 @@ impl SourceFile {
             "mod.rs" | "lib.rs" | "main.rs" => folder,
             _ => self.path.trim_end_matches(".rs"),
         };
-        let mut found = Vec::new();
+        let mut modules = Vec::new();
         for (at, _) in self.code.match_indices("#[cfg(test)]") {
             let Some(length) = self.code[at..].find(['{', ';']) else {
                 continue;
@@ -110,22 +110,22 @@ impl SourceFile {
                 continue;
             };
             let path = self.text[at..at + length].split("#[path = \"").nth(1);
-            found.push(match path.and_then(|path| path.split(".rs\"").next()) {
+            modules.push(match path.and_then(|path| path.split(".rs\"").next()) {
                 Some(path) => format!("{folder}/{path}"),
                 None => format!("{below}/{}", module.trim()),
             });
         }
-        found
+        modules
     }
 
     /// Fills the views.
     fn split(&mut self) {
         let (mut code, mut comments, mut strings) = (String::new(), String::new(), String::new());
         let mut kind = LexerState::Code;
-        let mut rest = self.text.as_str();
-        while let Some(first) = rest.chars().next() {
-            let (next, taken) = step(kind, rest, first);
-            let piece = &rest[..taken];
+        let mut remaining = self.text.as_str();
+        while let Some(first) = remaining.chars().next() {
+            let (next, taken) = step(kind, remaining, first);
+            let piece = &remaining[..taken];
             let comment = |k| matches!(k, LexerState::LineComment | LexerState::BlockComment(_));
             let is_comment = comment(kind) || comment(next);
             let is_delimiter = kind != next && !is_comment;
@@ -140,17 +140,17 @@ impl SourceFile {
                 push(&mut strings, piece, is_string)
             }
             kind = next;
-            rest = &rest[taken..];
+            remaining = &remaining[taken..];
         }
         (self.code, self.comments, self.strings) = (code, comments, strings);
     }
 
     /// Every function with a body.
     pub fn functions(&self) -> Vec<Function> {
-        let mut found = Vec::new();
+        let mut functions = Vec::new();
         for at in words(&self.code, "fn") {
-            let rest = self.code[at + 2..].trim_start();
-            let name: String = rest
+            let after_fn = self.code[at + 2..].trim_start();
+            let name: String = after_fn
                 .chars()
                 .take_while(|&c| c.is_alphanumeric() || c == '_')
                 .collect();
@@ -159,20 +159,20 @@ impl SourceFile {
                 continue;
             };
             if self.code[at..end].ends_with('}') {
-                found.push(Function {
+                functions.push(Function {
                     name,
                     line: line_of(&self.code, at),
                     length: self.code[at..end].lines().count(),
                 });
             }
         }
-        found
+        functions
     }
 }
 
-/// Number of the line that holds byte `at`, from 1.
-pub fn line_of(text: &str, at: usize) -> usize {
-    text[..at].matches('\n').count() + 1
+/// Number of the line that holds `byte`, from 1.
+pub fn line_of(text: &str, byte: usize) -> usize {
+    text[..byte].matches('\n').count() + 1
 }
 
 /// Where `word` stands as a whole identifier.
@@ -185,11 +185,11 @@ pub fn words<'a>(code: &'a str, word: &'a str) -> impl Iterator<Item = usize> + 
         })
 }
 
-/// End of the item that begins at `at`: behind its `;` or its closing brace.
-fn item_end(code: &str, at: usize) -> Option<usize> {
+/// End of the item that begins at `start`: behind its `;` or its closing brace.
+fn item_end(code: &str, start: usize) -> Option<usize> {
     let mut depth = 0_i32;
     let mut inner = 0_i32;
-    for (index, c) in code[at..].char_indices() {
+    for (index, c) in code[start..].char_indices() {
         match c {
             '(' | '[' => inner += 1,
             ')' | ']' => inner -= 1,
@@ -199,7 +199,7 @@ fn item_end(code: &str, at: usize) -> Option<usize> {
         }
         let ends = (c == '}' && depth == 0) || (c == ';' && depth == 0 && inner == 0);
         if ends && inner == 0 {
-            return Some(at + index + 1);
+            return Some(start + index + 1);
         }
     }
     None
@@ -237,11 +237,11 @@ enum LexerState {
 
 /// The kind after the next piece, and the piece's length in bytes.
 fn step(kind: LexerState, rest: &str, first: char) -> (LexerState, usize) {
-    let one = first.len_utf8();
+    let width = first.len_utf8();
     match kind {
         LexerState::Code => from_code(rest, first),
-        LexerState::LineComment if first == '\n' => (LexerState::Code, one),
-        LexerState::LineComment => (kind, one),
+        LexerState::LineComment if first == '\n' => (LexerState::Code, width),
+        LexerState::LineComment => (kind, width),
         LexerState::BlockComment(depth) if rest.starts_with("/*") => {
             (LexerState::BlockComment(depth + 1), 2)
         }
@@ -249,19 +249,19 @@ fn step(kind: LexerState, rest: &str, first: char) -> (LexerState, usize) {
         LexerState::BlockComment(depth) if rest.starts_with("*/") => {
             (LexerState::BlockComment(depth - 1), 2)
         }
-        LexerState::BlockComment(_) => (kind, one),
+        LexerState::BlockComment(_) => (kind, width),
         LexerState::Text if first == '\\' => (
             kind,
-            one + rest[one..].chars().next().map_or(0, char::len_utf8),
+            width + rest[width..].chars().next().map_or(0, char::len_utf8),
         ),
-        LexerState::Text if first == '"' => (LexerState::Code, one),
-        LexerState::Text => (kind, one),
+        LexerState::Text if first == '"' => (LexerState::Code, width),
+        LexerState::Text => (kind, width),
         LexerState::RawText(hashes) => {
             let end = format!("\"{}", "#".repeat(hashes));
             if rest.starts_with(&end) {
                 (LexerState::Code, end.len())
             } else {
-                (kind, one)
+                (kind, width)
             }
         }
     }

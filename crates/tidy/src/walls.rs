@@ -36,14 +36,14 @@ pub fn offences(name: &str, modules: &Modules) -> Vec<String> {
             .position(|p| *p == part)
             .map_or(0, |at| at + 1),
     };
-    let mut found = Vec::new();
+    let mut offences = Vec::new();
     for &(from, to) in modules.arrows.keys() {
         let floor = |file: usize| floor(part(&modules.files[file]));
         if floor(to) > floor(from) {
-            found.push(format!("{name}: {}: points up", modules.arrow(from, to)));
+            offences.push(format!("{name}: {}: points up", modules.arrow(from, to)));
         }
     }
-    found
+    offences
 }
 
 #[cfg(test)]

@@ -65,28 +65,36 @@ impl AvoidedWords {
 
     /// Every offence of a file, in order of lines.
     pub fn offences(&self, source: &SourceFile) -> Vec<String> {
-        let mut found: Vec<(usize, String)> = Vec::new();
+        let mut offences: Vec<(usize, String)> = Vec::new();
         for prose in prose(source) {
             let tokens = tokens(&prose);
-            for at in 0..tokens.len() {
-                for phrase in self.phrases.iter().filter(|p| p.stands_at(&tokens[at..])) {
-                    let said = &tokens[at..at + phrase.words.len()];
-                    let said: Vec<&str> = said.iter().map(|token| token.word.as_str()).collect();
+            for index in 0..tokens.len() {
+                for phrase in self
+                    .phrases
+                    .iter()
+                    .filter(|p| p.stands_at(&tokens[index..]))
+                {
+                    let matched = &tokens[index..index + phrase.words.len()];
+                    let matched_words: Vec<&str> =
+                        matched.iter().map(|token| token.word.as_str()).collect();
                     let example = format!("not \"{}\" but \"{}\"", phrase.sample, phrase.instead);
-                    found.push((tokens[at].line, format!("`{}`: {example}", said.join(" "))));
+                    offences.push((
+                        tokens[index].line,
+                        format!("`{}`: {example}", matched_words.join(" ")),
+                    ));
                 }
             }
         }
         if source.is_rust() {
             for name in &self.names {
                 let hits = words(&source.code, &name.name);
-                let what = format!("`{}` as a name: say `{}`", name.name, name.instead);
-                found.extend(hits.map(|byte| (line_of(&source.code, byte), what.clone())));
+                let message = format!("`{}` as a name: say `{}`", name.name, name.instead);
+                offences.extend(hits.map(|byte| (line_of(&source.code, byte), message.clone())));
             }
         }
-        found.sort();
+        offences.sort();
         let row = |(line, what)| format!("{}:{line}: {what}", source.path);
-        found.into_iter().map(row).collect()
+        offences.into_iter().map(row).collect()
     }
 }
 
@@ -154,10 +162,10 @@ fn unquoted(text: &str) -> String {
 
 /// Blanks text between marks that stand in one paragraph or string.
 fn blanked_between(text: &str, open: char, close: char) -> String {
-    let mut kept = String::new();
-    let mut rest = text;
-    while let Some(at) = rest.find(open) {
-        let (before, quoted) = rest.split_at(at);
+    let mut output = String::new();
+    let mut remaining = text;
+    while let Some(position) = remaining.find(open) {
+        let (before, quoted) = remaining.split_at(position);
         let inside = &quoted[open.len_utf8()..];
         let end = inside.find(close).filter(|&end| {
             let inside = &inside[..end];
@@ -165,36 +173,36 @@ fn blanked_between(text: &str, open: char, close: char) -> String {
         });
         let length = open.len_utf8() + end.map_or(0, |end| end + close.len_utf8());
         let blank = |c: char| if c == '\n' { '\n' } else { STRING_END };
-        kept.push_str(before);
-        kept.extend(quoted[..length].chars().map(blank));
-        rest = &quoted[length..];
+        output.push_str(before);
+        output.extend(quoted[..length].chars().map(blank));
+        remaining = &quoted[length..];
     }
-    kept.push_str(rest);
-    kept
+    output.push_str(remaining);
+    output
 }
 
 fn tokens(prose: &str) -> Vec<ProseWord> {
-    let mut found: Vec<ProseWord> = Vec::new();
+    let mut prose_words: Vec<ProseWord> = Vec::new();
     let mut follows = false;
     for (number, line) in prose.split('\n').enumerate() {
         follows &= !line.trim().is_empty();
         let part = |c: char| c.is_alphanumeric() || "-'’_".contains(c);
         let is_space = |text: &str| text.chars().all(|c| c.is_whitespace() || c == '*');
-        let mut rest = line;
-        while let Some(start) = rest.find(part) {
-            let end = rest[start..].find(|c| !part(c));
-            let end = end.map_or(rest.len(), |end| start + end);
-            found.push(ProseWord {
-                word: rest[start..end].to_lowercase(),
+        let mut remaining = line;
+        while let Some(start) = remaining.find(part) {
+            let end = remaining[start..].find(|c| !part(c));
+            let end = end.map_or(remaining.len(), |end| start + end);
+            prose_words.push(ProseWord {
+                word: remaining[start..end].to_lowercase(),
                 line: number + 1,
-                follows: follows && is_space(&rest[..start]),
+                follows: follows && is_space(&remaining[..start]),
             });
             follows = true;
-            rest = &rest[end..];
+            remaining = &remaining[end..];
         }
-        follows &= is_space(rest);
+        follows &= is_space(remaining);
     }
-    found
+    prose_words
 }
 
 #[cfg(test)]

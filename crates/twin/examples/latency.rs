@@ -3,8 +3,8 @@
 //!
 //! The table has a row a run: drive, write_iops, share_of_max_write, and percentiles of the probe's
 //! reads and writes in us (r_p50 .. r_p9999, w_p50 ..); runs of one nominal_iops are repetitions,
-//! of which the median counts. Rates above 80 % of the largest are left out. Beside each the null
-//! "as at the lowest rate".
+//! and their median counts. Rates above 80 % of the largest are left out. Beside each prediction is
+//! the null hypothesis, "as at the lowest rate".
 
 use ssdlab_base::LabError;
 use ssdlab_twin::latency::{

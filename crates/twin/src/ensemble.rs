@@ -81,18 +81,18 @@ pub struct WeightedMember {
 
 /// The design: all members with the logarithm of their prior weight.
 pub fn design(seed: u32) -> Vec<(EnsembleMember, f64)> {
-    let mut all = Vec::new();
+    let mut design = Vec::new();
     let between = |(low, high): (f64, f64), u: f64| (low.ln() + (high / low).ln() * u).exp();
     for layout in 0..structure::ALL.len() {
         let own = seed.wrapping_add(layout as u32);
-        let at = |n, dimension| f64::from(sobol_burley::sample(n, dimension, own));
+        let coordinate = |n, dimension| f64::from(sobol_burley::sample(n, dimension, own));
         let members: Vec<(EnsembleMember, f64)> = (0..POINTS)
             .map(|n| {
                 let member = EnsembleMember {
                     layout,
-                    spare: between(SPARE, at(n, 0)),
-                    moved_cost: between(MOVED, at(n, 1)),
-                    scattered_cost: SCATTERED_MAX * at(n, 2),
+                    spare: between(SPARE, coordinate(n, 0)),
+                    moved_cost: between(MOVED, coordinate(n, 1)),
+                    scattered_cost: SCATTERED_MAX * coordinate(n, 2),
                 };
                 let moved = (member.moved_cost / MOVED_MEDIAN).ln() / MOVED_SIGMA;
                 let scattered = member.scattered_cost / SCATTERED_SIGMA;
@@ -101,9 +101,9 @@ pub fn design(seed: u32) -> Vec<(EnsembleMember, f64)> {
             .collect();
         let sum: f64 = members.iter().map(|(_, log)| log.exp()).sum();
         let own = structure::prior(layout).ln() - sum.ln();
-        all.extend(members.into_iter().map(|(member, log)| (member, log + own)));
+        design.extend(members.into_iter().map(|(member, log)| (member, log + own)));
     }
-    all
+    design
 }
 
 /// Weights that add up to 1, from their logarithms.
@@ -118,9 +118,9 @@ pub fn normalised(logs: &[f64]) -> Vec<f64> {
 /// weighs as much.
 pub fn drawn(members: &[WeightedMember], count: usize) -> Vec<WeightedMember> {
     let step = 1.0 / count as f64;
-    let (mut next, mut sum, mut found) = (step / 2.0, 0.0, Vec::new());
-    for one in members {
-        sum += one.weight;
+    let (mut next, mut sum, mut selected) = (step / 2.0, 0.0, Vec::new());
+    for candidate in members {
+        sum += candidate.weight;
         let mut times = 0;
         while next < sum && times < count {
             times += 1;
@@ -128,13 +128,13 @@ pub fn drawn(members: &[WeightedMember], count: usize) -> Vec<WeightedMember> {
         }
         if times > 0 {
             let weight = times as f64 * step;
-            found.push(WeightedMember {
+            selected.push(WeightedMember {
                 weight,
-                ..one.clone()
+                ..candidate.clone()
             });
         }
     }
-    found
+    selected
 }
 
 /// Normal quantiles at the middles of twenty equal parts: the model's error as twenty cases.
@@ -148,15 +148,15 @@ pub fn errors() -> impl Iterator<Item = f64> {
 }
 
 /// Quantiles of weighted values; values are sorted, weights add up to 1.
-pub fn quantiles<const N: usize>(values: &mut [(f64, f64)], at: [f64; N]) -> [f64; N] {
+pub fn quantiles<const N: usize>(values: &mut [(f64, f64)], shares: [f64; N]) -> [f64; N] {
     values.sort_by(|a, b| a.0.total_cmp(&b.0));
-    at.map(|share| {
+    shares.map(|share| {
         let mut sum = 0.0;
-        let found = values.iter().find(|(_, weight)| {
+        let entry = values.iter().find(|(_, weight)| {
             sum += weight;
             sum >= share
         });
-        found.or(values.last()).map_or(f64::NAN, |value| value.0)
+        entry.or(values.last()).map_or(f64::NAN, |value| value.0)
     })
 }
 

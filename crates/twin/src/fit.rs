@@ -202,7 +202,7 @@ pub fn fit(
     let members = design(simulator.seed as u32);
     let curves = simulated(&twin, &members, simulator)?;
     let mut agreement = agreement(&twin, members, &curves);
-    let miss = missed(&agreement, twin.figures.len());
+    let miss = misfit(&agreement, twin.figures.len());
     // Not a number counts as missed.
     if !miss.le(&MISS_MAX) {
         twin.unknown = Some(format!(
@@ -215,7 +215,7 @@ pub fn fit(
     let weights = agreement.weights(None);
     twin.knobs = knobs(&twin.figures, &agreement, &weights);
     twin.layout = Some(layout(&twin.figures, &agreement, &weights));
-    let all: Vec<WeightedMember> = agreement
+    let weighted: Vec<WeightedMember> = agreement
         .members
         .iter()
         .zip(&weights)
@@ -224,9 +224,9 @@ pub fn fit(
             weight,
         })
         .collect();
-    let best = all.iter().max_by(|a, b| a.weight.total_cmp(&b.weight));
+    let best = weighted.iter().max_by(|a, b| a.weight.total_cmp(&b.weight));
     twin.best = best.map(|best| best.member);
-    twin.members = drawn(&all, KEPT);
+    twin.members = drawn(&weighted, KEPT);
     for (i, figure) in twin.figures.iter_mut().enumerate() {
         figure.model = interval(&twin.members, twin.inflation, table.sequential, |member| {
             waf_of(&curves, i, member)
@@ -247,13 +247,13 @@ pub(crate) fn waf_of(
 
 /// Rows of one load together.
 fn figures(table: &MeasurementTable) -> Vec<LoadFit> {
-    let mut found: Vec<(LoadFit, f64)> = Vec::new();
+    let mut sums: Vec<(LoadFit, f64)> = Vec::new();
     for row in table.used() {
         let base = table.sequential_waf.unwrap_or(1.0);
         let waf = row.waf.map(|waf| (waf / base).max(1.0));
         // Of other loads, the cliff depends on the layout.
         let room = row.cliff.filter(|_| row.load.pattern == "uniform");
-        match found.iter_mut().find(|(f, _)| f.load == row.load) {
+        match sums.iter_mut().find(|(f, _)| f.load == row.load) {
             Some((figure, sum)) => {
                 figure.lines.push(row.line);
                 *sum += row.rate.ln();
@@ -264,7 +264,7 @@ fn figures(table: &MeasurementTable) -> Vec<LoadFit> {
                     (a, b) => a.or(b),
                 };
             }
-            None => found.push((
+            None => sums.push((
                 LoadFit {
                     load: row.load.clone(),
                     lines: vec![row.line],
@@ -277,7 +277,7 @@ fn figures(table: &MeasurementTable) -> Vec<LoadFit> {
             )),
         }
     }
-    found.into_iter().map(|(figure, _)| figure).collect()
+    sums.into_iter().map(|(figure, _)| figure).collect()
 }
 
 /// Simulates what the fit needs: the first load (uniform and the fullest, if there is one) at
@@ -292,28 +292,28 @@ fn simulated(
     let first = (0..loads.len()).max_by_key(|&i| (rank(&loads[i]), loads.len() - i));
     let first = first.unwrap_or(0);
     let everywhere = enclosing(SPARE.0, SPARE.1);
-    let mut found = simulator.curves(&loads, &[(first, FIRST, everywhere)])?;
-    let around = likely(twin, members, first, FIRST, &found);
+    let mut curves = simulator.curves(&loads, &[(first, FIRST, everywhere)])?;
+    let around = plausible_spares(twin, members, first, FIRST, &curves);
     // Another layout may need a step more or less for the same rate.
     let around = around.start().saturating_sub(1)..=(around.end() + 1).min(SPARES.len() - 1);
     let layouts = 0..structure::ALL.len();
-    let wanted: Vec<SurfaceRequest> = layouts
+    let requests: Vec<SurfaceRequest> = layouts
         .clone()
         .map(|s| (first, s, around.clone()))
         .collect();
-    found.append(&mut simulator.curves(&loads, &wanted)?);
+    curves.append(&mut simulator.curves(&loads, &requests)?);
     let mut narrow = Vec::new();
     for layout in layouts {
-        let around = likely(twin, members, first, layout, &found);
+        let around = plausible_spares(twin, members, first, layout, &curves);
         let others = (0..loads.len()).filter(|load| *load != first);
         narrow.extend(others.map(|load| (load, layout, around.clone())));
     }
-    found.append(&mut simulator.curves(&loads, &narrow)?);
-    Ok(found)
+    curves.append(&mut simulator.curves(&loads, &narrow)?);
+    Ok(curves)
 }
 
 /// Spare areas that a figure leaves some weight, for one layout.
-fn likely(
+fn plausible_spares(
     twin: &Twin,
     members: &[(EnsembleMember, f64)],
     figure: usize,
@@ -323,19 +323,24 @@ fn likely(
     let own: Vec<(f64, f64)> = members
         .iter()
         .filter(|(member, _)| member.layout == layout)
-        .map(|(member, log)| (member.spare, log + agrees(twin, figure, member, curves)))
+        .map(|(member, log)| {
+            (
+                member.spare,
+                log + log_likelihood(twin, figure, member, curves),
+            )
+        })
         .collect();
     let most = own.iter().map(|o| o.1).fold(f64::NEG_INFINITY, f64::max);
-    let left = own
+    let plausible = own
         .iter()
         .filter(|o| o.1 > most + NEGLIGIBLE.ln())
         .map(|o| o.0);
-    let (low, high) = left.fold((SPARE.1, SPARE.0), |(l, h), s| (l.min(s), h.max(s)));
+    let (low, high) = plausible.fold((SPARE.1, SPARE.0), |(l, h), s| (l.min(s), h.max(s)));
     enclosing(low, high)
 }
 
 /// Logarithm of the likelihood of a figure.
-fn agrees(
+fn log_likelihood(
     twin: &Twin,
     i: usize,
     member: &EnsembleMember,
@@ -371,17 +376,18 @@ fn agreement(
     members: Vec<(EnsembleMember, f64)>,
     curves: &BTreeMap<(usize, usize), WafCurve>,
 ) -> MemberLikelihoods {
-    let of = |i| {
-        let each = members.iter();
-        each.map(|(member, _)| agrees(twin, i, member, curves))
+    let log_likelihoods = |i| {
+        members
+            .iter()
+            .map(|(member, _)| log_likelihood(twin, i, member, curves))
             .collect()
     };
-    let logs = (0..twin.figures.len()).map(of).collect();
+    let logs = (0..twin.figures.len()).map(log_likelihoods).collect();
     MemberLikelihoods { members, logs }
 }
 
 /// By how many sigma the best member misses the figures, root mean square.
-fn missed(agreement: &MemberLikelihoods, figures: usize) -> f64 {
+fn misfit(agreement: &MemberLikelihoods, figures: usize) -> f64 {
     let sum = |m: usize| agreement.logs.iter().map(|logs| logs[m]).sum::<f64>();
     let best = (0..agreement.members.len())
         .map(sum)
@@ -405,28 +411,30 @@ fn knobs(figures: &[LoadFit], agreement: &MemberLikelihoods, weights: &[f64]) ->
     let without: Vec<Vec<f64>> = (0..figures.len())
         .map(|i| agreement.weights(Some(i)))
         .collect();
-    let three = |of: fn(&EnsembleMember) -> f64, weights: &[f64]| {
+    let three = |pick: fn(&EnsembleMember) -> f64, weights: &[f64]| {
         let members = agreement.members.iter();
         let mut values: Vec<(f64, f64)> = members
             .zip(weights)
-            .map(|((m, _), w)| (of(m), *w))
+            .map(|((m, _), w)| (pick(m), *w))
             .collect();
         quantiles(&mut values, [0.05, 0.5, 0.95])
     };
     let width = |q: [f64; 3]| (q[2] / q[0]).ln();
     KNOBS
         .iter()
-        .map(|&(name, of)| {
-            let [low, middle, high] = three(of, weights);
-            let prior = three(of, &priors);
+        .map(|&(name, pick)| {
+            let [low, middle, high] = three(pick, weights);
+            let prior = three(pick, &priors);
             let share = width([low, middle, high]) / width(prior);
             let near = (high / middle).max(middle / low) <= STATED;
-            let grade = match share > UNDECIDED {
-                true => ValueGrade::Unknown,
-                false if near => ValueGrade::Value,
-                false => ValueGrade::Range,
+            let grade = if share > UNDECIDED {
+                ValueGrade::Unknown
+            } else if near {
+                ValueGrade::Value
+            } else {
+                ValueGrade::Range
             };
-            let wider = |i: usize| width(three(of, &without[i]));
+            let wider = |i: usize| width(three(pick, &without[i]));
             let most = (0..figures.len()).max_by(|&a, &b| wider(a).total_cmp(&wider(b)));
             Knob {
                 name: name.into(),
@@ -459,19 +467,20 @@ fn layouts(agreement: &MemberLikelihoods, weights: &[f64]) -> BTreeMap<String, f
 }
 
 fn layout(figures: &[LoadFit], agreement: &MemberLikelihoods, weights: &[f64]) -> LayoutEstimate {
-    let all = layouts(agreement, weights);
-    let best = all.iter().max_by(|a, b| a.1.total_cmp(b.1));
+    let probabilities = layouts(agreement, weights);
+    let best = probabilities.iter().max_by(|a, b| a.1.total_cmp(b.1));
     let (text, probability) = best.map_or((String::new(), 0.0), |(t, p)| (t.clone(), *p));
     let grade = match probability {
         p if p >= LAYOUT_STATED => ValueGrade::Value,
         p if p >= LAYOUT_LIKELY => ValueGrade::Range,
         _ => ValueGrade::Unknown,
     };
-    let left = |i: usize| {
-        let all = layouts(agreement, &agreement.weights(Some(i)));
-        all.get(&text).copied().unwrap_or(0.0)
+    let probability_without = |i: usize| {
+        let probabilities = layouts(agreement, &agreement.weights(Some(i)));
+        probabilities.get(&text).copied().unwrap_or(0.0)
     };
-    let least = (0..figures.len()).min_by(|&a, &b| left(a).total_cmp(&left(b)));
+    let least = (0..figures.len())
+        .min_by(|&a, &b| probability_without(a).total_cmp(&probability_without(b)));
     LayoutEstimate {
         probability,
         grade,

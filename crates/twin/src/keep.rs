@@ -19,14 +19,14 @@ const BLOCKS: (u32, u32) = (32, 1 << 20);
 /// Reads the twin of a directory.
 ///
 /// # Errors
-/// When there is none, or it is of another version.
+/// When the directory holds no twin, or one of another version.
 pub fn load(dir: &Path) -> Result<Twin, LabError> {
     let path = dir.join(FILE);
     let text =
         std::fs::read_to_string(&path).map_err(|error| LabError::file("reading", &path, error))?;
-    let bad = |what: String| LabError::BadEntry {
+    let bad = |problem: String| LabError::BadEntry {
         key: "twin".into(),
-        what,
+        what: problem,
         place: InputLocation {
             source: path.display().to_string(),
             line: None,
@@ -35,11 +35,11 @@ pub fn load(dir: &Path) -> Result<Twin, LabError> {
     };
     let twin: Twin = serde_json::from_str(&text).map_err(|error| bad(error.to_string()))?;
     if (twin.format.as_str(), twin.version) != ("ssdlab-twin", 1) {
-        let what = format!(
+        let problem = format!(
             "format {} {}: ssdlab-twin 1 is allowed",
             twin.format, twin.version
         );
-        return Err(bad(what));
+        return Err(bad(problem));
     }
     Ok(twin)
 }
@@ -171,9 +171,9 @@ fn shape(
     };
     let (mut few, mut many) = BLOCKS;
     if !enough(many) {
-        let what = format!("{} has no parts for {capacity} bytes", from.file.name);
+        let problem = format!("{} has no parts for {capacity} bytes", from.file.name);
         return Err(LabError::refused(
-            what,
+            problem,
             "give --from a drive of about that capacity",
         ));
     }

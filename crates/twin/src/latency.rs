@@ -127,7 +127,7 @@ pub struct MeasuredBusyShare<'a> {
 
 /// Latency with `above` (0 to 1) of the commands slower, and the measured ones around it: between
 /// two of them linear in the logarithm of what is slower. Nothing beyond the first and the last.
-fn at(quantiles: &[Quantile], above: f64) -> Option<[f64; 3]> {
+fn quantile_at(quantiles: &[Quantile], above: f64) -> Option<[f64; 3]> {
     let first = quantiles.first()?;
     if above >= first.above() {
         return (above * BELOW <= first.above()).then_some([first.us; 3]);
@@ -141,34 +141,40 @@ fn at(quantiles: &[Quantile], above: f64) -> Option<[f64; 3]> {
     Some([fast.us, value, slow.us])
 }
 
-fn from_one(
-    one: &MeasuredBusyShare<'_>,
+fn from_measurement(
+    measurement: &MeasuredBusyShare<'_>,
     kind: ReadOrWrite,
     percent: f64,
     share: f64,
 ) -> Option<[f64; 3]> {
-    let quantiles = one.measured.of(kind);
+    let quantiles = measurement.measured.of(kind);
     let above = 1.0 - percent / 100.0;
     match kind {
-        ReadOrWrite::Read => at(quantiles, (above * one.share / share).min(1.0)),
-        ReadOrWrite::Write => at(quantiles, above),
+        ReadOrWrite::Read => quantile_at(quantiles, (above * measurement.share / share).min(1.0)),
+        ReadOrWrite::Write => quantile_at(quantiles, above),
     }
 }
 
 /// A percentile at a busy share, from the measurements next to it.
 fn figure(
-    all: &[MeasuredBusyShare<'_>],
+    measurements: &[MeasuredBusyShare<'_>],
     kind: ReadOrWrite,
     percent: f64,
     share: f64,
 ) -> Option<PredictedPercentile> {
-    let known = |one: &&MeasuredBusyShare<'_>| !one.measured.of(kind).is_empty();
-    let below = all.iter().filter(known).filter(|one| one.share <= share);
+    let known = |measurement: &&MeasuredBusyShare<'_>| !measurement.measured.of(kind).is_empty();
+    let below = measurements
+        .iter()
+        .filter(known)
+        .filter(|measurement| measurement.share <= share);
     let below = below.max_by(|a, b| a.share.total_cmp(&b.share));
-    let over = all.iter().filter(known).filter(|one| one.share > share);
+    let over = measurements
+        .iter()
+        .filter(known)
+        .filter(|measurement| measurement.share > share);
     let over = over.min_by(|a, b| a.share.total_cmp(&b.share));
-    let from = |one: Option<&MeasuredBusyShare<'_>>| {
-        one.and_then(|one| from_one(one, kind, percent, share))
+    let from = |measurement: Option<&MeasuredBusyShare<'_>>| {
+        measurement.and_then(|measurement| from_measurement(measurement, kind, percent, share))
     };
     let us = match (from(below), from(over)) {
         (Some([a_low, a_us, a_high]), Some([b_low, b_us, b_high])) => {
@@ -186,7 +192,7 @@ fn figure(
 
 /// Latency beside writes at `rate`, where the drive sustains `sustained` B/s of that load.
 pub fn predict(
-    all: &[MeasuredBusyShare<'_>],
+    measurements: &[MeasuredBusyShare<'_>],
     rate: RequestedRate,
     sustained: f64,
 ) -> LatencyAtRate {
@@ -194,50 +200,53 @@ pub fn predict(
         RequestedRate::Iops(iops) => iops * SLOT as f64 / sustained,
         RequestedRate::Share(share) => share,
     };
-    let mut found = LatencyAtRate {
+    let mut prediction = LatencyAtRate {
         write_iops: share * sustained / SLOT as f64,
         share,
         unknown: None,
         figures: Vec::new(),
     };
-    let all: Vec<MeasuredBusyShare<'_>> = all
+    let usable: Vec<MeasuredBusyShare<'_>> = measurements
         .iter()
-        .filter(|one| one.share <= SATURATED)
+        .filter(|measurement| measurement.share <= SATURATED)
         .copied()
         .collect();
-    let lowest = all.iter().map(|one| one.share).fold(f64::MAX, f64::min);
+    let lowest = usable
+        .iter()
+        .map(|measurement| measurement.share)
+        .fold(f64::MAX, f64::min);
     if share > SHARE_MAX {
         let most = SHARE_MAX * 100.0;
-        found.unknown = Some(format!(
+        prediction.unknown = Some(format!(
             "above {most:.0} % of what the drive sustains, queues decide; at the limit a command \
              takes as long as all that are outstanding take at that rate (Little's law)"
         ));
-    } else if all.is_empty() {
+    } else if usable.is_empty() {
         let most = SATURATED * 100.0;
-        found.unknown = Some(format!(
+        prediction.unknown = Some(format!(
             "every rate that was measured is above {most:.0} % of what the drive sustains: measure \
              lower ones"
         ));
     } else if share < BELOW * lowest {
-        found.unknown = Some(format!(
+        prediction.unknown = Some(format!(
             "the lowest rate that was measured is {:.0} % of what the drive sustains: measure a \
              lower one",
             lowest * 100.0
         ));
     } else {
         let kinds = [ReadOrWrite::Read, ReadOrWrite::Write].into_iter();
-        found.figures = kinds
+        prediction.figures = kinds
             .flat_map(|kind| {
-                let each = PERCENTILES.into_iter();
-                let all = &all;
-                each.filter_map(move |percent| figure(all, kind, percent, share))
+                let usable = &usable;
+                let percentiles = PERCENTILES.into_iter();
+                percentiles.filter_map(move |percent| figure(usable, kind, percent, share))
             })
             .collect();
-        if found.figures.is_empty() {
-            found.unknown = Some("no percentile was measured that could tell".into());
+        if prediction.figures.is_empty() {
+            prediction.unknown = Some("no percentile was measured that could tell".into());
         }
     }
-    found
+    prediction
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ use ssdlab_bench::run_dir::RunDir;
 use ssdlab_ssd::Op;
 use std::path::{Path, PathBuf};
 
-/// Fewest samples of which the last quarter is compared with the one before.
+/// Fewest samples for comparing the last quarter with the one before.
 const SAMPLES_MIN: usize = 8;
 /// Most samples that logs are summed up into.
 const BINS: u64 = 400;
@@ -26,8 +26,8 @@ const APART_MAX: f64 = 0.15;
 const FLAT_MIN: usize = 3;
 const FLAT: f64 = 0.1;
 const FALLEN: f64 = 0.8;
-/// A rate that is faster than this part of the sequential one is that of a cache: its cliff is no
-/// spare area.
+/// A rate above this part of the sequential one is a cache's: its cliff says nothing about spare
+/// area.
 const CACHE: f64 = 1.15;
 
 /// Some time of a run.
@@ -44,7 +44,7 @@ struct RateCourse {
     samples: Vec<RateSample>,
     /// Bytes written by the host in all.
     written: f64,
-    /// The samples are no course: there is only a mean.
+    /// There is only a mean over the whole run.
     mean_only: bool,
 }
 
@@ -73,11 +73,14 @@ pub fn cliff(samples: &[(f64, f64)]) -> Option<Cliff> {
     // The sample with the edge has some of both rates.
     let part = (rate(edge) - next) / (before - next);
     let written = flat.iter().map(|(_, written)| written).sum::<f64>();
-    let at = written + part.clamp(0.0, 1.0) * before * edge.0;
-    Some(Cliff { at, before })
+    let position = written + part.clamp(0.0, 1.0) * before * edge.0;
+    Some(Cliff {
+        at: position,
+        before,
+    })
 }
 
-/// Whether an argument of `twin fit` names a run, LOAD=PATH, and no table.
+/// Whether an argument of `twin fit` names a run, LOAD=PATH, rather than a table.
 pub fn is_run(argument: &str) -> bool {
     !Path::new(argument).exists() && argument.contains('=')
 }
@@ -91,8 +94,8 @@ pub fn runs(arguments: &[String], capacity: u64) -> Result<MeasurementTable, Lab
     for (argument, line) in arguments.iter().zip(1..) {
         let hint = "such as sequential=RUN_DIR uniform=RUN_DIR uniform@50%=fio.json";
         let Some((load, path)) = argument.split_once('=') else {
-            let what = format!("`{argument}` is neither a table nor LOAD=PATH");
-            return Err(LabError::refused(what, hint));
+            let problem = format!("`{argument}` is neither a table nor LOAD=PATH");
+            return Err(LabError::refused(problem, hint));
         };
         let (load, used) = load_and_share(load)?;
         let path = Path::new(path);
@@ -107,12 +110,12 @@ pub fn runs(arguments: &[String], capacity: u64) -> Result<MeasurementTable, Lab
         row(*line, load, *used, course, cliff, capacity)
     };
     let sequential = courses.iter().find(|(_, load, ..)| *load == "sequential");
-    let most = sequential.map_or(0.0, |of| CACHE * raw(of, None).rate);
-    let rows = courses.iter().map(|of| {
-        let samples = of.3.samples.iter().map(|s| (s.seconds, s.written));
+    let most = sequential.map_or(0.0, |entry| CACHE * raw(entry, None).rate);
+    let rows = courses.iter().map(|entry| {
+        let samples = entry.3.samples.iter().map(|s| (s.seconds, s.written));
         let cliff = cliff(&samples.collect::<Vec<_>>());
         let cliff = cliff.filter(|cliff| cliff.before <= most);
-        raw(of, cliff)
+        raw(entry, cliff)
     });
     table::table(rows.collect(), "argument")
 }
@@ -125,8 +128,8 @@ pub(crate) fn load_and_share(text: &str) -> Result<(&str, f64), LabError> {
     let percent = used.strip_suffix('%').and_then(|n| n.parse::<f64>().ok());
     let percent = percent.filter(|n| (1.0..=100.0).contains(n));
     let percent = percent.ok_or_else(|| {
-        let what = format!("`{text}`: 1% to 100% in use is allowed");
-        LabError::refused(what, "such as uniform@50%=RUN")
+        let problem = format!("`{text}`: 1% to 100% in use is allowed");
+        LabError::refused(problem, "such as uniform@50%=RUN")
     })?;
     Ok((load, percent / 100.0))
 }
@@ -142,7 +145,8 @@ fn row(
 ) -> RawMeasurementRow {
     let samples = &course.samples;
     let quarter = (samples.len() / 4).max(1);
-    let sum = |part: &[RateSample], of: fn(&RateSample) -> f64| part.iter().map(of).sum::<f64>();
+    let sum =
+        |part: &[RateSample], field: fn(&RateSample) -> f64| part.iter().map(field).sum::<f64>();
     let rate = |part: &[RateSample]| sum(part, |s| s.written) / sum(part, |s| s.seconds).max(1e-9);
     let last = &samples[samples.len().saturating_sub(quarter)..];
     let before = &samples[samples.len().saturating_sub(2 * quarter)..samples.len() - last.len()];
@@ -189,8 +193,8 @@ fn run_dir(path: &Path) -> Result<RateCourse, LabError> {
         .find(|s| written(s) > 0)
         .map(|s| s.phase)
     else {
-        let what = format!("nothing was written in {}", path.display());
-        return Err(LabError::refused(what, "name a run of writes"));
+        let problem = format!("nothing was written in {}", path.display());
+        return Err(LabError::refused(problem, "name a run of writes"));
     };
     let of_phase = || run.seconds.iter().filter(|s| s.phase == phase);
     let samples = of_phase().filter(|s| s.t_s >= 0).map(|s| RateSample {
@@ -208,10 +212,10 @@ fn run_dir(path: &Path) -> Result<RateCourse, LabError> {
 
 /// fio's JSON, and the bandwidth logs that its jobs name, beside it.
 fn fio(path: &Path) -> Result<RateCourse, LabError> {
-    let wrong = |what: &str| {
-        let what = format!("{}: {what}", path.display());
+    let wrong = |problem: &str| {
+        let message = format!("{}: {problem}", path.display());
         LabError::refused(
-            what,
+            message,
             "give a run directory, or what `fio --output-format=json+` wrote",
         )
     };
@@ -219,20 +223,22 @@ fn fio(path: &Path) -> Result<RateCourse, LabError> {
     let text = text.map_err(|error| LabError::file("reading", path, error))?;
     // fio puts warnings before the JSON.
     let start = text.find('{').ok_or_else(|| wrong("no JSON"))?;
-    let found: Value =
+    let report: Value =
         serde_json::from_str(&text[start..]).map_err(|error| wrong(&error.to_string()))?;
-    let jobs = found["jobs"].as_array().ok_or_else(|| wrong("no `jobs`"))?;
-    let of = |job: &Value, op: &str, key: &str| job[op][key].as_f64().unwrap_or(0.0);
+    let jobs = report["jobs"]
+        .as_array()
+        .ok_or_else(|| wrong("no `jobs`"))?;
+    let number = |job: &Value, op: &str, key: &str| job[op][key].as_f64().unwrap_or(0.0);
     let mut mean = RateSample::default();
     for job in jobs {
-        mean.written += of(job, "write", "io_bytes");
-        mean.read += of(job, "read", "io_bytes");
-        mean.seconds = mean.seconds.max(of(job, "write", "runtime") / 1000.0);
+        mean.written += number(job, "write", "io_bytes");
+        mean.read += number(job, "read", "io_bytes");
+        mean.seconds = mean.seconds.max(number(job, "write", "runtime") / 1000.0);
     }
     if mean.written <= 0.0 || mean.seconds <= 0.0 {
         return Err(wrong("its jobs wrote nothing"));
     }
-    let options = [&found["global options"], &jobs[0]["job options"]];
+    let options = [&report["global options"], &jobs[0]["job options"]];
     let log = options.iter().find_map(|o| o["write_bw_log"].as_str());
     let logs = log.map(|prefix| logs(path, prefix)).transpose()?;
     let Some(samples) = logs.filter(|samples| !samples.is_empty()) else {
@@ -277,9 +283,12 @@ fn logs(json: &Path, prefix: &str) -> Result<Vec<RateSample>, LabError> {
             let mut cells = line.split(',').map(str::trim);
             let mut next = || cells.next().and_then(|cell| cell.parse::<u64>().ok());
             let (Some(ms), Some(kib), Some(op)) = (next(), next(), next()) else {
-                let what = format!("{}: `{line}` is no line of a bandwidth log", file.display());
+                let problem = format!(
+                    "{}: `{line}` is not a line of a bandwidth log",
+                    file.display()
+                );
                 return Err(LabError::refused(
-                    what,
+                    problem,
                     "fio writes TIME, KIB/S, DIRECTION, ...",
                 ));
             };
@@ -326,7 +335,7 @@ mod tests {
         )
     }
 
-    /// 100 s of which the first half runs at `first` KiB/s, the rest at `second`.
+    /// 100 s: the first half at `first` KiB/s, the rest at `second`.
     fn log(first: u64, second: u64) -> String {
         let line = |s: u64| {
             let rate = if s <= 50 { first } else { second };
@@ -366,7 +375,7 @@ mod tests {
 
     #[test]
     fn the_cliff_is_where_the_first_rate_ends() {
-        // 40 s at 10 B/s, of which the fifth sample has 6 s; then 4 B/s.
+        // 40 s at 10 B/s (6 s of the fifth sample); then 4 B/s.
         let mut samples = vec![(9.0, 90.0); 4];
         samples.extend([(9.0, 4.0 * 10.0 + 5.0 * 4.0), (9.0, 36.0), (9.0, 36.0)]);
         let found = cliff(&samples).expect("a cliff");

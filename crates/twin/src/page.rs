@@ -1,7 +1,7 @@
 //! The page of a twin.
 
 use crate::fit::{LoadFit, Twin};
-use crate::show::{known, mib};
+use crate::show::{mib, value_rows};
 use maud::{Markup, PreEscaped, html};
 use ssdlab_view::page::plain_page;
 use ssdlab_view::parts;
@@ -56,7 +56,7 @@ fn texts(cells: impl IntoIterator<Item = String>) -> Vec<Markup> {
 
 fn numbers(twin: &Twin) -> Markup {
     let head = parts::heads(&["Of the drive", "Value", "90 %", "Standing", "Decided by"]);
-    let rows: Vec<Vec<Markup>> = known(twin).into_iter().map(texts).collect();
+    let rows: Vec<Vec<Markup>> = value_rows(twin).into_iter().map(texts).collect();
     html! {
         @if !rows.is_empty() {
             section { h2 { "What the rows decide" } (parts::table(&head, &rows)) }

@@ -42,16 +42,16 @@ pub struct PredictionQuery {
 }
 
 impl PredictionQuery {
-    /// The loads that are given and that of a trace; or the usual ones.
-    pub fn loads(given: &[String], has_trace: bool) -> Vec<String> {
+    /// The named loads and that of a trace; without either, the usual ones.
+    pub fn loads(names: &[String], has_trace: bool) -> Vec<String> {
         let trace = has_trace.then(|| trace::NAME.to_owned());
-        match given.iter().cloned().chain(trace).collect::<Vec<String>>() {
+        match names.iter().cloned().chain(trace).collect::<Vec<String>>() {
             none if none.is_empty() => CANDIDATES.map(String::from).to_vec(),
             some => some,
         }
     }
 
-    /// The load that ratings are taken to be of, on the whole drive as it is.
+    /// The load that ratings assume, on the whole drive as it is.
     fn uniform(other: &PredictionQuery) -> PredictionQuery {
         PredictionQuery {
             loads: vec!["uniform".to_owned()],
@@ -95,24 +95,28 @@ pub fn predict(
     simulator: &Simulator<'_>,
 ) -> Result<Vec<LoadPrediction>, LabError> {
     if let Some(why) = &twin.unknown {
-        let what = format!("this twin knows nothing of its drive: {why}");
-        return Err(LabError::refused(what, "fit it to other rows"));
+        let problem = format!("this twin knows nothing of its drive: {why}");
+        return Err(LabError::refused(problem, "fit it to other rows"));
     }
     let loads = loads(question, simulator)?;
-    let mut wanted: Vec<SurfaceRequest> = Vec::new();
-    let mut layouts: Vec<usize> = twin.members.iter().map(|one| one.member.layout).collect();
+    let mut requests: Vec<SurfaceRequest> = Vec::new();
+    let mut layouts: Vec<usize> = twin
+        .members
+        .iter()
+        .map(|weighted| weighted.member.layout)
+        .collect();
     layouts.dedup();
     for layout in layouts {
         let own = twin
             .members
             .iter()
-            .filter(|one| one.member.layout == layout);
-        let spares = own.map(|one| one.member.spare + question.more_spare);
+            .filter(|weighted| weighted.member.layout == layout);
+        let spares = own.map(|weighted| weighted.member.spare + question.more_spare);
         let (low, high) = spares.fold((f64::MAX, 0.0_f64), |(l, h), s| (l.min(s), h.max(s)));
-        wanted.extend((0..loads.len()).map(|load| (load, layout, enclosing(low, high))));
+        requests.extend((0..loads.len()).map(|load| (load, layout, enclosing(low, high))));
     }
-    let curves = simulator.curves(&loads, &wanted)?;
-    let each = loads.iter().enumerate().map(|(i, load)| {
+    let curves = simulator.curves(&loads, &requests)?;
+    let predicted = loads.iter().enumerate().map(|(i, load)| {
         let waf = |member: &EnsembleMember| {
             let spare = member.spare + question.more_spare;
             waf_of(&curves, i, &EnsembleMember { spare, ..*member })
@@ -132,18 +136,19 @@ pub fn predict(
             latency: Vec::new(),
         }
     });
-    let mut found: Vec<LoadPrediction> = each.collect();
+    let mut predictions: Vec<LoadPrediction> = predicted.collect();
     if let Some(rated) = question.rated {
         let uniform = &predict(twin, &PredictionQuery::uniform(question), simulator)?[0];
         // Both are of one drive, so the interval of the ratio is narrower than this one.
-        for one in &mut found {
-            one.life = Some([2, 1, 0].map(|at| rated * uniform.waf[1] / one.waf[at]));
+        for prediction in &mut predictions {
+            prediction.life =
+                Some([2, 1, 0].map(|bound| rated * uniform.waf[1] / prediction.waf[bound]));
         }
     }
     if !question.rates.is_empty() {
-        latencies(twin, question, simulator, &mut found)?;
+        latencies(twin, question, simulator, &mut predictions)?;
     }
-    Ok(found)
+    Ok(predictions)
 }
 
 /// The rate that a load was measured at.
@@ -157,20 +162,20 @@ fn latencies(
     twin: &Twin,
     question: &PredictionQuery,
     simulator: &Simulator<'_>,
-    found: &mut [LoadPrediction],
+    predictions: &mut [LoadPrediction],
 ) -> Result<(), LabError> {
     if twin.latency.is_empty() {
         let hint = "give what was measured to `ssdlab twin fit --latency`";
         return Err(LabError::refused("this twin holds no latency", hint));
     }
     let mut busy = Vec::new();
-    for one in &twin.latency {
-        let sustained = match measured(twin, &one.load, one.used) {
+    for measurement in &twin.latency {
+        let sustained = match measured(twin, &measurement.load, measurement.used) {
             Some(rate) => rate,
             None => {
                 let own = PredictionQuery {
-                    loads: vec![one.load.clone()],
-                    used: one.used,
+                    loads: vec![measurement.load.clone()],
+                    used: measurement.used,
                     more_spare: 0.0,
                     rates: Vec::new(),
                     rated: None,
@@ -181,16 +186,16 @@ fn latencies(
             }
         };
         busy.push(MeasuredBusyShare {
-            measured: one,
-            share: one.rate / sustained,
+            measured: measurement,
+            share: measurement.rate / sustained,
         });
     }
-    for one in found {
-        let known = measured(twin, &one.load.pattern, one.load.used);
+    for prediction in predictions {
+        let known = measured(twin, &prediction.load.pattern, prediction.load.used);
         let sustained = known.filter(|_| question.more_spare == 0.0);
-        let sustained = sustained.unwrap_or(one.rate[1]);
+        let sustained = sustained.unwrap_or(prediction.rate[1]);
         let rates = question.rates.iter();
-        one.latency = rates
+        prediction.latency = rates
             .map(|rate| latency::predict(&busy, *rate, sustained))
             .collect();
     }
@@ -201,15 +206,20 @@ fn latencies(
 fn separation(members: &[WeightedMember], waf: impl Fn(&EnsembleMember) -> f64) -> f64 {
     let logs: Vec<(f64, f64)> = members
         .iter()
-        .map(|one| (one.member.slowdown(waf(&one.member)).ln(), one.weight))
+        .map(|weighted| {
+            (
+                weighted.member.slowdown(waf(&weighted.member)).ln(),
+                weighted.weight,
+            )
+        })
         .collect();
     let mean: f64 = logs.iter().map(|(log, weight)| log * weight).sum();
     let variance: f64 = logs.iter().map(|(log, w)| w * (log - mean).powi(2)).sum();
     variance.sqrt() / MODEL_SIGMA.hypot(NOISE_SIGMA)
 }
 
-/// The prediction that separates the ensemble best, of several loads that were not measured. None
-/// of a drive with more spare area: it cannot be measured.
+/// The prediction that separates the ensemble best, among several loads that were not measured.
+/// `None` for a drive with more spare area: it cannot be measured.
 pub fn next<'a>(
     predictions: &'a [LoadPrediction],
     question: &PredictionQuery,
@@ -244,7 +254,7 @@ fn loads(
 fn pattern(text: &str) -> Result<String, LabError> {
     let pattern = SyntheticPattern::parse(text)?;
     if pattern == SyntheticPattern::Sequential {
-        let hint = "it stands in the table: name a load of random writes";
+        let hint = "it is in the table already: name a load of random writes";
         return Err(LabError::refused("the sequential rate is measured", hint));
     }
     Ok(pattern.to_string())

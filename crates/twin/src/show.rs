@@ -20,7 +20,7 @@ pub(crate) fn word(grade: ValueGrade) -> &'static str {
 }
 
 /// Cells of every number and of the layout: what, value, 90 % interval, standing, decided by.
-pub(crate) fn known(twin: &Twin) -> Vec<[String; 5]> {
+pub(crate) fn value_rows(twin: &Twin) -> Vec<[String; 5]> {
     let by = |label: &Option<String>| label.clone().unwrap_or_else(|| "no row".into());
     let mut rows: Vec<[String; 5]> = twin
         .knobs
@@ -68,7 +68,7 @@ pub fn twin(twin: &Twin) -> String {
     } else {
         let mut table = new_table(PLAIN);
         table.set_header(["Of the drive", "Value", "90 %", "", "Decided by"]);
-        for row in known(twin) {
+        for row in value_rows(twin) {
             table.add_row(row);
         }
         out += &finish(&table);
@@ -82,7 +82,7 @@ pub fn twin(twin: &Twin) -> String {
         }
         out += &finish(&table);
     }
-    let left: Vec<String> = twin
+    let left_out: Vec<String> = twin
         .table
         .rows
         .iter()
@@ -91,64 +91,64 @@ pub fn twin(twin: &Twin) -> String {
             Some(format!("line {}, {}: {why}", row.line, row.load.label()))
         })
         .collect();
-    if !left.is_empty() {
-        out += &format!("\n{}", text::list("Left out:", &left));
+    if !left_out.is_empty() {
+        out += &format!("\n{}", text::list("Left out:", &left_out));
     }
     out
 }
 
 /// Predictions as text, with what to measure next; lives in years of `per_day` host bytes a day.
 pub fn predictions(
-    all: &[LoadPrediction],
+    predictions: &[LoadPrediction],
     question: &PredictionQuery,
     per_day: Option<u64>,
 ) -> String {
     let mut table = new_table(PLAIN);
     table.set_header(["Load", "MiB/s", "90 %", "WAF", "90 %", "", "Models apart"]);
-    for one in all {
-        let [low, middle, high] = one.rate.map(mib);
-        let [waf_low, waf, waf_high] = one.waf;
+    for prediction in predictions {
+        let [low, middle, high] = prediction.rate.map(mib);
+        let [waf_low, waf, waf_high] = prediction.waf;
         table.add_row([
-            text::clean(&one.load.label()),
+            text::clean(&prediction.load.label()),
             middle,
             format!("{low} to {high}"),
             format!("{waf:.2}"),
             format!("{waf_low:.2} to {waf_high:.2}"),
-            one.kind.into(),
-            format!("{:.1} sigma", one.separation),
+            prediction.kind.into(),
+            format!("{:.1} sigma", prediction.separation),
         ]);
     }
     let mut out = finish(&table);
-    out += &lives(all, per_day);
-    out += &latencies(all);
-    if let Some(next) = predict::next(all, question) {
-        let what = format!(
+    out += &lives(predictions, per_day);
+    out += &latencies(predictions);
+    if let Some(next) = predict::next(predictions, question) {
+        let suggestion = format!(
             "{}: of these loads, it separates the models best ({:.1} sigma of model and \
              measurement)",
             next.load.label(),
             next.separation
         );
-        out += &format!("\n{}", paragraph("Measure next:", &what));
+        out += &format!("\n{}", paragraph("Measure next:", &suggestion));
     }
     out
 }
 
 /// Host bytes until the rated cycles are used up.
-fn lives(all: &[LoadPrediction], per_day: Option<u64>) -> String {
+fn lives(predictions: &[LoadPrediction], per_day: Option<u64>) -> String {
     let mut table = new_table(PLAIN);
     table.set_header(["Load", "Host TB until worn", "90 %", "Years", "90 %"]);
-    for one in all {
-        let Some(life) = one.life else {
+    for prediction in predictions {
+        let Some(life) = prediction.life else {
             return String::new();
         };
-        let of = |scale: f64, digits: usize| {
+        let columns = |scale: f64, digits: usize| {
             let [low, middle, high] = life.map(|bytes| format!("{:.digits$}", bytes / scale));
             [middle, format!("{low} to {high}")]
         };
-        let [bytes, bytes_range] = of(1e12, 0);
-        let years = per_day.map(|day| of(day as f64 * 365.25, 1));
+        let [bytes, bytes_range] = columns(1e12, 0);
+        let years = per_day.map(|day| columns(day as f64 * 365.25, 1));
         let [years, years_range] = years.unwrap_or_default();
-        let label = text::clean(&one.load.label());
+        let label = text::clean(&prediction.load.label());
         table.add_row([label, bytes, bytes_range, years, years_range]);
     }
     format!("\n{}", finish(&table))
@@ -164,18 +164,18 @@ fn time(us: f64) -> String {
 }
 
 /// Latency at every rate that was asked for, with what is not known.
-fn latencies(all: &[LoadPrediction]) -> String {
+fn latencies(predictions: &[LoadPrediction]) -> String {
     let mut table = new_table(PLAIN);
     table.set_header(["Load", "Writes/s", "", "", "Latency", "90 %"]);
     let (mut rows, mut open) = (0, Vec::new());
-    for one in all {
-        for at in &one.latency {
-            let label = text::clean(&one.load.label());
-            let rate = format!("{:.0} ({:.0} %)", at.write_iops, at.share * 100.0);
-            if let Some(why) = &at.unknown {
+    for prediction in predictions {
+        for latency in &prediction.latency {
+            let label = text::clean(&prediction.load.label());
+            let rate = format!("{:.0} ({:.0} %)", latency.write_iops, latency.share * 100.0);
+            if let Some(why) = &latency.unknown {
                 open.push(format!("{label} at {rate}: {why}"));
             }
-            for figure in &at.figures {
+            for figure in &latency.figures {
                 let kind = match figure.kind {
                     ReadOrWrite::Read => "read",
                     ReadOrWrite::Write => "write",

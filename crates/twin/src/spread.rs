@@ -17,21 +17,21 @@ pub(crate) fn interval(
     quantiles(&mut values, [0.05, 0.5, 0.95])
 }
 
-/// `of` a member and its slowdown, in twenty cases of the model's error, `inflation` times the
-/// usual one. No slot is faster than a sequential one.
+/// `value` of a member and its slowdown, in twenty cases of the model's error, `inflation` times
+/// the usual one. No slot is faster than a sequential one.
 pub(crate) fn cases(
     members: &[WeightedMember],
     inflation: f64,
     waf: &impl Fn(&EnsembleMember) -> f64,
-    of: impl Fn(&EnsembleMember, f64) -> f64,
+    value: impl Fn(&EnsembleMember, f64) -> f64,
 ) -> Vec<(f64, f64)> {
     let sigma = inflation * MODEL_SIGMA.hypot(NOISE_SIGMA);
     let mut values = Vec::with_capacity(members.len() * 20);
-    for one in members {
-        let slowdown = one.member.slowdown(waf(&one.member));
+    for weighted in members {
+        let slowdown = weighted.member.slowdown(waf(&weighted.member));
         for error in errors() {
             let slowdown = (slowdown * (error * sigma).exp()).max(1.0);
-            values.push((of(&one.member, slowdown), one.weight / 20.0));
+            values.push((value(&weighted.member, slowdown), weighted.weight / 20.0));
         }
     }
     values

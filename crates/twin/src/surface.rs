@@ -16,9 +16,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Spare areas (effective over-provisioning) that are simulated; steps of about a factor 1.4.
 pub const SPARES: [f64; 10] = [0.05, 0.07, 0.10, 0.14, 0.20, 0.28, 0.40, 0.56, 0.80, 1.12];
-/// WAF - 1 below this is nothing: the logarithm needs a floor.
+/// Floor of WAF - 1, for its logarithm.
 const FLOOR: f64 = 1e-3;
-/// Writes between two looks at the stop flag.
+/// Writes between two checks of the stop flag.
 const STRIDE: u64 = 65_536;
 
 /// A load as it is simulated.
@@ -49,7 +49,7 @@ enum ScaledPattern {
     Hot {
         pct: u32,
         hot: u64,
-        all: u64,
+        slots: u64,
         scatter: Option<Permutation>,
     },
     /// Ranks of the real drive, as many as it has blocks, gathered to those of the small one: a
@@ -77,7 +77,7 @@ impl ScaledPattern {
             } => ScaledPattern::Hot {
                 pct: commands_pct,
                 hot: (slots * u64::from(blocks_pct) / 100).clamp(1, slots - 1),
-                all: slots,
+                slots,
                 scatter: scattered.then(|| Permutation::new(slots, rng)),
             },
             SyntheticPattern::Zipf(theta) => ScaledPattern::Zipf {
@@ -105,15 +105,15 @@ impl ScaledPattern {
             ScaledPattern::Hot {
                 pct,
                 hot,
-                all,
+                slots: all,
                 scatter,
             } => {
-                let at = if rng.percent(*pct) {
+                let slot = if rng.percent(*pct) {
                     rng.below(*hot)
                 } else {
                     *hot + rng.below(*all - *hot)
                 };
-                scatter.as_ref().map_or(at, |scatter| scatter.at(at))
+                scatter.as_ref().map_or(slot, |scatter| scatter.at(slot))
             }
             ScaledPattern::Zipf {
                 ranks,
@@ -134,7 +134,8 @@ pub fn waf(
     structure: &FtlLayout,
     spare: f64,
     load: &SimulatedLoad,
-    (capacity, trace): (u64, Option<&TraceExcerpt>),
+    capacity: u64,
+    trace: Option<&TraceExcerpt>,
     seed: u64,
     stop: &AtomicBool,
 ) -> Result<Option<f64>, LabError> {
@@ -145,12 +146,12 @@ pub fn waf(
     let slots = ((user as f64 * load.used) as u64).clamp(2, user);
     // Through the buffer, so that no write is absorbed: real ones are small against a drive.
     let write = |slot: u64| Command::write_fua(slot * SLOT, SLOT as u32);
-    let all = (load.overwrites * user as f64) as u64;
+    let writes = (load.overwrites * user as f64) as u64;
     match trace.filter(|_| load.pattern == trace::NAME) {
         Some(trace) => {
             let sample = trace.sample(user, slots)?;
             (0..slots).for_each(|slot| drive.apply(&write(slot)));
-            Ok(last_quarter(&mut drive, sample.commands(), all, stop))
+            Ok(last_quarter(&mut drive, sample.commands(), writes, stop))
         }
         None => {
             let real = (capacity as f64 * load.used) as u64 / SLOT;
@@ -162,27 +163,27 @@ pub fn waf(
                 &mut rng,
             )?;
             (0..slots).for_each(|slot| drive.apply(&write(slot)));
-            let writes = std::iter::repeat_with(|| write(place.draw(&mut rng)));
-            Ok(last_quarter(&mut drive, writes, all, stop))
+            let commands = std::iter::repeat_with(|| write(place.draw(&mut rng)));
+            Ok(last_quarter(&mut drive, commands, writes, stop))
         }
     }
 }
 
-/// WAF in the last quarter of `all` writes, with the trims between them.
+/// WAF in the last quarter of `writes`, with the trims between them.
 fn last_quarter(
     drive: &mut CountingDrive,
     commands: impl Iterator<Item = Command>,
-    all: u64,
+    writes: u64,
     stop: &AtomicBool,
 ) -> Option<f64> {
     let mut before = drive.counters().clone();
     let mut n = 0;
     for command in commands {
         if command.op == Op::Write {
-            if n == all {
+            if n == writes {
                 break;
             }
-            if n == all * 3 / 4 {
+            if n == writes * 3 / 4 {
                 before = drive.counters().clone();
             }
             if n % STRIDE == 0 && stop.load(Ordering::Relaxed) {
@@ -221,7 +222,7 @@ impl WafCurve {
 /// What to simulate: a load, a layout and indices into [`SPARES`].
 pub type SurfaceRequest = (usize, usize, std::ops::RangeInclusive<usize>);
 
-/// Simulates on several threads, and nothing twice.
+/// Simulates on several threads, each request once.
 pub struct Simulator<'a> {
     /// User capacity of the real drive, bytes.
     pub capacity: u64,
@@ -230,7 +231,7 @@ pub struct Simulator<'a> {
     threads: usize,
     stop: &'a AtomicBool,
     trace: Option<TraceExcerpt>,
-    found: RefCell<BTreeMap<(String, usize, usize), f64>>,
+    cache: RefCell<BTreeMap<(String, usize, usize), f64>>,
 }
 
 impl<'a> Simulator<'a> {
@@ -242,7 +243,7 @@ impl<'a> Simulator<'a> {
             threads,
             stop,
             trace: None,
-            found: RefCell::default(),
+            cache: RefCell::default(),
         }
     }
 
@@ -256,16 +257,16 @@ impl<'a> Simulator<'a> {
         self.trace.is_some() && name == trace::NAME
     }
 
-    /// Curves of what is wanted, by load and layout.
+    /// The requested curves, by load and layout.
     ///
     /// # Errors
     /// When a load cannot be simulated, or the work was stopped.
     pub fn curves(
         &self,
         loads: &[SimulatedLoad],
-        wanted: &[SurfaceRequest],
+        requests: &[SurfaceRequest],
     ) -> Result<BTreeMap<(usize, usize), WafCurve>, LabError> {
-        let mut found = self.found.borrow_mut();
+        let mut cache = self.cache.borrow_mut();
         let key = |load: usize, layout: usize, spare: usize| {
             let SimulatedLoad {
                 pattern,
@@ -274,33 +275,33 @@ impl<'a> Simulator<'a> {
             } = &loads[load];
             (format!("{pattern} {used} {overwrites}"), layout, spare)
         };
-        let jobs = wanted.iter().flat_map(|(load, layout, spares)| {
-            let each = spares.clone();
-            each.map(move |spare| (*load, *layout, spare))
+        let jobs = requests.iter().flat_map(|(load, layout, spares)| {
+            spares.clone().map(move |spare| (*load, *layout, spare))
         });
         let jobs: Vec<(usize, usize, usize)> = jobs
-            .filter(|&(load, layout, spare)| !found.contains_key(&key(load, layout, spare)))
+            .filter(|&(load, layout, spare)| !cache.contains_key(&key(load, layout, spare)))
             .collect();
-        let of = (self.capacity, self.trace.as_ref());
+        let (capacity, trace) = (self.capacity, self.trace.as_ref());
         let (seed, stop) = (self.seed, self.stop);
         let work = |&(load, layout, spare): &(usize, usize, usize)| {
             let structure = &structure::ALL[layout];
-            let waf = waf(structure, SPARES[spare], &loads[load], of, seed, stop)?;
+            let (spare, load) = (SPARES[spare], &loads[load]);
+            let waf = waf(structure, spare, load, capacity, trace, seed, stop)?;
             waf.ok_or_else(|| LabError::refused("stopped before the end", "run it again"))
         };
         let wafs = parallel::all(&jobs, self.threads, work)?;
         for ((load, layout, spare), waf) in jobs.into_iter().zip(wafs) {
-            found.insert(key(load, layout, spare), waf);
+            cache.insert(key(load, layout, spare), waf);
         }
         let curve = |(load, layout, spares): &SurfaceRequest| {
             let point = |spare: usize| {
-                let waf = found.get(&key(*load, *layout, spare))?;
+                let waf = cache.get(&key(*load, *layout, spare))?;
                 Some((SPARES[spare].ln(), (waf - 1.0).max(FLOOR).ln()))
             };
             let points = spares.clone().filter_map(point).collect();
             ((*load, *layout), WafCurve { points })
         };
-        Ok(wanted.iter().map(curve).collect())
+        Ok(requests.iter().map(curve).collect())
     }
 }
 
@@ -347,7 +348,8 @@ mod tests {
                 &structure::ALL[1],
                 spare,
                 &load,
-                (1 << 40, None),
+                1 << 40,
+                None,
                 1,
                 &AtomicBool::new(false),
             )

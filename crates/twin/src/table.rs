@@ -28,7 +28,7 @@ const OVERWRITES_STEP: f64 = 0.25;
 const APART_MAX: f64 = 0.15;
 /// How far a random rate may be above the sequential one: noise of the measurements.
 const ABOVE_SEQUENTIAL: f64 = 1.02;
-/// A rate below the sequential one by more than this is taken for a wrong unit.
+/// A rate below the sequential one by more than this counts as a wrong unit.
 const BELOW_SEQUENTIAL: f64 = 50.0;
 /// Most rows.
 const ROWS_MAX: usize = 200;
@@ -83,11 +83,17 @@ pub(crate) struct RawMeasurementRow {
     pub left_out: Option<String>,
 }
 
-/// What is wrong with an entry of a table, in a line from 1 or, 0, in all of it.
-pub(crate) fn bad(source: &str, line: usize, key: &str, what: String, hint: &str) -> LabError {
+/// An error in an entry of a table, at a line from 1, or 0 for the whole table.
+pub(crate) fn bad_entry(
+    source: &str,
+    line: usize,
+    key: &str,
+    problem: String,
+    hint: &str,
+) -> LabError {
     LabError::BadEntry {
         key: key.into(),
-        what,
+        what: problem,
         place: InputLocation {
             source: source.into(),
             line: (line > 0).then_some(line),
@@ -136,12 +142,12 @@ fn header(
     let hint = format!("columns are {COLUMNS}");
     let mut columns = Vec::new();
     for name in names {
-        let found = column(name).ok_or_else(|| {
-            let what = "no such column; the unit of a rate is in its column's name".to_owned();
-            bad(source, line, name, what, &hint)
+        let parsed = column(name).ok_or_else(|| {
+            let problem = "no such column; the unit of a rate is in its column's name".to_owned();
+            bad_entry(source, line, name, problem, &hint)
         })?;
-        if columns.contains(&found) {
-            return Err(bad(
+        if columns.contains(&parsed) {
+            return Err(bad_entry(
                 source,
                 line,
                 name,
@@ -149,7 +155,7 @@ fn header(
                 &hint,
             ));
         }
-        columns.push(found);
+        columns.push(parsed);
     }
     let rates = columns
         .iter()
@@ -162,7 +168,7 @@ fn header(
         _ => Some("more than one column is a rate: one unit for all rows is allowed"),
     };
     match missing {
-        Some(what) => Err(bad(source, line, "columns", what.into(), &hint)),
+        Some(problem) => Err(bad_entry(source, line, "columns", problem.into(), &hint)),
         None => Ok(columns),
     }
 }
@@ -178,7 +184,7 @@ pub(crate) fn drift(percent: f64) -> Option<String> {
 }
 
 /// Puts one cell into its row.
-fn put(
+fn set_cell(
     raw: &mut RawMeasurementRow,
     column: MeasurementColumn,
     cell: &str,
@@ -227,7 +233,7 @@ fn cells(text: &str, line: usize, source: &str) -> Result<csv::StringRecord, Lab
     let mut record = csv::StringRecord::new();
     match reader.read_record(&mut record) {
         Ok(_) => Ok(record),
-        Err(e) => Err(bad(
+        Err(e) => Err(bad_entry(
             source,
             line,
             "table",
@@ -254,12 +260,12 @@ pub fn parse(text: &str, source: &str) -> Result<MeasurementTable, LabError> {
     for (text, line) in lines {
         let record = cells(text, line, source)?;
         if record.len() != columns.len() {
-            let what = format!("{} cells, the header has {}", record.len(), columns.len());
-            return Err(bad(
+            let problem = format!("{} cells, the header has {}", record.len(), columns.len());
+            return Err(bad_entry(
                 source,
                 line,
                 "table",
-                what,
+                problem,
                 "leave unknown cells empty",
             ));
         }
@@ -279,12 +285,12 @@ pub fn parse(text: &str, source: &str) -> Result<MeasurementTable, LabError> {
             .zip(&columns)
             .filter(|(cell, _)| !cell.is_empty());
         for (cell, column) in full {
-            put(&mut raw, *column, cell).map_err(|allowed| {
+            set_cell(&mut raw, *column, cell).map_err(|allowed| {
                 let (what, hint) = (
                     format!("`{cell}`: {allowed}"),
                     format!("columns are {COLUMNS}"),
                 );
-                bad(source, line, name_of(*column), what, &hint)
+                bad_entry(source, line, name_of(*column), what, &hint)
             })?;
         }
         raws.push(raw);
@@ -315,15 +321,15 @@ pub(crate) fn table(
     source: &str,
 ) -> Result<MeasurementTable, LabError> {
     if raws.len() > ROWS_MAX {
-        let what = format!("{} rows: up to {ROWS_MAX} are allowed", raws.len());
-        return Err(bad(source, 0, "table", what, "one row a load"));
+        let problem = format!("{} rows: up to {ROWS_MAX} are allowed", raws.len());
+        return Err(bad_entry(source, 0, "table", problem, "one row a load"));
     }
     let mut sequential: Option<(f64, Option<f64>)> = None;
     let mut rows = Vec::new();
     for raw in raws {
         if raw.rate <= 0.0 {
             let hint = "every row needs its rate";
-            return Err(bad(
+            return Err(bad_entry(
                 source,
                 raw.line,
                 "rate",
@@ -332,32 +338,32 @@ pub(crate) fn table(
             ));
         }
         let pattern = SyntheticPattern::parse(&raw.load).map_err(|error| {
-            let what = format!("`{}` is not a load that is known", raw.load);
-            bad(
+            let problem = format!("`{}` is not a load that is known", raw.load);
+            bad_entry(
                 source,
                 raw.line,
                 "load",
-                what,
+                problem,
                 &format!("{} {}", allowed(&error), error.hint()),
             )
         })?;
         if pattern != SyntheticPattern::Sequential {
             rows.push(row(raw, pattern, source)?);
         } else if sequential.replace((raw.rate, raw.waf)).is_some() {
-            let what = "a second row `sequential`".into();
-            return Err(bad(
+            let problem = "a second row `sequential`".into();
+            return Err(bad_entry(
                 source,
                 raw.line,
                 "load",
-                what,
+                problem,
                 "give the rate that it settles at",
             ));
         }
     }
     let Some((sequential, sequential_waf)) = sequential else {
-        let what = "no row `sequential`: other rates are measured against it".into();
+        let problem = "no row `sequential`: other rates are measured against it".into();
         let hint = "add the rate of sequential writes over the whole drive: sequential,,,RATE";
-        return Err(bad(source, 0, "table", what, hint));
+        return Err(bad_entry(source, 0, "table", problem, hint));
     };
     let table = MeasurementTable {
         source: source.into(),
@@ -382,10 +388,10 @@ fn row(
     source: &str,
 ) -> Result<MeasurementRow, LabError> {
     let Some(overwrites) = raw.overwrites else {
-        let what = "how often the drive was overwritten is not given".into();
+        let problem = "how often the drive was overwritten is not given".into();
         let hint = "bytes written by the host after the fill / user capacity: what a drive has \
                     seen decides its rate, so as much is simulated";
-        return Err(bad(source, raw.line, "overwrites", what, hint));
+        return Err(bad_entry(source, raw.line, "overwrites", problem, hint));
     };
     let few = overwrites < OVERWRITES_MIN * raw.used;
     let few = few.then(|| format!("not settled: {overwrites} overwrites, {OVERWRITES_MIN} needed"));
@@ -403,23 +409,23 @@ fn row(
     })
 }
 
-/// Rates that cannot all be true.
+/// Refuses rates that contradict each other.
 fn agree(table: &MeasurementTable) -> Result<(), LabError> {
     let source = &table.source;
     let mib = |rate: f64| format!("{:.1} MiB/s", rate / 1_048_576.0);
     for (i, row) in table.rows.iter().enumerate() {
         let (rate, top) = (mib(row.rate), mib(table.sequential));
         if row.rate > table.sequential * ABOVE_SEQUENTIAL {
-            let what = format!("{rate} is above the sequential rate, {top}");
+            let problem = format!("{rate} is above the sequential rate, {top}");
             let hint = "measure both with the drive full, and look at the units: a cache or a \
                         drive that was not full makes rates too high";
-            return Err(bad(source, row.line, "rate", what, hint));
+            return Err(bad_entry(source, row.line, "rate", problem, hint));
         }
         if row.rate * BELOW_SEQUENTIAL < table.sequential {
-            let what =
+            let problem =
                 format!("{rate} is below a {BELOW_SEQUENTIAL}th of {top}, the sequential rate");
             let hint = "the unit in the column's name is probably not that of this row";
-            return Err(bad(source, row.line, "rate", what, hint));
+            return Err(bad_entry(source, row.line, "rate", problem, hint));
         }
         let same = |other: &&MeasurementRow| other.load == row.load && other.left_out.is_none();
         let earlier = table.rows[..i].iter().filter(same);
@@ -427,10 +433,10 @@ fn agree(table: &MeasurementTable) -> Result<(), LabError> {
             let apart = (row.rate / other.rate).ln().abs();
             if apart > APART_MAX {
                 let (was, line) = (mib(other.rate), other.line);
-                let what = format!("{rate}, but line {line} has {was} of the same load");
+                let problem = format!("{rate}, but line {line} has {was} of the same load");
                 let hint = "one of them did not settle, or the drive was in another state: leave \
                             that row out";
-                return Err(bad(source, row.line, "rate", what, hint));
+                return Err(bad_entry(source, row.line, "rate", problem, hint));
             }
         }
     }
@@ -447,9 +453,10 @@ impl MeasurementTable {
             return Ok(());
         }
         let (rate, link) = (self.sequential / 1e6, link as f64 / 1e6);
-        let what = format!("{rate:.0} MB/s sequential is above the link of --from, {link:.0} MB/s");
+        let problem =
+            format!("{rate:.0} MB/s sequential is above the link of --from, {link:.0} MB/s");
         let hint = "look at the unit, or give a drive with that link (host.link_rate)";
-        Err(bad(&self.source, 0, "sequential", what, hint))
+        Err(bad_entry(&self.source, 0, "sequential", problem, hint))
     }
 
     /// Rows that are evidence.

@@ -38,13 +38,13 @@ pub struct TraceExcerpt {
     writes: u64,
 }
 
-/// What a drive of some size gets of it.
+/// A trace scaled to a drive of some size.
 pub(crate) struct ScaledTrace {
     /// Numbers of blocks in the order in which they are written or [`TRIMMED`].
     steps: Vec<u64>,
 }
 
-/// A number that looks drawn (the finaliser of SplitMix64: G. Steele, D. Lea, C. Flood 2014).
+/// A pseudo-random number (the finaliser of SplitMix64: G. Steele, D. Lea, C. Flood 2014).
 fn hash(block: u64) -> u64 {
     let x = block.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -75,26 +75,29 @@ impl TraceExcerpt {
         };
         while let Some(event) = reader.next_event()? {
             if event.len > 0 && event.end() > capacity {
-                let what = format!(
+                let problem = format!(
                     "{} goes to byte {} of a drive of {capacity}",
                     path.display(),
                     event.end()
                 );
-                return Err(LabError::refused(what, "a trace of this drive is needed"));
+                return Err(LabError::refused(
+                    problem,
+                    "a trace of this drive is needed",
+                ));
             }
             trace.add(event.op, event.offset, event.len);
         }
         match trace.writes {
             0 => {
-                let what = format!("{} writes nothing", path.display());
-                Err(LabError::refused(what, "the twin predicts writes"))
+                let problem = format!("{} writes nothing", path.display());
+                Err(LabError::refused(problem, "the twin predicts writes"))
             }
             _ => Ok(trace),
         }
     }
 
-    /// A command of the trace. A write of a part of a block is one of the block; a trim of a part
-    /// is none.
+    /// Adds a command of the trace. A write of part of a block counts as a write of the block; a
+    /// trim of part of a block is ignored.
     fn add(&mut self, op: Op, offset: u64, len: u64) {
         let end = offset + len;
         let (first, last, mark) = match op {
@@ -111,21 +114,21 @@ impl TraceExcerpt {
         }
     }
 
-    /// What a drive of `all` blocks gets, of which `filled` hold data.
+    /// The part of the trace for a drive of `slots` blocks, `filled` of which hold data.
     ///
     /// # Errors
-    /// When that is too little of the trace to stand for it, or more blocks than there are.
-    pub(crate) fn sample(&self, all: u64, filled: u64) -> Result<ScaledTrace, LabError> {
-        let share = (all as f64 / self.real as f64).min(1.0);
+    /// When the sample is too small to represent the trace, or has more blocks than hold data.
+    pub(crate) fn sample(&self, slots: u64, filled: u64) -> Result<ScaledTrace, LabError> {
+        let share = (slots as f64 / self.real as f64).min(1.0);
         let mut blocks: Vec<u64> = self.below(threshold(share)).map(|s| s & !TRIMMED).collect();
         blocks.sort_unstable();
         blocks.dedup();
         if blocks.len() as f64 > filled as f64 * (1.0 + CHANCE) {
-            let what = "the trace writes more of the drive than --used-pct".to_string();
-            return Err(LabError::refused(what, "give the share that holds data"));
+            let problem = "the trace writes more of the drive than --used-pct".to_string();
+            return Err(LabError::refused(problem, "give the share that holds data"));
         }
         if blocks.len() as u64 > filled {
-            // Of a drive that is written all over, a few more than there is room for, by chance.
+            // When the whole drive is written, the sample may exceed the room by a few blocks.
             blocks.sort_unstable_by_key(|block| hash(*block));
             blocks.truncate(filled as usize);
             blocks.sort_unstable();
@@ -138,22 +141,22 @@ impl TraceExcerpt {
         let part = writes as f64 / self.writes as f64;
         let hint = "`ssdlab simulate` and `ssdlab run --trace` take the twin's drive.toml";
         if blocks.len() < BLOCKS_MIN {
-            let what = format!(
+            let problem = format!(
                 "the trace writes too few blocks: a sample of {:.3} % of the drive has {} of them, \
                  and {BLOCKS_MIN} are needed",
                 share * 100.0,
                 blocks.len()
             );
-            return Err(LabError::refused(what, hint));
+            return Err(LabError::refused(problem, hint));
         }
         if (part / share - 1.0).abs() > APART_MAX {
-            let what = format!(
+            let problem = format!(
                 "a few blocks take most of the trace's writes: {:.2} % of the blocks have {:.2} % \
                  of the writes, so a sample does not stand for it",
                 share * 100.0,
                 part * 100.0
             );
-            return Err(LabError::refused(what, hint));
+            return Err(LabError::refused(problem, hint));
         }
         Ok(ScaledTrace { steps })
     }
@@ -185,10 +188,10 @@ impl ScaledTrace {
     /// The drive's commands, over and over.
     pub(crate) fn commands(&self) -> impl Iterator<Item = Command> {
         self.steps.iter().cycle().map(|step| {
-            let at = (step & !TRIMMED) * SLOT;
+            let offset = (step & !TRIMMED) * SLOT;
             match step & TRIMMED {
-                0 => Command::write_fua(at, SLOT as u32),
-                _ => Command::trim(at, SLOT as u32),
+                0 => Command::write_fua(offset, SLOT as u32),
+                _ => Command::trim(offset, SLOT as u32),
             }
         })
     }
@@ -202,7 +205,7 @@ mod tests {
     use ssdlab_ssd::rng::Rng;
     use std::sync::atomic::AtomicBool;
 
-    /// Blocks of the real drive: 4 GiB, of which the small drive has a twelfth.
+    /// Blocks of the real drive: 4 GiB; the small drive has a twelfth of them.
     const REAL: u64 = 1 << 20;
 
     fn empty() -> TraceExcerpt {
@@ -221,7 +224,7 @@ mod tests {
             overwrites: 4.0,
         };
         let (layout, stop) = (&structure::ALL[0], AtomicBool::new(false));
-        let waf = waf(layout, 0.2, &load, (REAL * SLOT, trace), 1, &stop)?;
+        let waf = waf(layout, 0.2, &load, REAL * SLOT, trace, 1, &stop)?;
         Ok(waf.expect("not stopped"))
     }
 

@@ -42,7 +42,7 @@ impl BarScale {
         format!("{:.2}%", 100.0 * share)
     }
 
-    fn said(&self) -> String {
+    fn description(&self) -> String {
         match self.from {
             Some(from) => format!(
                 "All to one logarithmic scale, from {} on.",
@@ -64,7 +64,7 @@ pub fn grouped(title: &str, groups: &[(String, Vec<LatencyBar>)]) -> Markup {
         figure .bars {
             figcaption {
                 (title)
-                span .quiet { " Bar: median. Tick: 99th percentile. " (scale.said()) }
+                span .quiet { " Bar: median. Tick: 99th percentile. " (scale.description()) }
             }
             @for (name, bars) in groups {
                 h4 { (name) }

@@ -117,7 +117,7 @@ pub struct Chart {
 /// The charts of a page, in order.
 #[derive(Default)]
 pub struct Charts {
-    all: Vec<Chart>,
+    charts: Vec<Chart>,
 }
 
 impl Charts {
@@ -130,9 +130,9 @@ impl Charts {
             return html! {};
         }
         let title = chart.title.clone();
-        self.all.push(chart);
+        self.charts.push(chart);
         html! {
-            figure .chart data-chart=(self.all.len() - 1) {
+            figure .chart data-chart=(self.charts.len() - 1) {
                 figcaption { span { (title) } }
                 noscript { p .quiet { "Drawn by a script; its numbers are in the tables." } }
             }
@@ -141,17 +141,17 @@ impl Charts {
 
     /// Whether the page has no chart.
     pub fn is_empty(&self) -> bool {
-        self.all.is_empty()
+        self.charts.is_empty()
     }
 
     fn lines(&self) -> impl Iterator<Item = &ChartLine> {
-        self.all.iter().flat_map(|chart| &chart.lines)
+        self.charts.iter().flat_map(|chart| &chart.lines)
     }
 
     /// Points that a line of this page may have.
     fn points_max(&self) -> usize {
-        let wanted = |l: &ChartLine| l.line.x.len().min(POINTS_PER_LINE);
-        let total: usize = self.lines().map(wanted).sum();
+        let points = |l: &ChartLine| l.line.x.len().min(POINTS_PER_LINE);
+        let total: usize = self.lines().map(points).sum();
         if total <= POINTS_PER_PAGE {
             return POINTS_PER_LINE;
         }
@@ -174,8 +174,8 @@ impl Charts {
     /// All charts as JSON that is safe inside a script element.
     pub fn json(&self) -> String {
         let points_max = self.points_max();
-        let all = self.all.iter().map(|chart| chart.json(points_max));
-        Value::Array(all.collect())
+        let charts = self.charts.iter().map(|chart| chart.json(points_max));
+        Value::Array(charts.collect())
             .to_string()
             .replace('<', "\\u003c")
     }

@@ -19,9 +19,9 @@ pub fn thin(line: &ChartPoints, points_max: usize) -> ChartPoints {
     let mut thinned = ChartPoints::default();
     for from in (0..line.x.len()).step_by(span) {
         let to = (from + span).min(line.x.len());
-        for at in extremes(&line.y[from..to]) {
-            thinned.x.push(line.x[from + at]);
-            thinned.y.push(line.y[from + at]);
+        for index in extremes(&line.y[from..to]) {
+            thinned.x.push(line.x[from + index]);
+            thinned.y.push(line.y[from + index]);
         }
     }
     thinned

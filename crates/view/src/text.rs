@@ -25,7 +25,7 @@ pub fn with_label(label: &str, cells: impl Iterator<Item = String>) -> Vec<Strin
     std::iter::once(label.to_owned()).chain(cells).collect()
 }
 
-/// `head`, then `lines` as a list; nothing when there are none.
+/// `head`, then `lines` as a list; empty without lines.
 pub fn list(head: &str, lines: &[String]) -> String {
     if lines.is_empty() {
         return String::new();

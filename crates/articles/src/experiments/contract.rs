@@ -101,14 +101,14 @@ struct LogLossTally {
 }
 
 impl LogLossTally {
-    fn add(&mut self, other: LogLossTally) {
-        self.cuts += other.cuts;
-        self.acknowledged += other.acknowledged;
-        self.lost += other.lost;
-        self.bad_cuts += other.bad_cuts;
-        self.unpromised += other.unpromised;
-        self.broken += other.broken;
-        self.unexplained += other.unexplained;
+    fn add(&mut self, tally: LogLossTally) {
+        self.cuts += tally.cuts;
+        self.acknowledged += tally.acknowledged;
+        self.lost += tally.lost;
+        self.bad_cuts += tally.bad_cuts;
+        self.unpromised += tally.unpromised;
+        self.broken += tally.broken;
+        self.unexplained += tally.unexplained;
     }
 
     fn text(&self) -> String {
@@ -154,13 +154,15 @@ impl LogDeviceUnderTest {
     /// Runs a host on the device for `life`.
     fn live(&mut self, host: &mut LogHost, life: Nanos) {
         let start = self.drive.now().max(self.drive.ready());
-        let mut now = Nanos::ZERO;
+        let mut elapsed = Nanos::ZERO;
         let mut issues = Vec::new();
-        while now < life {
-            host.poll(now, &mut issues);
+        while elapsed < life {
+            host.poll(elapsed, &mut issues);
             for issue in issues.drain(..) {
-                let at = start + now;
-                let number = self.drive.submit(issue.tag, &issue.command, None, at);
+                let submitted_at = start + elapsed;
+                let number = self
+                    .drive
+                    .submit(issue.tag, &issue.command, None, submitted_at);
                 self.oracle.submitted(issue.tag, number, &issue.command);
                 if issue.command.op == Op::Write {
                     let len = u64::from(issue.command.len);
@@ -168,12 +170,12 @@ impl LogDeviceUnderTest {
                 }
             }
             let wake = host.wake().unwrap_or(Nanos::MAX).min(life);
-            now = match self.drive.pop_completion(start + wake) {
-                Some(done) => {
-                    self.oracle.completed(done.tag);
-                    let at = done.done.saturating_sub(start);
-                    host.completed(done.tag, at);
-                    at
+            elapsed = match self.drive.pop_completion(start + wake) {
+                Some(completion) => {
+                    self.oracle.completed(completion.tag);
+                    let completed_at = completion.done.saturating_sub(start);
+                    host.completed(completion.tag, completed_at);
+                    completed_at
                 }
                 None => wake,
             };

@@ -223,21 +223,21 @@ impl<'a> ExperimentHost<'a> {
         read_latency: Histogram<u64>,
         write_latency: Histogram<u64>,
     ) -> IntervalStats {
-        let now = self.counters();
+        let counters = self.counters();
         let mut die_share = [0.0; Purpose::COUNT];
         let busy_now = self.drive().busy_by_purpose();
         let total: u64 = busy_now
             .iter()
             .zip(busy)
-            .map(|(now, then)| now - then)
+            .map(|(counters, then)| counters - then)
             .sum();
-        for (share, (now, then)) in die_share.iter_mut().zip(busy_now.iter().zip(busy)) {
-            *share = (now - then) as f64 / total.max(1) as f64;
+        for (share, (counters, then)) in die_share.iter_mut().zip(busy_now.iter().zip(busy)) {
+            *share = (counters - then) as f64 / total.max(1) as f64;
         }
         IntervalStats {
             commands,
-            bytes_read: now.host_bytes_read - before.host_bytes_read,
-            bytes_written: now.host_bytes_written - before.host_bytes_written,
+            bytes_read: counters.host_bytes_read - before.host_bytes_read,
+            bytes_written: counters.host_bytes_written - before.host_bytes_written,
             time: Nanos(self.devices.now().0 - began.0),
             waf: self.waf_since(&before),
             die_share,
@@ -272,10 +272,10 @@ struct CountedCommands<'a, I> {
 }
 
 impl<I> CountedCommands<'_, I> {
-    fn count(&mut self, done: &DeviceCompletion) {
-        self.done[done.op as usize] += 1;
-        if let Some(table) = self.latency.get_mut(done.op as usize) {
-            table.saturating_record(done.done.0 - done.submitted.0);
+    fn count(&mut self, completion: &DeviceCompletion) {
+        self.done[completion.op as usize] += 1;
+        if let Some(table) = self.latency.get_mut(completion.op as usize) {
+            table.saturating_record(completion.done.0 - completion.submitted.0);
         }
     }
 }
@@ -290,7 +290,7 @@ impl<I: Iterator<Item = Command>> CommandSource for CountedCommands<'_, I> {
         self.commands.next()
     }
 
-    fn done(&mut self, _: &Drive, done: &DeviceCompletion) {
-        self.count(done);
+    fn done(&mut self, _: &Drive, completion: &DeviceCompletion) {
+        self.count(completion);
     }
 }

@@ -102,12 +102,12 @@ const MONTH: f64 = 30.4;
 
 fn keep<M: ExperimentKey, L: ExperimentKey>(
     outcome: &mut ExperimentOutcome<M, L>,
-    what: &str,
+    run_name: &str,
     checks: Vec<SelfCheck>,
 ) {
     for check in checks {
         let result = check.failure.map_or(Ok(()), Err);
-        outcome.check(format!("{what}: {}", check.name), result);
+        outcome.check(format!("{run_name}: {}", check.name), result);
     }
 }
 
@@ -130,22 +130,28 @@ fn tiers(setup: &ExperimentSetup<'_>) -> Result<ExperimentOutcome<TierMeasure>, 
             ..TierSpec::default()
         };
         let configs = vec![drive.config.clone(); spec.copies];
-        let found = tier::run_until(&spec, &configs, setup.stop)?;
-        if found.stopped {
+        let result = tier::run_until(&spec, &configs, setup.stop)?;
+        if result.stopped {
             return Err(stopped());
         }
-        let of = |rate| TierMeasure::Of((cache, mode, rate));
-        outcome.value(of(TierRate::Iops), found.iops);
-        outcome.value(of(TierRate::NandPerHostByte), found.nand_per_host_byte);
-        keep(&mut outcome, &(cache, mode).name(), found.checks);
+        let measure = |rate| TierMeasure::Of((cache, mode, rate));
+        outcome.value(measure(TierRate::Iops), result.iops);
+        outcome.value(
+            measure(TierRate::NandPerHostByte),
+            result.nand_per_host_byte,
+        );
+        keep(&mut outcome, &(cache, mode).name(), result.checks);
     }
     for cache in CacheDevice::all() {
         for (over, rate) in [
             (TierRatio::Iops, TierRate::Iops),
             (TierRatio::Nand, TierRate::NandPerHostByte),
         ] {
-            let of = |mode| TierMeasure::Of((cache, mode, rate));
-            let ratio = outcome.ratio(of(TierWriteMode::Through), of(TierWriteMode::Buffered));
+            let measure = |mode| TierMeasure::Of((cache, mode, rate));
+            let ratio = outcome.ratio(
+                measure(TierWriteMode::Through),
+                measure(TierWriteMode::Buffered),
+            );
             outcome.value(TierMeasure::Over((cache, over)), ratio);
         }
     }
@@ -168,29 +174,29 @@ fn half_a_year(setup: &ExperimentSetup<'_>) -> Result<MonthsOutcome, LabError> {
             ..MonthsSpec::default()
         };
         spec.probe.block = BLOCK.max(drive.config.shape.slot_bytes);
-        let found = months::run_until(&spec, &drive.config, setup.stop)?;
-        if found.stopped {
+        let result = months::run_until(&spec, &drive.config, setup.stop)?;
+        if result.stopped {
             return Err(stopped());
         }
-        year(&mut outcome, trimmed, &found);
-        keep(&mut outcome, &trimmed.name(), found.checks);
+        year(&mut outcome, trimmed, &result);
+        keep(&mut outcome, &trimmed.name(), result.checks);
     }
     for (gain, late) in [
         (MonthsMeasure::TrimReadGain, MonthsMetric::ReadMbS),
         (MonthsMeasure::TrimWriteGain, MonthsMetric::WriteMbS),
     ] {
-        let of = |trimmed| MonthsMeasure::Of((trimmed, late));
-        let ratio = outcome.ratio(of(MonthsTrim::AtOnce), of(MonthsTrim::Never));
+        let measure = |trimmed| MonthsMeasure::Of((trimmed, late));
+        let ratio = outcome.ratio(measure(MonthsTrim::AtOnce), measure(MonthsTrim::Never));
         outcome.value(gain, ratio);
     }
     Ok(outcome)
 }
 
 /// Keeps curves, and the means of their last quarter.
-fn year(outcome: &mut MonthsOutcome, trimmed: MonthsTrim, found: &Months) {
-    let over = |of: &dyn Fn(&months::DaySample) -> f64| -> CurvePoints {
-        let point = |s: &months::DaySample| (f64::from(s.day) / MONTH, of(s));
-        found.samples.iter().map(point).collect()
+fn year(outcome: &mut MonthsOutcome, trimmed: MonthsTrim, months: &Months) {
+    let over = |metric: &dyn Fn(&months::DaySample) -> f64| -> CurvePoints {
+        let point = |s: &months::DaySample| (f64::from(s.day) / MONTH, metric(s));
+        months.samples.iter().map(point).collect()
     };
     let reads = over(&|s| s.probe.read_bytes_s / 1e6);
     // Day 0 is the installation.
@@ -200,7 +206,7 @@ fn year(outcome: &mut MonthsOutcome, trimmed: MonthsTrim, found: &Months) {
         let last = &points[points.len() - points.len() / 4..];
         last.iter().map(|(_, y)| y).sum::<f64>() / last.len().max(1) as f64
     };
-    let last = found.samples.last();
+    let last = months.samples.last();
     for (measure, value) in [
         (MonthsMetric::ReadMbS, Some(late(&reads))),
         (MonthsMetric::WriteMbS, Some(late(&writes))),
@@ -212,7 +218,7 @@ fn year(outcome: &mut MonthsOutcome, trimmed: MonthsTrim, found: &Months) {
             MonthsMetric::UsedPct,
             last.map(|last| 100.0 * last.used_share),
         ),
-        (MonthsMetric::Waf, found.waf),
+        (MonthsMetric::Waf, months.waf),
     ] {
         outcome.value(MonthsMeasure::Of((trimmed, measure)), value);
     }

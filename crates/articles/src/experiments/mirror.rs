@@ -93,12 +93,12 @@ impl MirrorPairs {
     /// Mean life of each side, bytes.
     pub fn mean_bytes(&self) -> [f64; 2] {
         [0, 1].map(|side| {
-            let each: Vec<f64> = self
+            let dead_bytes: Vec<f64> = self
                 .pairs
                 .iter()
                 .map(|pair| pair[side].dead_bytes)
                 .collect();
-            stats::mean(&each)
+            stats::mean(&dead_bytes)
         })
     }
 }
@@ -186,8 +186,8 @@ impl RandomWriteBatches {
     fn give(&mut self, drive: &mut CountingDrive) {
         self.batch.clear();
         for _ in 0..64 {
-            let at = self.rng.below(self.blocks) * BLOCK;
-            self.batch.push(Command::write(at, BLOCK as u32));
+            let offset = self.rng.below(self.blocks) * BLOCK;
+            self.batch.push(Command::write(offset, BLOCK as u32));
         }
         drive.apply_all(&self.batch);
     }
@@ -237,12 +237,13 @@ pub fn mirror(settings: &MirrorSettings, stop: &AtomicBool) -> Result<MirrorPair
 /// # Errors
 /// As [`mirror`].
 pub(super) fn mirrors(
-    all: &[MirrorSettings],
+    all_settings: &[MirrorSettings],
     stop: &AtomicBool,
 ) -> Result<Vec<MirrorPairs>, LabError> {
     let mut lives = LifeCache::new();
-    let each = all.iter();
-    each.map(|settings| pairs_of(settings, &mut lives, stop))
+    let settings_iter = all_settings.iter();
+    settings_iter
+        .map(|settings| pairs_of(settings, &mut lives, stop))
         .collect()
 }
 
@@ -269,8 +270,8 @@ fn pairs_of(
             let bytes = (common / small.smaller[0]) as u64;
             let life = (settings.sides[side].clone(), bytes, seeds);
             if !lives.contains_key(&life) {
-                let found = live(small, bytes, seeds, stop)?;
-                lives.insert(life.clone(), found);
+                let outcome = live(small, bytes, seeds, stop)?;
+                lives.insert(life.clone(), outcome);
             }
             let (death, fault) = &lives[&life];
             faults.extend(fault.clone());
@@ -329,8 +330,8 @@ fn e9(drive: &CountingDrive) -> f64 {
         ..SmartHealth::default()
     };
     let rows = attributes(AttributeSet::Intel, &health);
-    let found = rows.iter().find(|row| row.id == E9);
-    found.map_or(f64::NAN, |row| f64::from(row.value))
+    let wear_row = rows.iter().find(|row| row.id == E9);
+    wear_row.map_or(f64::NAN, |row| f64::from(row.value))
 }
 
 #[cfg(test)]

@@ -151,9 +151,9 @@ fn measure(
     mode: DiskspdMode,
     seconds: &[Second],
 ) {
-    let all = series::iops(seconds, 0, &Op::ALL);
+    let iops = series::iops(seconds, 0, &Op::ALL);
     let writes = series::iops(seconds, 0, &[Op::Write]);
-    let (before, after) = (part(&all, BEFORE), part(&all, AFTER));
+    let (before, after) = (part(&iops, BEFORE), part(&iops, AFTER));
     let cliff = write_cliff(seconds, 0);
     let dropped = cliff.as_ref().map(|cliff| 1.0 - cliff.after / cliff.before);
     for (level, value) in [
@@ -171,12 +171,12 @@ fn measure(
         ),
         (CliffMetric::UnevennessBefore, Some(unevenness(before))),
         (CliffMetric::UnevennessAfter, Some(unevenness(after))),
-        (CliffMetric::Mean, Some(stats::mean(&all))),
+        (CliffMetric::Mean, Some(stats::mean(&iops))),
         (CliffMetric::WafAfter, Some(waf(seconds))),
     ] {
         outcome.value(S2dMeasure::Of((mode, level)), value);
     }
-    outcome.series(mode, 1.0, all);
+    outcome.series(mode, 1.0, iops);
 }
 
 /// NAND bytes programmed / bytes written by the host, over [`AFTER`].
@@ -196,8 +196,11 @@ fn compare(
     entry: &catalogue::CatalogueDrive,
 ) {
     let over = |outcome: &ExperimentOutcome<S2dMeasure, DiskspdMode>, level| {
-        let of = |mode| S2dMeasure::Of((mode, level));
-        outcome.ratio(of(DiskspdMode::Through), of(DiskspdMode::Buffered))
+        let measure = |mode| S2dMeasure::Of((mode, level));
+        outcome.ratio(
+            measure(DiskspdMode::Through),
+            measure(DiskspdMode::Buffered),
+        )
     };
     let rates = over(outcome, CliffMetric::Mean);
     let lost = over(outcome, CliffMetric::WafAfter);
@@ -255,7 +258,7 @@ pub(crate) static PROTECTED: ArticleSection = ArticleSection {
     plots: twin,
 };
 
-fn buffered(found: &ExperimentRecords, charts: &mut Charts) -> Markup {
+fn buffered(records: &ExperimentRecords, charts: &mut Charts) -> Markup {
     let cliff = ChartMark::Cliff {
         at: 120.0,
         text: "as published, by about 10,000".into(),
@@ -264,7 +267,7 @@ fn buffered(found: &ExperimentRecords, charts: &mut Charts) -> Markup {
     let lines = vec![line(
         "ours",
         0,
-        found.series(&DRIVE, DiskspdMode::Buffered, 0.0),
+        records.series(&DRIVE, DiskspdMode::Buffered, 0.0),
     )];
     charts.add(Chart {
         notes: vec![cliff],
@@ -272,35 +275,35 @@ fn buffered(found: &ExperimentRecords, charts: &mut Charts) -> Markup {
     })
 }
 
-fn through(found: &ExperimentRecords, charts: &mut Charts) -> Markup {
+fn through(records: &ExperimentRecords, charts: &mut Charts) -> Markup {
     let lines = vec![
-        line("ours", 0, found.series(&DRIVE, DiskspdMode::Through, 0.0)),
+        line("ours", 0, records.series(&DRIVE, DiskspdMode::Through, 0.0)),
         level("published: about 220", 1, 1800.0, 220.0),
     ];
     let title = "Written through (-Suw): IOPS over 30 minutes";
     charts.add(chart(title, "s2d", lines))
 }
 
-fn twin(found: &ExperimentRecords, charts: &mut Charts) -> Markup {
+fn twin(records: &ExperimentRecords, charts: &mut Charts) -> Markup {
     let lines = vec![
         line(
             "buffered",
             0,
-            found.series(&TWIN, DiskspdMode::Buffered, 0.0),
+            records.series(&TWIN, DiskspdMode::Buffered, 0.0),
         ),
         line(
             "written through",
             1,
-            found.series(&TWIN, DiskspdMode::Through, 0.0),
+            records.series(&TWIN, DiskspdMode::Through, 0.0),
         ),
     ];
     let title = "Protected buffer: IOPS over 30 minutes";
     charts.add(chart(title, "s2d", lines))
 }
 
-fn cost(found: &ExperimentRecords, _: &mut Charts) -> Markup {
-    let of = |mode| found.value(&DRIVE, S2dMeasure::Of((mode, CliffMetric::WafAfter)));
-    let (Some(buffered), Some(through)) = (of(DiskspdMode::Buffered), of(DiskspdMode::Through))
+fn cost(records: &ExperimentRecords, _: &mut Charts) -> Markup {
+    let waf = |mode| records.value(&DRIVE, S2dMeasure::Of((mode, CliffMetric::WafAfter)));
+    let (Some(buffered), Some(through)) = (waf(DiskspdMode::Buffered), waf(DiskspdMode::Through))
     else {
         return html! {};
     };

@@ -120,8 +120,8 @@ fn run(
     setup: &ExperimentSetup<'_>,
 ) -> Result<ExperimentOutcome<MirrorMeasure, MirrorCurve>, LabError> {
     let mut outcome = ExperimentOutcome::new();
-    let all = MIRRORS.map(|(sides, other)| MirrorSettings {
-        sides: ["intel-710-100gb", other].map(str::to_owned),
+    let mirror_settings = MIRRORS.map(|(sides, partner)| MirrorSettings {
+        sides: ["intel-710-100gb", partner].map(str::to_owned),
         // A few unequal pairs are enough to see how little they vary.
         pairs: if sides == MirrorSides::Equal {
             PAIRS
@@ -130,8 +130,8 @@ fn run(
         },
         seed: setup.seed,
     });
-    for ((sides, _), found) in MIRRORS.iter().zip(mirrors(&all, setup.stop)?) {
-        measure(&mut outcome, *sides, &found);
+    for ((sides, _), pairs) in MIRRORS.iter().zip(mirrors(&mirror_settings, setup.stop)?) {
+        measure(&mut outcome, *sides, &pairs);
     }
     let e9 = indicator("intel-710-100gb", setup.seed, setup.stop)?;
     let at_rating = e9.iter().find(|point| point.0 >= 1.0);
@@ -146,25 +146,25 @@ fn run(
 fn measure(
     outcome: &mut ExperimentOutcome<MirrorMeasure, MirrorCurve>,
     sides: MirrorSides,
-    found: &MirrorPairs,
+    pairs: &MirrorPairs,
 ) {
-    let faults = found.faults.join("; ");
+    let faults = pairs.faults.join("; ");
     let whole = if faults.is_empty() {
         Ok(())
     } else {
         Err(faults)
     };
-    let drives = 2 * found.pairs.len();
-    outcome.check(format!("{drives} dead drives, {}", found.sides[1]), whole);
-    let gaps = found.gaps_pct();
-    let lives = found.mean_bytes();
+    let drives = 2 * pairs.pairs.len();
+    outcome.check(format!("{drives} dead drives, {}", pairs.sides[1]), whole);
+    let gaps = pairs.gaps_pct();
+    let lives = pairs.mean_bytes();
     for (gap, value) in [
         (MirrorGap::Least, percentile(&gaps, 0)),
         (MirrorGap::P10, percentile(&gaps, 10)),
         (MirrorGap::Median, percentile(&gaps, 50)),
         (MirrorGap::P90, percentile(&gaps, 90)),
         (MirrorGap::Most, percentile(&gaps, 100)),
-        (MirrorGap::Rated, stats::mean(&found.rated_gaps_pct())),
+        (MirrorGap::Rated, stats::mean(&pairs.rated_gaps_pct())),
         (MirrorGap::LifeTb0, lives[0] / 1e12),
         (MirrorGap::LifeTb1, lives[1] / 1e12),
     ] {
@@ -199,7 +199,7 @@ const UNIFORM: [(UniformEndurance, &str, u32); 6] = [
 /// Life of the cells under JESD219's enterprise writes, over the ratings.
 fn endurance(setup: &ExperimentSetup<'_>) -> Result<ExperimentOutcome<EnduranceMeasure>, LabError> {
     let mut outcome = ExperimentOutcome::new();
-    let asked = EnduranceOptions {
+    let options = EnduranceOptions {
         capacity: Some(CAPACITY_USUAL),
         warm: WARM_USUAL,
         seed: setup.seed,
@@ -207,17 +207,17 @@ fn endurance(setup: &ExperimentSetup<'_>) -> Result<ExperimentOutcome<EnduranceM
     let mut least = f64::MAX;
     for (rated, name) in RATED {
         let drive = catalogue::drive(name)?;
-        let found = worn_by(&drive, &WearWorkload::Enterprise, &asked, setup.stop)?;
-        outcome.found.rests_on.extend(found.rests_on.clone());
-        let over_rating = found.rated_bytes.map(|rated| found.bytes / rated);
+        let endurance = worn_by(&drive, &WearWorkload::Enterprise, &options, setup.stop)?;
+        outcome.found.rests_on.extend(endurance.rests_on.clone());
+        let over_rating = endurance.rated_bytes.map(|rated| endurance.bytes / rated);
         let days = 5.0 * 365.0;
         let user = drive.config.user_bytes as f64;
         for (lasts, value) in [
-            (EnduranceMetric::Waf, Some(found.waf)),
-            (EnduranceMetric::Terabytes, Some(found.bytes / 1e12)),
+            (EnduranceMetric::Waf, Some(endurance.waf)),
+            (EnduranceMetric::Terabytes, Some(endurance.bytes / 1e12)),
             (EnduranceMetric::OverRating, over_rating),
-            (EnduranceMetric::GbDay, Some(found.bytes / days / 1e9)),
-            (EnduranceMetric::Dwpd, Some(found.bytes / days / user)),
+            (EnduranceMetric::GbDay, Some(endurance.bytes / days / 1e9)),
+            (EnduranceMetric::Dwpd, Some(endurance.bytes / days / user)),
         ] {
             outcome.value(EnduranceMeasure::Of((rated, lasts)), value);
         }
@@ -228,8 +228,8 @@ fn endurance(setup: &ExperimentSetup<'_>) -> Result<ExperimentOutcome<EnduranceM
     outcome.value(EnduranceMeasure::Least710, least);
     for (uniform, name, block) in UNIFORM {
         let work = WearWorkload::parse("uniform", block, setup.seed)?;
-        let found = worn_by(&catalogue::drive(name)?, &work, &asked, setup.stop)?;
-        outcome.value(EnduranceMeasure::Uniform(uniform), found.bytes / 1e12);
+        let endurance = worn_by(&catalogue::drive(name)?, &work, &options, setup.stop)?;
+        outcome.value(EnduranceMeasure::Uniform(uniform), endurance.bytes / 1e12);
     }
     let dwpd = |rated| EnduranceMeasure::Of((rated, EnduranceMetric::Dwpd));
     let over = outcome.ratio(dwpd(RatedDrive::S3700), dwpd(RatedDrive::Consumer));
@@ -250,8 +250,8 @@ pub(crate) static WEAR: ArticleSection = ArticleSection {
 };
 
 /// The gaps between the deaths of mirrored drives, and E9 over a life.
-fn plots(found: &ExperimentRecords, charts: &mut Charts) -> Markup {
-    if found.found(&MIRROR).is_none() {
+fn plots(records: &ExperimentRecords, charts: &mut Charts) -> Markup {
+    if records.record(&MIRROR).is_none() {
         return html! {};
     }
     let labels = [
@@ -260,24 +260,24 @@ fn plots(found: &ExperimentRecords, charts: &mut Charts) -> Markup {
         (MirrorSides::With300, "100 GB with 300 GB"),
     ];
     let lines = labels.iter().enumerate().map(|(i, (sides, label))| {
-        let mut points = found.curve(&MIRROR, MirrorCurve::Gaps(*sides));
+        let mut points = records.curve(&MIRROR, MirrorCurve::Gaps(*sides));
         // A distribution begins at nothing.
         if let Some(&(least, _)) = points.first() {
             points.insert(0, (least, 0.0));
         }
         line(*label, i, points)
     });
-    let of = |title, group, lines| Chart {
+    let percent_chart = |title, group, lines| Chart {
         axis: ChartAxis::Percent,
         ..chart(title, group, lines)
     };
-    let gaps = of(
+    let gaps = percent_chart(
         "Mirrors whose drives die within this gap, %, over the gap in % of the shorter life",
         "gaps",
         lines.collect(),
     );
-    let e9 = found.curve(&MIRROR, MirrorCurve::E9).into_iter();
-    let e9 = of(
+    let e9 = records.curve(&MIRROR, MirrorCurve::E9).into_iter();
+    let e9 = percent_chart(
         "Media wear indicator (E9) over host writes, % of what uses up the rated cycles",
         "e9",
         vec![line("E9", 0, e9.map(|(share, e9)| (100.0 * share, e9)))],

@@ -39,9 +39,9 @@ pub fn standard_deviation_ns(stats: &OpStats) -> f64 {
 
 /// All of `parts` together.
 pub fn merged<'a>(parts: impl IntoIterator<Item = &'a OpStats>) -> OpStats {
-    let mut all = OpStats::default();
+    let mut sum = OpStats::default();
     for part in parts {
-        all.merge(part);
+        sum.merge(part);
     }
-    all
+    sum
 }

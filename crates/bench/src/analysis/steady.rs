@@ -33,7 +33,7 @@ const VALUE_MAX: f64 = 1e300;
 /// Every number in the result is finite. A window in which nothing happened (average 0) has not
 /// attained; its shares are 1.
 pub fn steady_state(rounds: &[f64]) -> Option<SteadyState> {
-    steady_state_all(&[rounds]).and_then(|mut all| all.pop())
+    steady_state_all(&[rounds]).and_then(|mut states| states.pop())
 }
 
 /// Tests several tracking variables at once, as PTS 2.0 asks: the first window in which *every*
@@ -49,8 +49,9 @@ pub fn steady_state_all(variables: &[&[f64]]) -> Option<Vec<SteadyState>> {
         return None;
     }
     let last = rounds - WINDOW;
-    let found = (0..=last).find(|&start| variables.iter().all(|v| attains(&v[start..][..WINDOW])));
-    let start = found.unwrap_or(last);
+    let first_attained =
+        (0..=last).find(|&start| variables.iter().all(|v| attains(&v[start..][..WINDOW])));
+    let start = first_attained.unwrap_or(last);
     Some(variables.iter().map(|v| describe(v, start)).collect())
 }
 

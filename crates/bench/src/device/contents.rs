@@ -1,5 +1,5 @@
-//! Contents of writes that are neither random nor stamped: a repeated pattern, or blocks of which
-//! a share equals earlier ones.
+//! Contents of writes that are neither random nor stamped: a repeated pattern, or blocks some of
+//! which equal earlier ones.
 //!
 //! Equal blocks are those of fio 3.33 (dedupe.c, io_u.c): the smallest write is the unit; each
 //! write is with the given probability a repetition, of the last units with contents of their own

@@ -1,7 +1,7 @@
 //! A file or block device whose contents matter: reads, writes and flushes of given bytes, past
 //! the page cache.
 //!
-//! The same leave to write is asked as for a target that is measured ([`super::safety`]). The page
+//! Writing needs the same permission as for a target that is measured ([`super::safety`]). The page
 //! cache must not answer after a power cut, so there is no buffered form.
 
 use super::OpenOptions;
@@ -50,28 +50,29 @@ impl DirectFile {
     /// cache.
     pub fn open(path: &Path, options: &OpenOptions) -> Result<DirectFile, LabError> {
         let permission = check_write_allowed(path, &options.write)?;
-        let kept = OpenOptions {
+        let direct_options = OpenOptions {
             keep: true,
             buffered: false,
             ..options.clone()
         };
-        let file = open_file(path, Some(&permission), &kept)?;
+        let file = open_file(path, Some(&permission), &direct_options)?;
         let path = permission.path();
         let stat = rustix::fs::fstat(&file).map_err(|error| failed("looking at", path, error))?;
         if !still_permitted(&permission, &stat) {
             return Err(LabError::refused(
-                format!("{} became another thing as it was opened", path.display()),
-                "somebody else is at work there: look again",
+                format!("{} was replaced while it was opened", path.display()),
+                "another process changed it: check the path and try again",
             ));
         }
-        if permission.what() == PermittedTarget::NewFile {
+        if permission.target() == PermittedTarget::NewFile {
             let size = options.size.unwrap_or(0);
-            let made = file.set_len(size).and_then(|()| file.sync_all());
+            let created = file.set_len(size).and_then(|()| file.sync_all());
             let folder = path.parent().unwrap_or(Path::new("."));
-            made.and_then(|()| File::open(folder)?.sync_all())
+            created
+                .and_then(|()| File::open(folder)?.sync_all())
                 .map_err(|error| LabError::file("creating", path, error))?;
         }
-        DirectFile::around(file, path, &kept)
+        DirectFile::around(file, path, &direct_options)
     }
 
     /// Opens `path` to be read only.
@@ -105,22 +106,22 @@ impl DirectFile {
         self.facts.kind == TargetKind::File
     }
 
-    /// Fills the first `len` bytes of `buffer` from byte `at`.
+    /// Fills the first `len` bytes of `buffer` from byte `offset`.
     ///
     /// # Errors
     /// What the system says; also when the target ends before.
-    pub fn read(&self, at: u64, len: usize, buffer: &mut DirectBuffer) -> io::Result<()> {
-        self.file.read_exact_at(&mut buffer.bytes()[..len], at)
+    pub fn read(&self, offset: u64, len: usize, buffer: &mut DirectBuffer) -> io::Result<()> {
+        self.file.read_exact_at(&mut buffer.bytes()[..len], offset)
     }
 
-    /// Writes the first `len` bytes of `buffer` to byte `at`, in one command, by FUA if `fua`
+    /// Writes the first `len` bytes of `buffer` to byte `offset`, in one command, by FUA if `fua`
     /// (`RWF_DSYNC`).
     ///
     /// # Errors
     /// What the system says; a write that was cut short is an error too.
     pub fn write(
         &self,
-        at: u64,
+        offset: u64,
         len: usize,
         buffer: &mut DirectBuffer,
         fua: bool,
@@ -131,8 +132,9 @@ impl DirectFile {
             ReadWriteFlags::empty()
         };
         let bytes = IoSlice::new(&buffer.bytes()[..len]);
-        let written =
-            rustix::io::retry_on_intr(|| rustix::io::pwritev2(&self.file, &[bytes], at, flags))?;
+        let written = rustix::io::retry_on_intr(|| {
+            rustix::io::pwritev2(&self.file, &[bytes], offset, flags)
+        })?;
         if written == len {
             Ok(())
         } else {

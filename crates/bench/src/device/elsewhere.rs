@@ -1,4 +1,4 @@
-//! Files and block devices as targets, on systems other than Linux: there are none.
+//! Files and block devices as targets, on systems other than Linux: not supported.
 
 use super::{Counters, Needs, OpenOptions, Target, TargetCompletion, TargetFacts};
 use ssdlab_base::LabError;

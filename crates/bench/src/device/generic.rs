@@ -78,11 +78,11 @@ pub(super) fn refuse_passthrough(system: &SystemPaths, path: &Path) -> LabError 
     let name = path.display();
     let stat = rustix::fs::stat(path).ok();
     let kind = stat.map(|stat| (FileType::from_raw_mode(stat.st_mode), stat.st_rdev));
-    let refused = |what: &str, hint: String| {
+    let refused = |actual: &str, hint: String| {
         LabError::refused(
             format!(
                 "{name}: io_uring_cmd takes an NVMe generic device such as /dev/ng0n1, and this \
-                 is {what}"
+                 is {actual}"
             ),
             hint,
         )

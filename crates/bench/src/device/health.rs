@@ -33,12 +33,12 @@ pub struct ReportedValue {
     pub source: String,
 }
 
-/// A drive's own word on its health, as evidence.
+/// A drive's own report of its health, as evidence.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema, Deserialize)]
 pub struct DriveHealth {
     /// Grade of the target's `power_loss_protection`.
     pub protection_grade: EvidenceGrade,
-    /// Whether it passes its own judgement.
+    /// Whether it passes its own assessment.
     pub passed: Option<bool>,
     /// What it warns of.
     pub warnings: Vec<String>,
@@ -62,7 +62,7 @@ pub struct DriveHealth {
     /// Celsius now.
     #[serde(default)]
     pub temperature_c: Option<f64>,
-    /// Minutes of its life in which it was too warm by its own judgement.
+    /// Minutes above its own temperature limit, over its life.
     #[serde(default)]
     pub too_warm_minutes: Option<f64>,
 }

@@ -76,7 +76,8 @@ pub trait Target {
     /// Hands over a command; the target may hold it back until [`Target::reap`].
     ///
     /// # Errors
-    /// Only when the target as a whole failed; a command's own failure comes in [`TargetCompletion::errno`].
+    /// Only when the target as a whole failed; a command's own failure is in
+    /// [`TargetCompletion::errno`].
     fn submit(&mut self, tag: u32, command: &Command) -> Result<(), LabError>;
 
     /// Waits until a command completes or the time is `until`, whichever is first; appends what
@@ -88,7 +89,7 @@ pub trait Target {
     fn reap(
         &mut self,
         until: Option<Nanos>,
-        done: &mut Vec<TargetCompletion>,
+        completions: &mut Vec<TargetCompletion>,
     ) -> Result<(), LabError>;
 
     /// A hint that `command` will be submitted soon.
@@ -172,7 +173,7 @@ pub struct TargetFacts {
 }
 
 impl TargetFacts {
-    /// A target of which only this is known; capacity 0, blocks of 512 bytes.
+    /// A target with only its name and kind known; capacity 0, blocks of 512 bytes.
     pub fn unknown(name: String, kind: TargetKind) -> TargetFacts {
         TargetFacts {
             name,

@@ -257,7 +257,7 @@ impl Target for ModelledTarget {
     fn reap(
         &mut self,
         until: Option<Nanos>,
-        done: &mut Vec<TargetCompletion>,
+        completions: &mut Vec<TargetCompletion>,
     ) -> Result<(), LabError> {
         let limit = until.unwrap_or(Nanos::MAX);
         let limit_of_drive = Nanos(limit.0.saturating_add(self.origin.0));
@@ -271,8 +271,8 @@ impl Target for ModelledTarget {
                 } else {
                     0
                 };
-                let errno = refused.map_or(lost, |at| self.refused.swap_remove(at).1);
-                done.push(TargetCompletion {
+                let errno = refused.map_or(lost, |index| self.refused.swap_remove(index).1);
+                completions.push(TargetCompletion {
                     tag: c.tag,
                     submitted: ours(c.submitted),
                     done: ours(c.done),

@@ -65,14 +65,14 @@ impl TargetName {
         if text.is_empty() {
             return Err(LabError::refused("the target's name is empty", TARGET_HINT));
         }
-        if let Some(drive) = meant(text) {
-            let what = if drive == text {
+        if let Some(drive) = similar_drive(text) {
+            let problem = if drive == text {
                 format!("`{text}` is a modelled drive, and no file has that name")
             } else {
                 format!("no file is called `{text}`, and a modelled drive nearly is")
             };
             return Err(LabError::refused(
-                what,
+                problem,
                 format!("did you mean drive:{drive}? To make a file, write ./{text}"),
             ));
         }
@@ -96,14 +96,14 @@ impl TargetName {
 
 /// The drive of the catalogue that a plain word without `drive:` names, or nearly does; `None` when
 /// it is a path or a file of that name exists.
-fn meant(text: &str) -> Option<String> {
+fn similar_drive(text: &str) -> Option<String> {
     if text.contains(['/', '.', ':']) || Path::new(text).exists() {
         return None;
     }
     catalogue::meant(text)
 }
 
-/// Loads the drive that an earlier life left behind, when the text after `drive:` leads to one.
+/// Loads a saved drive, when the text after `drive:` is the path of one.
 pub type KeptDriveLoader = fn(&str) -> Result<Option<(Drive, SavedDriveInfo)>, LabError>;
 
 /// A [`KeptDriveLoader`] for callers without kept drives.
@@ -126,8 +126,8 @@ pub enum OpenTarget {
     Nvme(Box<NvmeTarget>),
 }
 
-/// Evaluates an expression with the target inside an [`OpenTarget`], compiled for each kind, so that
-/// no command of a run pays for the choice.
+/// Evaluates an expression with the target inside an [`OpenTarget`], compiled for each kind, so
+/// that commands need no dynamic dispatch.
 #[macro_export]
 macro_rules! with_target {
     ($opened:expr, $target:ident => $value:expr) => {
@@ -150,21 +150,24 @@ impl OpenTarget {
         name: &TargetName,
         needs: &Needs,
         options: &OpenOptions,
-        kept: KeptDriveLoader,
+        load_kept: KeptDriveLoader,
         progress: &mut dyn FnMut(u64, u64),
         stop: &AtomicBool,
     ) -> Result<OpenTarget, LabError> {
         match name {
-            TargetName::Drive(drive) => match kept(drive)? {
-                Some((kept, about)) => {
-                    let target = ModelledTarget::kept(kept, &about, options.size)?;
+            TargetName::Drive(drive) => match load_kept(drive)? {
+                Some((kept_drive, about)) => {
+                    let target = ModelledTarget::kept(kept_drive, &about, options.size)?;
                     let target = target.named(format!("drive:{drive}"));
                     Ok(OpenTarget::Modelled(Box::new(target), about.rests_on))
                 }
                 None => {
-                    let found = catalogue::open(drive)?;
-                    let target = ModelledTarget::new(&found, options.size)?;
-                    Ok(OpenTarget::Modelled(Box::new(target), found.rests_on()))
+                    let catalogue_drive = catalogue::open(drive)?;
+                    let target = ModelledTarget::new(&catalogue_drive, options.size)?;
+                    Ok(OpenTarget::Modelled(
+                        Box::new(target),
+                        catalogue_drive.rests_on(),
+                    ))
                 }
             },
             TargetName::Null(bytes) => Ok(OpenTarget::Null(Box::new(NullTarget::new(

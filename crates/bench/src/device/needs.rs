@@ -19,7 +19,7 @@ pub struct WriteOptions {
 /// What the user has said about a real target.
 #[derive(Clone, Debug, Default)]
 pub struct OpenOptions {
-    /// Leave to write.
+    /// Permission to write.
     pub write: WriteOptions,
     /// Bytes of a file to create or extend; `None`: what the plan needs.
     pub size: Option<u64>,
@@ -41,7 +41,7 @@ pub struct Needs {
     /// Longest read or write that will be sent, bytes, where it is known to be shorter than the
     /// buffers of [`Needs::read_bytes`] and [`Needs::write_bytes`].
     pub longest: Option<u32>,
-    /// Writes, trims or flushes: needs leave to write.
+    /// Writes, trims or flushes: needs permission to write.
     pub changes: bool,
     /// Every flush is an fdatasync.
     pub data_only: bool,
@@ -167,9 +167,9 @@ impl Needs {
             self.granule = gcd(self.granule, gcd(zones.range, zones.skip));
         }
         if let Some(ranges) = job.steps.size_range {
-            // Any multiple of the smallest may come.
-            let of = |kind: &usize| u64::from(ranges[*kind].0);
-            self.granule = kinds.iter().map(of).fold(self.granule, gcd);
+            // Any multiple of the smallest is possible.
+            let size_min = |kind: &usize| u64::from(ranges[*kind].0);
+            self.granule = kinds.iter().map(size_min).fold(self.granule, gcd);
         }
         self.direct &= job.direct;
         self.passthrough |= job.passthrough;
@@ -187,7 +187,7 @@ impl Needs {
             .region
             .filter(|_| !share)
             .map(|len| last.saturating_add(len));
-        self.extent = self.extent.zip(end).map(|(all, end)| all.max(end));
+        self.extent = self.extent.zip(end).map(|(extent, end)| extent.max(end));
     }
 }
 
@@ -218,7 +218,7 @@ impl PayloadContents {
     }
 }
 
-/// How often a block equals another, and the region of which a working set is a share.
+/// How often a block equals another, and the region that the working set is a share of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RepeatedBlocks {
     /// How often, and what.

@@ -78,7 +78,7 @@ impl Target for NullTarget {
     fn reap(
         &mut self,
         until: Option<Nanos>,
-        done: &mut Vec<TargetCompletion>,
+        completions: &mut Vec<TargetCompletion>,
     ) -> Result<(), LabError> {
         let submitted = self.clock();
         if self.pending.is_empty() {
@@ -86,11 +86,11 @@ impl Target for NullTarget {
             std::thread::sleep(Duration::from_nanos(until.saturating_sub(submitted).0));
             return Ok(());
         }
-        let now = self.clock();
-        done.extend(self.pending.drain(..).map(|tag| TargetCompletion {
+        let completed = self.clock();
+        completions.extend(self.pending.drain(..).map(|tag| TargetCompletion {
             tag,
             submitted,
-            done: now,
+            done: completed,
             errno: 0,
         }));
         Ok(())

@@ -66,11 +66,8 @@ pub fn open(
         .is_some_and(|permission| !still_permitted(permission, &stat));
     if changed {
         return Err(LabError::refused(
-            format!(
-                "{} became another thing while it was opened",
-                path.display()
-            ),
-            "somebody else is at work there: look again",
+            format!("{} was replaced while it was opened", path.display()),
+            "another process changed it: check the path and try again",
         ));
     }
     if FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile {
@@ -82,7 +79,7 @@ pub fn open(
     }
     let len =
         rustix::fs::seek(&file, SeekFrom::End(0)).map_err(|error| failed("sizing", path, error))?;
-    facts.capacity = match permission.as_ref().map(WritePermission::what) {
+    facts.capacity = match permission.as_ref().map(WritePermission::target) {
         Some(PermittedTarget::NewFile | PermittedTarget::ExistingFile) => {
             let size = size_wanted(path, len, needs, options)?;
             if size > len {
@@ -178,7 +175,7 @@ pub(super) fn open_file(
         flags |= OFlags::DIRECT;
     }
     let path = permission.map_or(path, WritePermission::path);
-    flags |= match permission.map(WritePermission::what) {
+    flags |= match permission.map(WritePermission::target) {
         None => OFlags::RDONLY,
         Some(PermittedTarget::NewFile) => OFlags::RDWR | OFlags::CREATE | OFlags::EXCL,
         Some(PermittedTarget::ExistingFile) => OFlags::RDWR | OFlags::NOFOLLOW,
@@ -186,7 +183,7 @@ pub(super) fn open_file(
         Some(PermittedTarget::BlockDevice(_)) => OFlags::RDWR | OFlags::NOFOLLOW | OFlags::EXCL,
     };
     let opened = rustix::fs::open(path, flags, Mode::from_raw_mode(0o600));
-    let new = permission.is_some_and(|p| p.what() == PermittedTarget::NewFile);
+    let new = permission.is_some_and(|p| p.target() == PermittedTarget::NewFile);
     match opened {
         Ok(fd) => {
             if new && !options.keep {
@@ -314,25 +311,25 @@ fn prepare(
     }
     let mut slab = Slab::new(FILL_BYTES).map_err(full)?;
     let mut rng = Rng::named(range.end, "filling");
-    let mut at = range.start;
-    while at < range.end {
+    let mut offset = range.start;
+    while offset < range.end {
         if stop.load(Ordering::Relaxed) {
             return Err(LabError::refused(
                 format!(
                     "stopped after {} of {} of {} were filled",
-                    Bytes(at - range.start),
+                    Bytes(offset - range.start),
                     Bytes(total),
                     path.display()
                 ),
                 "nothing was measured; a file created for the run is removed",
             ));
         }
-        let len = (range.end - at).min(FILL_BYTES as u64);
+        let len = (range.end - offset).min(FILL_BYTES as u64);
         let bytes = &mut slab.bytes()[..len as usize];
         fill(&mut rng, bytes);
-        file.write_all_at(bytes, at).map_err(full)?;
-        at += len;
-        progress(at - range.start, total);
+        file.write_all_at(bytes, offset).map_err(full)?;
+        offset += len;
+        progress(offset - range.start, total);
     }
     file.sync_all().map_err(full)
 }

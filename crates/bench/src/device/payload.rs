@@ -4,10 +4,10 @@
 //! spent on data while measuring. Each 4 KiB of a write is stamped with the write's number and
 //! its own address: no two blocks are ever equal, so a drive that looks for equal blocks finds
 //! none. With `compress_pct` that share of every 512 bytes is zero. With `refill` every write
-//! gets fresh random data, at about 1 us per 4 KiB; so does every write of which some blocks shall
+//! gets fresh random data, at about 1 us per 4 KiB; so does every write with blocks that are to
 //! equal others ([`PayloadContents`]).
 //!
-//! Reads share a few buffers, and nobody looks at what arrives, unless a job verifies: then each
+//! Reads share a few buffers whose contents are not used, unless a job verifies: then each
 //! command has its own, and writes hold [`Stamps`].
 
 use super::contents::{Repeats, fill};
@@ -136,30 +136,30 @@ impl PayloadBuffers {
         [region(&self.writes), region(&self.reads)]
     }
 
-    /// A buffer holding what `write` shall write; its number must be given back.
+    /// A buffer with the data for `write`; its number must be given back.
     #[inline]
     pub fn take_write(&mut self, write: &Command) -> (u32, *mut u8) {
         let len = write.len as usize;
         let buffer = self.free.pop_front().expect("a buffer per tag");
-        let at = buffer as usize * self.write_len;
+        let start = buffer as usize * self.write_len;
         if self.patterned {
-            return (buffer, self.writes.address(at, len));
+            return (buffer, self.writes.address(start, len));
         }
         if let Some(repeats) = &mut self.repeats {
-            let bytes = &mut self.writes.bytes()[at..at + len];
+            let bytes = &mut self.writes.bytes()[start..start + len];
             repeats.fill(bytes);
             squeeze(bytes, write.compress_pct);
-            return (buffer, self.writes.address(at, len));
+            return (buffer, self.writes.address(start, len));
         }
         let held = self.compress_pct[buffer as usize];
         if self.refill || held != write.compress_pct {
             self.prepare(buffer, write.compress_pct);
         }
-        let bytes = &mut self.writes.bytes()[at..at + len];
+        let bytes = &mut self.writes.bytes()[start..start + len];
         if let Some(stamps) = &mut self.stamps {
             stamps.seal(bytes, write.offset, self.number);
             self.number += 1;
-            return (buffer, self.writes.address(at, len));
+            return (buffer, self.writes.address(start, len));
         }
         let mut offset = write.offset;
         for block in bytes.chunks_mut(STAMP_EVERY) {
@@ -168,7 +168,7 @@ impl PayloadBuffers {
             offset += STAMP_EVERY as u64;
         }
         self.number += 1;
-        (buffer, self.writes.address(at, len))
+        (buffer, self.writes.address(start, len))
     }
 
     /// The command that used this buffer is done.
@@ -180,28 +180,32 @@ impl PayloadBuffers {
     /// Room for `len` bytes to be read into.
     #[inline]
     pub fn read_room(&mut self, len: u32) -> *mut u8 {
-        let at = self.read_next;
+        let start = self.read_next;
         self.read_next += self.read_len;
         if self.read_next >= self.reads.len() {
             self.read_next = 0;
         }
-        self.reads.address(at, len as usize)
+        self.reads.address(start, len as usize)
     }
 
     /// Room for what the command with `tag` reads, and the number of the next write. Only for
     /// runs that verify.
     pub fn read_room_of(&mut self, tag: u32, len: u32) -> (*mut u8, u64) {
-        let at = tag as usize * self.read_len;
-        (self.reads.address(at, len as usize), self.number)
+        let start = tag as usize * self.read_len;
+        (self.reads.address(start, len as usize), self.number)
     }
 
     /// Whether what the command with `tag` has read from `offset` is the written data.
     pub fn agrees(&mut self, tag: u32, offset: u64, len: u32, before: u64) -> bool {
-        let at = tag as usize * self.read_len;
+        let start = tag as usize * self.read_len;
         let Some(stamps) = &self.stamps else {
             return true;
         };
-        stamps.agree(&self.reads.bytes()[at..at + len as usize], offset, before)
+        stamps.agree(
+            &self.reads.bytes()[start..start + len as usize],
+            offset,
+            before,
+        )
     }
 
     /// A write has completed.
@@ -220,8 +224,8 @@ impl PayloadBuffers {
 
     #[cold]
     fn prepare(&mut self, buffer: u32, compress_pct: u8) {
-        let at = buffer as usize * self.write_len;
-        let bytes = &mut self.writes.bytes()[at..at + self.write_len];
+        let start = buffer as usize * self.write_len;
+        let bytes = &mut self.writes.bytes()[start..start + self.write_len];
         fill(&mut self.rng, bytes);
         squeeze(bytes, compress_pct);
         self.compress_pct[buffer as usize] = compress_pct;

@@ -1,9 +1,9 @@
-//! May this be written to? Asked before any target is opened for writing.
+//! Whether a target may be written to: checked before it is opened for writing.
 //!
 //! A file: one that we create, or an existing one that the user names with the overwrite flag.
-//! A block device: only with the owner's word, which is typing the drive's exact serial number
-//! (a device that has none, such as a loop device: its kernel name, and only when it is blank).
-//! Whatever is mounted, held, used for swap or behind a loop device is refused whatever is typed.
+//! A block device: only after the owner has typed the drive's exact serial number
+//! (for a device without one, such as a loop device: its kernel name, and only when it is blank).
+//! A device that is mounted, held, used for swap or behind a loop device is always refused.
 //!
 //! The answer is a [`WritePermission`], without which no target opens for writing. Between question
 //! and opening the world may change, so a block device is also opened with `O_EXCL`: the kernel
@@ -24,7 +24,7 @@ use std::io;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-/// What may be written to.
+/// A kind of target that may be written to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PermittedTarget {
     /// A file that does not exist yet; it is created exclusively.
@@ -35,11 +35,11 @@ pub enum PermittedTarget {
     BlockDevice(DevId),
 }
 
-/// Leave to write to one path. Only [`check_write_allowed`] makes one.
+/// Permission to write to one path. Only [`check_write_allowed`] makes one.
 #[derive(Debug)]
 pub struct WritePermission {
     path: PathBuf,
-    what: PermittedTarget,
+    target: PermittedTarget,
 }
 
 impl WritePermission {
@@ -48,9 +48,9 @@ impl WritePermission {
         &self.path
     }
 
-    /// What is there.
-    pub fn what(&self) -> PermittedTarget {
-        self.what
+    /// What kind of target is there.
+    pub fn target(&self) -> PermittedTarget {
+        self.target
     }
 }
 
@@ -116,7 +116,7 @@ fn new_file(path: &Path) -> Result<WritePermission, LabError> {
     let (parent, name) = match (fs::canonicalize(parent), path.file_name()) {
         (Ok(parent), Some(name)) if parent.is_dir() && !dangling => (parent, name),
         _ => {
-            let what = if dangling {
+            let problem = if dangling {
                 format!("{} is a symbolic link to nothing", path.display())
             } else {
                 format!(
@@ -125,7 +125,10 @@ fn new_file(path: &Path) -> Result<WritePermission, LabError> {
                     parent.display()
                 )
             };
-            return Err(LabError::refused(what, "check the spelling, or create it"));
+            return Err(LabError::refused(
+                problem,
+                "check the spelling, or create it",
+            ));
         }
     };
     if parent.starts_with("/dev") && !parent.starts_with("/dev/shm") {
@@ -136,7 +139,7 @@ fn new_file(path: &Path) -> Result<WritePermission, LabError> {
     }
     Ok(WritePermission {
         path: parent.join(name),
-        what: PermittedTarget::NewFile,
+        target: PermittedTarget::NewFile,
     })
 }
 
@@ -161,7 +164,7 @@ fn existing_file(
     }
     Ok(WritePermission {
         path,
-        what: PermittedTarget::ExistingFile,
+        target: PermittedTarget::ExistingFile,
     })
 }
 
@@ -175,7 +178,7 @@ fn block_device(
     let device = system.block_device(id).ok_or_else(|| {
         LabError::refused(
             format!("{name} ({id}) is not in {}", system.sys.display()),
-            "without it nobody can tell who uses the device: mount /sys",
+            "without it ssdlab cannot tell who uses the device: mount /sys",
         )
     })?;
     if let Some(why) = in_use(system, &device, &path) {
@@ -188,11 +191,11 @@ fn block_device(
     confirm(&name, &device, device.serial(system), &contents, options)?;
     Ok(WritePermission {
         path,
-        what: PermittedTarget::BlockDevice(id),
+        target: PermittedTarget::BlockDevice(id),
     })
 }
 
-/// Whether the owner's word fits a device with this serial number and these contents.
+/// Whether the typed confirmation fits a device with this serial number and these contents.
 fn confirm(
     name: &str,
     device: &SysfsDevice,
@@ -218,18 +221,18 @@ fn confirm(
     if typed == Some(word.trim()) {
         return Ok(());
     }
-    let asked = if serial.is_some() {
+    let identifier = if serial.is_some() {
         "the serial number printed on the drive (or shown by lsblk -o NAME,SERIAL)"
     } else {
         "its kernel name, as it has no serial number"
     };
-    let given = match typed {
+    let confirmation = match typed {
         Some(typed) => format!("`{typed}` does not name this device"),
         None => String::from("nothing was confirmed"),
     };
     Err(LabError::refused(
-        format!("{name} would be overwritten and {holds}; {given}"),
-        format!("to confirm, give exactly {asked} with --serial"),
+        format!("{name} would be overwritten and {holds}; {confirmation}"),
+        format!("to confirm, give exactly {identifier} with --serial"),
     ))
 }
 
@@ -314,8 +317,8 @@ fn contents(device: &SysfsDevice, path: &Path) -> Result<Vec<String>, LabError> 
         let error = io::Error::other("its size is not in /sys");
         LabError::file("reading the signatures of", path, error)
     })?;
-    let found = signatures(&file, size).map_err(unreadable)?;
-    contents.extend(found.into_iter().map(str::to_owned));
+    let names = signatures(&file, size).map_err(unreadable)?;
+    contents.extend(names.into_iter().map(str::to_owned));
     Ok(contents)
 }
 
@@ -342,10 +345,11 @@ fn swap_on(system: &SystemPaths, matches: impl Fn(&fs::Metadata) -> bool) -> Opt
     names.find(|name| fs::metadata(name).is_ok_and(|meta| matches(&meta)))
 }
 
-/// Loop devices with what they are on.
+/// Loop devices with their backing files.
 fn loops(system: &SystemPaths) -> Vec<(String, PathBuf)> {
-    let all = fs::read_dir(system.sys.join("block")).into_iter().flatten();
-    all.flatten()
+    let entries = fs::read_dir(system.sys.join("block")).into_iter().flatten();
+    entries
+        .flatten()
         .filter_map(|entry| {
             let file = fs::read_to_string(entry.path().join("loop/backing_file")).ok()?;
             let name = entry.file_name().to_string_lossy().into_owned();
@@ -357,7 +361,7 @@ fn loops(system: &SystemPaths) -> Vec<(String, PathBuf)> {
 /// Whether an opened file is still what was permitted.
 pub(super) fn still_permitted(permission: &WritePermission, stat: &rustix::fs::Stat) -> bool {
     let kind = FileType::from_raw_mode(stat.st_mode);
-    match permission.what {
+    match permission.target {
         PermittedTarget::NewFile | PermittedTarget::ExistingFile => kind == FileType::RegularFile,
         PermittedTarget::BlockDevice(id) => {
             kind == FileType::BlockDevice && DevId::from_raw(stat.st_rdev) == id

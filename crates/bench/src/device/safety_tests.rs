@@ -1,7 +1,7 @@
 //! Is everything refused that must be, with the reason and a way out?
 //!
 //! Rules are tested on made-up `/sys` and `/proc` trees; the same rules against real loop
-//! devices need root and are skipped, with a word, where there are none.
+//! devices need root and are skipped, with a note, where there are no loop devices.
 
 use super::*;
 use std::process::Command;
@@ -38,14 +38,14 @@ fn files_new_empty_and_existing() {
     let dir = tempfile::tempdir().unwrap();
     let none = WriteOptions::default();
     let new = check_write_allowed(&dir.path().join("new"), &none).unwrap();
-    assert_eq!(new.what(), PermittedTarget::NewFile);
+    assert_eq!(new.target(), PermittedTarget::NewFile);
     let path = dir.path().join("old");
     fs::write(&path, "").unwrap();
     assert!(check_write_allowed(&path, &none).is_ok());
     fs::write(&path, "precious").unwrap();
     assert!(refusal(check_write_allowed(&path, &none)).contains("holds 8 bytes"));
     let allowed = check_write_allowed(&path, &typed("")).unwrap();
-    assert_eq!(allowed.what(), PermittedTarget::ExistingFile);
+    assert_eq!(allowed.target(), PermittedTarget::ExistingFile);
 }
 
 #[test]
@@ -256,7 +256,7 @@ fn a_blank_loop_device_needs_the_owners_word() {
     assert!(refusal(check_write_allowed(&blank.device, &none)).contains("nothing was confirmed"));
     assert!(refusal(check_write_allowed(&blank.device, &typed("yes"))).contains("yes"));
     let permission = check_write_allowed(&blank.device, &typed(&blank.name())).unwrap();
-    assert!(matches!(permission.what(), PermittedTarget::BlockDevice(id) if id.major == 7));
+    assert!(matches!(permission.target(), PermittedTarget::BlockDevice(id) if id.major == 7));
 }
 
 #[test]

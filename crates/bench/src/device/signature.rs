@@ -1,9 +1,9 @@
 //! What a block device's contents say it is used for: a table of magic numbers.
 //!
 //! Our own small table rather than libblkid: no library to find, and every entry can be read
-//! here. It looks at the places where each format keeps its magic, at the start and, for some,
-//! at the end. A format not in the table is not seen, which is why a device without any
-//! signature still needs the owner's word before it is written ([`super::safety`]).
+//! here. It reads the places where each format keeps its magic, at the start and, for some, at the
+//! end. A format not in the table is not recognised, so a device without any signature still needs
+//! the owner's confirmation before it is written ([`super::safety`]).
 //! Sources: util-linux libblkid `superblocks/*.c`, magic(5), and the formats' own headers.
 
 use std::fs::File;
@@ -14,12 +14,16 @@ use std::os::unix::fs::FileExt;
 struct Magic {
     name: &'static str,
     /// Bytes from the start, or from the end when negative.
-    at: i64,
+    offset: i64,
     bytes: &'static [u8],
 }
 
-const fn magic(name: &'static str, at: i64, bytes: &'static [u8]) -> Magic {
-    Magic { name, at, bytes }
+const fn magic(name: &'static str, offset: i64, bytes: &'static [u8]) -> Magic {
+    Magic {
+        name,
+        offset,
+        bytes,
+    }
 }
 
 /// The start of a device that is read: up to btrfs's superblock at 64 KiB and iso9660's at 32.
@@ -101,37 +105,37 @@ pub fn signatures(device: &File, size: u64) -> io::Result<Vec<&'static str>> {
     let head = read_at(device, 0, HEAD.min(size as usize))?;
     let tail_len = TAIL.min(size as usize);
     let tail = read_at(device, size - tail_len as u64, tail_len)?;
-    let mut found = Vec::new();
+    let mut names = Vec::new();
     for entry in TABLE {
-        let seen = if entry.at >= 0 {
-            match usize::try_from(entry.at) {
-                Ok(at) if at + entry.bytes.len() <= HEAD => holds(&head, at, entry.bytes),
-                _ => far(device, size, entry)?,
+        let is_present = if entry.offset >= 0 {
+            match usize::try_from(entry.offset) {
+                Ok(start) if start + entry.bytes.len() <= HEAD => holds(&head, start, entry.bytes),
+                _ => matches_at_offset(device, size, entry)?,
             }
         } else {
-            let back = entry.at.unsigned_abs() as usize;
+            let back = entry.offset.unsigned_abs() as usize;
             back <= tail_len && holds(&tail, tail_len - back, entry.bytes)
         };
-        if seen && !found.contains(&entry.name) {
-            found.push(entry.name);
+        if is_present && !names.contains(&entry.name) {
+            names.push(entry.name);
         }
     }
-    if md_at_end(&tail, size) && !found.contains(&"md raid member") {
-        found.push("md raid member");
+    if md_at_end(&tail, size) && !names.contains(&"md raid member") {
+        names.push("md raid member");
     }
     if zfs(device, size)? {
-        found.push("zfs member");
+        names.push("zfs member");
     }
-    Ok(found)
+    Ok(names)
 }
 
-fn holds(bytes: &[u8], at: usize, magic: &[u8]) -> bool {
-    bytes.get(at..at + magic.len()) == Some(magic)
+fn holds(bytes: &[u8], start: usize, magic: &[u8]) -> bool {
+    bytes.get(start..start + magic.len()) == Some(magic)
 }
 
-fn far(device: &File, size: u64, entry: &Magic) -> io::Result<bool> {
-    let end = entry.at as u64 + entry.bytes.len() as u64;
-    Ok(end <= size && read_at(device, entry.at as u64, entry.bytes.len())? == entry.bytes)
+fn matches_at_offset(device: &File, size: u64, entry: &Magic) -> io::Result<bool> {
+    let end = entry.offset as u64 + entry.bytes.len() as u64;
+    Ok(end <= size && read_at(device, entry.offset as u64, entry.bytes.len())? == entry.bytes)
 }
 
 /// md 1.0 and 0.90 superblocks stand at rounded places before the end.
@@ -141,7 +145,7 @@ fn md_at_end(tail: &[u8], size: u64) -> bool {
     let start = size - tail.len() as u64;
     [version_1, version_0]
         .into_iter()
-        .any(|at| at >= start && holds(tail, (at - start) as usize, MD))
+        .any(|position| position >= start && holds(tail, (position - start) as usize, MD))
 }
 
 /// A ZFS label is 256 KiB, twice at the start and twice at the end, the second half of it an
@@ -188,10 +192,10 @@ mod tests {
         let size = 4 << 20;
         assert!(found(size, 0, b"").is_empty());
         for entry in TABLE {
-            let at = if entry.at < 0 {
-                size - entry.at.unsigned_abs()
+            let at = if entry.offset < 0 {
+                size - entry.offset.unsigned_abs()
             } else {
-                entry.at as u64
+                entry.offset as u64
             };
             let seen = found(size, at, entry.bytes);
             assert!(seen.contains(&entry.name), "{}: {seen:?}", entry.name);

@@ -39,25 +39,25 @@ impl Slab {
         self.len
     }
 
-    /// The address of byte `at`, for handing to the kernel.
+    /// The address of byte `offset`, to pass to the kernel.
     ///
     /// # Panics
-    /// When `at..at + len` is not inside.
+    /// When `offset..offset + len` is not inside.
     #[inline]
-    pub fn address(&self, at: usize, len: usize) -> *mut u8 {
+    pub fn address(&self, offset: usize, len: usize) -> *mut u8 {
         assert!(
-            at <= self.len && len <= self.len - at,
-            "{at}+{len} of {}",
+            offset <= self.len && len <= self.len - offset,
+            "{offset}+{len} of {}",
             self.len
         );
         // SAFETY: inside the mapping, as just asserted.
-        unsafe { self.start.as_ptr().add(at) }
+        unsafe { self.start.as_ptr().add(offset) }
     }
 
     /// Its bytes. Only for memory that the kernel does not write to.
     pub fn bytes(&mut self) -> &mut [u8] {
         // SAFETY: the mapping is readable, writable, initialised (zeroed by the kernel) and, by
-        // `&mut self`, referenced by nobody else in this process.
+        // `&mut self`, not referenced elsewhere in this process.
         unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.len) }
     }
 }

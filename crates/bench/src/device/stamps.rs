@@ -1,9 +1,9 @@
-//! What verified writes hold, so that a read can be judged by itself.
+//! Contents of verified writes, so that a read can be checked by itself.
 //!
 //! Every 512 bytes hold the number of their write, their own address, and a sum over both and the
 //! rest, which is random. A block that was damaged has a wrong sum, one that was misplaced a wrong
-//! address, one that was lost an older number. Of blocks that were written while they were read,
-//! or by several writes at the same time, only sum and address are judged. fio's methods differ
+//! address, one that was lost an older number. For blocks that were written while they were read,
+//! or by several writes at the same time, only sum and address are checked. fio's methods differ
 //! only in the sum.
 
 use std::collections::HashMap;
@@ -19,35 +19,35 @@ struct LastWrite {
     number: u64,
     /// Writes of it under way.
     open: u32,
-    /// Several were under way together: which came last is not known.
+    /// Several were under way together: their order is not known.
     unsure: bool,
 }
 
-/// The writes so far, and the judgement of reads.
+/// The writes so far, and the check of reads against them.
 #[derive(Debug, Default)]
 pub(super) struct Stamps {
     sectors: HashMap<u64, LastWrite>,
-    /// Blocks of earlier runs are judged, too.
-    all: bool,
+    /// Blocks that earlier runs wrote are checked, too.
+    checks_earlier_runs: bool,
 }
 
 impl Stamps {
-    /// With `all`, blocks that this run has not written are judged, too.
-    pub fn new(all: bool) -> Stamps {
+    /// With `checks_earlier_runs`, blocks that this run has not written are checked, too.
+    pub fn new(checks_earlier_runs: bool) -> Stamps {
         Stamps {
             sectors: HashMap::new(),
-            all,
+            checks_earlier_runs,
         }
     }
 
     /// Stamps the contents of write `number` to `offset`, which is now under way.
     pub fn seal(&mut self, bytes: &mut [u8], offset: u64, number: u64) {
-        for (sector, at) in bytes.chunks_exact_mut(SECTOR).zip(sectors(offset)) {
+        for (sector, address) in bytes.chunks_exact_mut(SECTOR).zip(sectors(offset)) {
             sector[..8].copy_from_slice(&number.to_le_bytes());
-            sector[8..16].copy_from_slice(&at.to_le_bytes());
+            sector[8..16].copy_from_slice(&address.to_le_bytes());
             let sum = sum(sector);
             sector[16..HEAD].copy_from_slice(&sum.to_le_bytes());
-            let last = self.sectors.entry(at).or_default();
+            let last = self.sectors.entry(address).or_default();
             last.number = number;
             last.unsure = last.open > 0;
             last.open += 1;
@@ -56,37 +56,37 @@ impl Stamps {
 
     /// A write of `len` bytes to `offset` has completed.
     pub fn written(&mut self, offset: u64, len: u32) {
-        for at in sectors(offset).take(len as usize / SECTOR) {
-            if let Some(last) = self.sectors.get_mut(&at) {
+        for address in sectors(offset).take(len as usize / SECTOR) {
+            if let Some(last) = self.sectors.get_mut(&address) {
                 last.open -= 1;
             }
         }
     }
 
-    /// Blocks of which nothing is known any more: they were trimmed or zeroed.
+    /// Forgets blocks that were trimmed or zeroed: their contents are not known.
     pub fn forget(&mut self, offset: u64, len: u32) {
-        for at in sectors(offset).take(len as usize / SECTOR) {
-            self.sectors.remove(&at);
+        for address in sectors(offset).take(len as usize / SECTOR) {
+            self.sectors.remove(&address);
         }
     }
 
     /// Whether `bytes`, read from `offset` by a command that was handed over when write `before`
     /// was the next, are the written data.
     pub fn agree(&self, bytes: &[u8], offset: u64, before: u64) -> bool {
-        let word = |sector: &[u8], at: usize| {
+        let word = |sector: &[u8], start: usize| {
             let mut word = [0; 8];
-            word.copy_from_slice(&sector[at..at + 8]);
+            word.copy_from_slice(&sector[start..start + 8]);
             u64::from_le_bytes(word)
         };
         let mut judged = bytes.chunks_exact(SECTOR).zip(sectors(offset));
-        judged.all(|(sector, at)| {
-            let last = self.sectors.get(&at);
-            if last.is_none() && !self.all {
+        judged.all(|(sector, address)| {
+            let last = self.sectors.get(&address);
+            if last.is_none() && !self.checks_earlier_runs {
                 return true;
             }
             let known = last.filter(|last| last.open == 0 && !last.unsure && last.number < before);
             let number = known.is_none_or(|last| last.number == word(sector, 0));
-            number && word(sector, 8) == at && word(sector, 16) == sum(sector)
+            number && word(sector, 8) == address && word(sector, 16) == sum(sector)
         })
     }
 }

@@ -36,8 +36,8 @@ impl NvmeStatus {
     /// The specification's name; `None` for what it reserves or leaves to the vendor.
     pub fn name(self) -> Option<&'static str> {
         let code = self.0 & CODE;
-        let found = NAMES.binary_search_by_key(&code, |(code, _)| *code);
-        found.ok().map(|at| NAMES[at].1)
+        let index = NAMES.binary_search_by_key(&code, |(code, _)| *code);
+        index.ok().map(|index| NAMES[index].1)
     }
 
     /// What to do about it.

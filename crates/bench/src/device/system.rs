@@ -229,8 +229,8 @@ impl SysfsDevice {
         let disk = self.disk_name();
         let place = self.disk.to_string_lossy();
         let name = BY_NAME.iter().find(|(start, _)| disk.starts_with(start));
-        let found = name.or_else(|| BY_PLACE.iter().find(|(part, _)| place.contains(part)));
-        found.map_or("unknown", |(_, interface)| interface)
+        let row = name.or_else(|| BY_PLACE.iter().find(|(part, _)| place.contains(part)));
+        row.map_or("unknown", |(_, interface)| interface)
     }
 
     /// Opens the whole disk's counters.
@@ -279,16 +279,16 @@ impl SysfsDevice {
 
 /// `36 35 98:0 /root /path/of/mount options - type source options`, with octal escapes.
 fn parse_mount(line: &str) -> Option<MountInfoEntry> {
-    let (left, right) = line.split_once(" - ")?;
-    let mut left = left.split(' ').skip(2);
-    let id = DevId::parse(left.next()?)?;
-    let point = unescape(left.nth(1)?);
-    let mut right = right.split(' ');
+    let (mount, source) = line.split_once(" - ")?;
+    let mut mount_fields = mount.split(' ').skip(2);
+    let id = DevId::parse(mount_fields.next()?)?;
+    let point = unescape(mount_fields.nth(1)?);
+    let mut source_fields = source.split(' ');
     Some(MountInfoEntry {
         id,
         point,
-        kind: right.next()?.to_owned(),
-        source: unescape(right.next()?),
+        kind: source_fields.next()?.to_owned(),
+        source: unescape(source_fields.next()?),
     })
 }
 
@@ -296,20 +296,20 @@ fn parse_mount(line: &str) -> Option<MountInfoEntry> {
 pub(super) fn unescape(text: &str) -> String {
     let mut out = Vec::with_capacity(text.len());
     let bytes = text.as_bytes();
-    let mut at = 0;
-    while at < bytes.len() {
-        let octal = bytes.get(at + 1..at + 4).and_then(|digits| {
+    let mut position = 0;
+    while position < bytes.len() {
+        let octal = bytes.get(position + 1..position + 4).and_then(|digits| {
             let digits = std::str::from_utf8(digits).ok()?;
             u8::from_str_radix(digits, 8).ok()
         });
         match octal {
-            Some(byte) if bytes[at] == b'\\' => {
+            Some(byte) if bytes[position] == b'\\' => {
                 out.push(byte);
-                at += 4;
+                position += 4;
             }
             _ => {
-                out.push(bytes[at]);
-                at += 1;
+                out.push(bytes[position]);
+                position += 1;
             }
         }
     }
@@ -340,11 +340,11 @@ impl DeviceCounters {
 
     /// What reached the device since; at most `alone` of the flushes stood alone.
     pub fn read(&self, alone: u64) -> Counters {
-        let Some(now) = read_stat(&self.stat) else {
+        let Some(current) = read_stat(&self.stat) else {
             return Counters::default();
         };
         // Fields are numbered from 1 in the kernel's documentation.
-        let since = |field: usize| now[field - 1].wrapping_sub(self.opened[field - 1]);
+        let since = |field: usize| current[field - 1].wrapping_sub(self.opened[field - 1]);
         Counters {
             reads: Some(since(1)),
             writes: Some(since(5).saturating_sub(alone.min(since(16)))),

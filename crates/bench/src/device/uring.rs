@@ -4,7 +4,7 @@
 //!   the one or two commands that go with it, and just after it returned, which counts as the
 //!   completion of all that it returned. At depth 1 that is two readings per command. Latency so
 //!   includes the system call, as an application sees it.
-//! * Commands: what the kernel is asked for is the business of a [`UringBackend`], chosen at compile time.
+//! * Commands: a [`UringBackend`], chosen at compile time, makes the requests to the kernel.
 //! * A trim of a block device is the `BLKDISCARD` ioctl, which blocks: other commands' completions
 //!   are seen late meanwhile.
 //! * The ring waits in the kernel, never polls, and belongs to the thread that opened it.
@@ -188,7 +188,7 @@ impl<W: UringBackend> UringTarget<W> {
     fn discard(
         &mut self,
         submitted: Nanos,
-        done: &mut Vec<TargetCompletion>,
+        completions: &mut Vec<TargetCompletion>,
     ) -> Result<(), LabError> {
         self.enter(Some(Nanos::ZERO))?;
         for (tag, command) in std::mem::take(&mut self.discards) {
@@ -198,7 +198,7 @@ impl<W: UringBackend> UringTarget<W> {
             // SAFETY: as above; the file is a block device opened for writing.
             let result = unsafe { ioctl(&self.file, request) };
             self.outstanding -= 1;
-            done.push(TargetCompletion {
+            completions.push(TargetCompletion {
                 tag,
                 submitted,
                 done: self.clock(),
@@ -218,11 +218,11 @@ impl<W: UringBackend> UringTarget<W> {
     /// What is queued counts as handed over now.
     #[inline]
     fn stamp(&mut self) -> Nanos {
-        let now = self.clock();
+        let time = self.clock();
         for tag in self.fresh.drain(..) {
-            self.under_way[tag as usize].submitted = now;
+            self.under_way[tag as usize].submitted = time;
         }
-        now
+        time
     }
 
     /// Hands over what is queued and waits for a completion, at most for `wait`.
@@ -257,7 +257,7 @@ impl<W: UringBackend> UringTarget<W> {
         }
     }
 
-    fn collect(&mut self, now: Nanos, done: &mut Vec<TargetCompletion>) {
+    fn collect(&mut self, time: Nanos, completions: &mut Vec<TargetCompletion>) {
         for entry in self.ring.completion() {
             let entry: cqueue::Entry = entry.into();
             let tag = entry.user_data() as u32;
@@ -265,17 +265,17 @@ impl<W: UringBackend> UringTarget<W> {
             let errno = match self.way.error(tag, entry.result(), under_way.len) {
                 error if error != 0 => error,
                 _ if self.options.checked == VerifyScope::Never || under_way.len == 0 => 0,
-                _ => judged(&mut self.payload, tag, under_way),
+                _ => verification_errno(&mut self.payload, tag, under_way),
             };
             if under_way.buffer != NO_BUFFER {
                 self.payload.give_back(under_way.buffer);
                 under_way.buffer = NO_BUFFER;
             }
             self.outstanding -= 1;
-            done.push(TargetCompletion {
+            completions.push(TargetCompletion {
                 tag,
                 submitted: under_way.submitted,
-                done: now,
+                done: time,
                 errno,
             });
         }
@@ -284,7 +284,7 @@ impl<W: UringBackend> UringTarget<W> {
 
 /// The error of a command that completed: a read may hold something else than was written.
 #[cold]
-fn judged(payload: &mut PayloadBuffers, tag: u32, command: &PendingCommand) -> i32 {
+fn verification_errno(payload: &mut PayloadBuffers, tag: u32, command: &PendingCommand) -> i32 {
     let ((offset, before), len) = (command.verified, command.len);
     if command.buffer != NO_BUFFER {
         payload.written(offset, len);
@@ -397,7 +397,7 @@ impl<W: UringBackend> Target for UringTarget<W> {
     fn reap(
         &mut self,
         until: Option<Nanos>,
-        done: &mut Vec<TargetCompletion>,
+        completions: &mut Vec<TargetCompletion>,
     ) -> Result<(), LabError> {
         let before = self.stamp();
         let wait = until.map(|until| until.saturating_sub(before));
@@ -408,10 +408,10 @@ impl<W: UringBackend> Target for UringTarget<W> {
         if self.discards.is_empty() {
             self.enter(wait)?;
         } else {
-            self.discard(before, done)?;
+            self.discard(before, completions)?;
         }
-        let now = self.clock();
-        self.collect(now, done);
+        let time = self.clock();
+        self.collect(time, completions);
         Ok(())
     }
 

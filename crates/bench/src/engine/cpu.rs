@@ -18,17 +18,17 @@ pub(super) fn process_time_ns() -> (u64, u64) {
     let spec = clock_gettime(ClockId::ProcessCPUTime);
     let total = spec.tv_sec as u64 * 1_000_000_000 + spec.tv_nsec as u64;
     let system = ticks().map_or(0, |(user, system)| {
-        let all = u128::from(user + system).max(1);
-        (u128::from(total) * u128::from(system) / all) as u64
+        let total_ticks = u128::from(user + system).max(1);
+        (u128::from(total) * u128::from(system) / total_ticks) as u64
     });
     (total - system, system)
 }
 
 /// User and system time since `start`, ns.
 pub(super) fn since(start: (u64, u64)) -> (u64, u64) {
-    let now = process_time_ns();
-    let total = (now.0 + now.1).saturating_sub(start.0 + start.1);
-    let system = now.1.saturating_sub(start.1).min(total);
+    let end = process_time_ns();
+    let total = (end.0 + end.1).saturating_sub(start.0 + start.1);
+    let system = end.1.saturating_sub(start.1).min(total);
     (total - system, system)
 }
 

@@ -1,10 +1,10 @@
 //! Modelled drives in one virtual time, and the queue that a host keeps in front of them.
 //!
 //! [`Devices::keep`] is the one loop that keeps a modelled drive at a queue depth: lives, hosts and
-//! the experiments of the articles give it their commands as a [`CommandSource`]. With several drives, the
-//! one whose event is earliest moves first, so that a command which the completion of one drive
-//! causes on another is never late. Little's law and the number of commands served are checked for
-//! each drive, whatever the host does.
+//! the experiments of the articles give it their commands as a [`CommandSource`]. With several
+//! drives, the one whose event is earliest moves first, so a command that is submitted to one drive
+//! when another completes is never late. Little's law and the number of commands served are checked
+//! for each drive, whatever the host does.
 
 use ssdlab_base::LabError;
 use ssdlab_base::check::SelfCheck;
@@ -87,9 +87,9 @@ pub fn new_drive(config: &DriveConfig) -> Result<Drive, LabError> {
 }
 
 impl Devices {
-    /// Drives, none with a command outstanding; time goes on at the latest of theirs.
+    /// Drives without outstanding commands; the clock starts at the latest of their times.
     pub fn new(drives: Vec<Drive>) -> Devices {
-        let now = drives.iter().map(Drive::now).max().unwrap_or_default();
+        let start = drives.iter().map(Drive::now).max().unwrap_or_default();
         let port = |drive: Drive| Port {
             served_before: served(&drive),
             drive,
@@ -97,13 +97,13 @@ impl Devices {
             under_way: Vec::new(),
             area: 0,
             latency_sum: 0,
-            last: now,
+            last: start,
             submitted: 0,
             completed: 0,
         };
         Devices {
             ports: drives.into_iter().map(port).collect(),
-            now,
+            now: start,
         }
     }
 
@@ -121,8 +121,10 @@ impl Devices {
         while source.has_next() {
             if self.outstanding(0) >= u64::from(depth) {
                 // A drive that loses commands is found by the self-check.
-                let Some(done) = self.next(until) else { return };
-                source.done(&self.ports[0].drive, &done);
+                let Some(completion) = self.next(until) else {
+                    return;
+                };
+                source.done(&self.ports[0].drive, &completion);
             }
             let Some(command) = source.next(&self.ports[0].drive) else {
                 return;
@@ -176,12 +178,12 @@ impl Devices {
         port.drive.submit(tag, command, self.now);
     }
 
-    /// The next completion by `until`, and that time is the present; without one, `until` is.
+    /// The next completion by `until`. The clock moves to its time, or to `until` without one.
     pub fn next(&mut self, until: Nanos) -> Option<DeviceCompletion> {
         if let [port] = self.ports.as_mut_slice() {
-            let done = port.take(0, until);
-            self.now = done.map_or(self.now.max(until), |done| done.done);
-            return done;
+            let completion = port.take(0, until);
+            self.now = completion.map_or(self.now.max(until), |completion| completion.done);
+            return completion;
         }
         loop {
             let event = |(device, port): (usize, &Port)| Some((port.drive.next_event()?, device));
@@ -190,10 +192,10 @@ impl Devices {
                 self.now = self.now.max(until);
                 return None;
             };
-            let done = self.ports[device].take(device, time);
+            let completion = self.ports[device].take(device, time);
             self.now = self.now.max(time);
-            if done.is_some() {
-                return done;
+            if completion.is_some() {
+                return completion;
             }
         }
     }
@@ -203,9 +205,9 @@ impl Devices {
         self.settle_with(|_, _| {});
     }
 
-    /// Waits for everything outstanding and shows each completion to `done`.
-    pub fn settle_with(&mut self, mut done: impl FnMut(&Drive, &DeviceCompletion)) {
-        // Asked for more than is outstanding, the drives would live on to the end of time.
+    /// Waits for everything outstanding and passes each completion to `on_completion`.
+    pub fn settle_with(&mut self, mut on_completion: impl FnMut(&Drive, &DeviceCompletion)) {
+        // Waiting for more than is outstanding would run the drives to the end of time.
         while self
             .ports
             .iter()
@@ -215,30 +217,30 @@ impl Devices {
             let Some(completed) = self.next(Nanos::MAX) else {
                 return;
             };
-            done(&self.ports[completed.device].drive, &completed);
+            on_completion(&self.ports[completed.device].drive, &completed);
         }
     }
 
-    /// The only drive, as it is; to be asked for when nothing is outstanding.
+    /// The only drive, as it is. Call it when nothing is outstanding.
     pub fn into_drive(mut self) -> Drive {
         assert_eq!(self.ports.len(), 1, "one drive");
         self.ports.remove(0).drive
     }
 
-    /// Self-checks, to be made when nothing is outstanding.
+    /// Self-checks. Call it when nothing is outstanding.
     pub fn checks(&self) -> Vec<SelfCheck> {
         let several = self.ports.len() > 1;
         let mut checks = Vec::new();
         for (device, port) in self.ports.iter().enumerate() {
-            let name = |what: &str| {
+            let name = |title: &str| {
                 if several {
-                    format!("device {device}: {what}")
+                    format!("device {device}: {title}")
                 } else {
-                    what.to_owned()
+                    title.to_owned()
                 }
             };
-            let mut add = |what: &str, outcome: Result<(), String>| {
-                checks.push(SelfCheck::new(name(what), outcome));
+            let mut add = |title: &str, outcome: Result<(), String>| {
+                checks.push(SelfCheck::new(name(title), outcome));
             };
             add("drive", port.drive.check());
             add("every command served", port.all_served());
@@ -265,18 +267,18 @@ impl Port {
     }
 
     fn take(&mut self, device: usize, until: Nanos) -> Option<DeviceCompletion> {
-        let done = self.drive.pop_completion(until)?;
-        self.advance(done.done);
+        let completion = self.drive.pop_completion(until)?;
+        self.advance(completion.done);
         self.completed += 1;
-        self.latency_sum += u128::from(done.done.0 - done.submitted.0);
-        self.free.push(done.tag);
-        let (op, token) = self.under_way[done.tag as usize];
+        self.latency_sum += u128::from(completion.done.0 - completion.submitted.0);
+        self.free.push(completion.tag);
+        let (op, token) = self.under_way[completion.tag as usize];
         Some(DeviceCompletion {
             device,
             token,
             op,
-            submitted: done.submitted,
-            done: done.done,
+            submitted: completion.submitted,
+            done: completion.done,
         })
     }
 

@@ -41,7 +41,10 @@ impl Flows {
         }
         for job in &phase.jobs {
             for _ in 0..job.copies {
-                let member = job.ties.flow.map(|of| flows.join(of.id, of.weight.into()));
+                let member = job
+                    .ties
+                    .flow
+                    .map(|flow| flows.join(flow.id, flow.weight.into()));
                 flows.members.push(member);
             }
         }

@@ -5,8 +5,8 @@
 //! is folded into the second's row and, if the job was being counted, into its totals.
 //!
 //! Seconds are aligned with the start of the first counted part. Those of the ramp have negative
-//! numbers, and the earliest is short when the ramp is not whole seconds. Nothing is kept of the
-//! cool-down.
+//! numbers, and the earliest is short when the ramp is not whole seconds. The cool-down is not
+//! recorded.
 
 use super::observer::Observer;
 use super::steady::Criterion;
@@ -20,7 +20,7 @@ use ssdlab_ssd::{Nanos, Op};
 
 const SECOND: u64 = 1_000_000_000;
 
-/// Where a job stands.
+/// State of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum CountingState {
     Ramp,
@@ -80,15 +80,15 @@ impl<'a> PhaseLedger<'a> {
         target: &mut T,
         observer: &'a mut dyn Observer,
     ) -> PhaseLedger<'a> {
-        let now = target.now();
+        let time = target.now();
         let jobs: Vec<LedgerJob> = phase
             .jobs
             .iter()
             .enumerate()
-            .map(|(position, spec)| LedgerJob::new(number, position, spec, now))
+            .map(|(position, spec)| LedgerJob::new(number, position, spec, time))
             .collect();
-        let origin = jobs.iter().map(|job| job.from).min().unwrap_or(now);
-        let ramp = origin.saturating_sub(now).0;
+        let origin = jobs.iter().map(|job| job.from).min().unwrap_or(time);
+        let ramp = origin.saturating_sub(time).0;
         let whole = ramp.div_ceil(SECOND);
         let mut ledger = PhaseLedger {
             observer,
@@ -96,7 +96,7 @@ impl<'a> PhaseLedger<'a> {
             spans: (0..jobs.len() * Op::COUNT).map(|_| None).collect(),
             jobs,
             row: LedgerRow {
-                start: now,
+                start: time,
                 end: Nanos(origin.0 - whole.saturating_sub(1) * SECOND),
                 t_s: -(whole as i64),
                 sums: [(0, 0, 0, 0); Op::COUNT],
@@ -110,7 +110,7 @@ impl<'a> PhaseLedger<'a> {
             },
             counting_began: false,
             series_open: true,
-            boundary: now,
+            boundary: time,
             recorded: 0,
             rows_sum: 0,
             criteria: Criterion::of(phase),
@@ -126,8 +126,8 @@ impl<'a> PhaseLedger<'a> {
     pub fn count(&mut self, job: u32, op: Op, latency: Nanos, bytes: u32) {
         if self.series_open {
             self.recorded += 1;
-            let at = job as usize * Op::COUNT + op as usize;
-            self.spans[at]
+            let index = job as usize * Op::COUNT + op as usize;
+            self.spans[index]
                 .get_or_insert_default()
                 .record(latency, bytes);
         }
@@ -135,8 +135,8 @@ impl<'a> PhaseLedger<'a> {
 
     /// Records a command of `job` that failed.
     pub fn count_error(&mut self, job: u32, op: Op) {
-        let at = job as usize * Op::COUNT + op as usize;
-        self.spans[at].get_or_insert_default().errors += 1;
+        let index = job as usize * Op::COUNT + op as usize;
+        self.spans[index].get_or_insert_default().errors += 1;
     }
 
     /// Whether `job` has reached the end of its time, cool-down included.
@@ -156,13 +156,13 @@ impl<'a> PhaseLedger<'a> {
         now: Nanos,
         target: &mut T,
     ) -> Result<(), LabError> {
-        let at = job as usize;
-        self.jobs[at].lanes -= 1;
-        if self.jobs[at].lanes > 0 || self.jobs[at].state == CountingState::Over {
+        let index = job as usize;
+        self.jobs[index].lanes -= 1;
+        if self.jobs[index].lanes > 0 || self.jobs[index].state == CountingState::Over {
             return Ok(());
         }
-        self.fold(at);
-        let job = &mut self.jobs[at];
+        self.fold(index);
+        let job = &mut self.jobs[index];
         if job.state == CountingState::Counted {
             job.to = now;
             job.totals.length = now.saturating_sub(job.from);
@@ -176,14 +176,14 @@ impl<'a> PhaseLedger<'a> {
     /// Handles every boundary up to `now`.
     pub fn pass<T: Target>(&mut self, now: Nanos, target: &mut T) -> Result<(), LabError> {
         while self.boundary <= now {
-            let at = self.boundary;
+            let time = self.boundary;
             for job in 0..self.jobs.len() {
-                self.advance(job, at, target);
+                self.advance(job, time, target);
             }
-            if self.series_open && at >= self.row.end {
-                self.end_row(at, target)?;
+            if self.series_open && time >= self.row.end {
+                self.end_row(time, target)?;
             }
-            self.close_series_if_done(at, target)?;
+            self.close_series_if_done(time, target)?;
             self.find_boundary();
         }
         Ok(())
@@ -223,16 +223,19 @@ impl<'a> PhaseLedger<'a> {
 
     /// Ends the jobs whose rate is steady, at the end of a second of `length_s`.
     #[cold]
-    fn judge(&mut self, at: Nanos, length_s: f64) {
+    fn judge(&mut self, time: Nanos, length_s: f64) {
         let mut criteria = std::mem::take(&mut self.criteria);
         for criterion in &mut criteria {
             let jobs = criterion.jobs.iter().map(|job| &self.jobs[*job]);
             let ops = jobs.clone().flat_map(|job| &job.totals.ops);
             let count = ops.clone().map(|op| op.count).sum();
             let bytes = ops.map(|op| op.bytes).sum();
-            let from = jobs.map(|job| job.from).max().unwrap_or(at);
-            if criterion.second(at.saturating_sub(from), length_s, count, bytes) {
-                criterion.jobs.iter().for_each(|job| self.finish(*job, at));
+            let from = jobs.map(|job| job.from).max().unwrap_or(time);
+            if criterion.second(time.saturating_sub(from), length_s, count, bytes) {
+                criterion
+                    .jobs
+                    .iter()
+                    .for_each(|job| self.finish(*job, time));
             }
         }
         self.criteria = criteria;
@@ -246,18 +249,19 @@ impl<'a> PhaseLedger<'a> {
             .map(|job| job.uncounted + job.totals.ops.iter().map(|op| op.count).sum::<u64>())
             .sum();
         let agree = counted == self.recorded && self.rows_sum == self.recorded;
-        let what = format!(
+        let counts = format!(
             "{} commands recorded, {} in the seconds, {counted} in the jobs",
             self.recorded, self.rows_sum
         );
         let name = format!("phase {}: seconds and jobs add up", self.phase);
-        let failure = (!agree).then_some(what);
+        let failure = (!agree).then_some(counts);
         record.checks.push(SelfCheck { name, failure });
-        let kept = self.jobs.iter().flat_map(|job| &job.totals.ops);
-        let whole = kept.clone().all(|op| op.latencies.len() == op.count);
+        let ops = self.jobs.iter().flat_map(|job| &job.totals.ops);
+        let whole = ops.clone().all(|op| op.latencies.len() == op.count);
         let name = format!("phase {}: histograms are complete", self.phase);
-        let what = String::from("a histogram holds another number of latencies than were counted");
-        let failure = (!whole).then_some(what);
+        let mismatch =
+            String::from("a histogram holds another number of latencies than were counted");
+        let failure = (!whole).then_some(mismatch);
         record.checks.push(SelfCheck { name, failure });
         let notes = self.criteria.iter().map(Criterion::note);
         record.notes.extend(notes);
@@ -268,25 +272,25 @@ impl<'a> PhaseLedger<'a> {
             .extend(self.jobs.into_iter().map(|job| job.totals));
     }
 
-    /// Lets `job` pass from one state to the next at `at`.
-    fn advance<T: Target>(&mut self, job: usize, at: Nanos, target: &mut T) {
-        if self.jobs[job].next_change() > at {
+    /// Moves `job` from one state to the next at `time`.
+    fn advance<T: Target>(&mut self, job: usize, time: Nanos, target: &mut T) {
+        if self.jobs[job].next_change() > time {
             return;
         }
         self.fold(job);
         let job = &mut self.jobs[job];
-        if job.state == CountingState::Ramp && job.from <= at {
+        if job.state == CountingState::Ramp && job.from <= time {
             job.state = CountingState::Counted;
             if !self.counting_began {
                 self.counting_began = true;
                 self.counters.before = target.counters();
             }
         }
-        if job.state == CountingState::Counted && job.to <= at {
+        if job.state == CountingState::Counted && job.to <= time {
             job.state = CountingState::CoolDown;
             job.totals.length = job.to.saturating_sub(job.from);
         }
-        if job.state == CountingState::CoolDown && job.quit <= at {
+        if job.state == CountingState::CoolDown && job.quit <= time {
             job.state = CountingState::Over;
         }
     }
@@ -320,7 +324,7 @@ impl<'a> PhaseLedger<'a> {
 
     fn close_series_if_done<T: Target>(
         &mut self,
-        at: Nanos,
+        time: Nanos,
         target: &mut T,
     ) -> Result<(), LabError> {
         let live =
@@ -328,8 +332,8 @@ impl<'a> PhaseLedger<'a> {
         if !self.series_open || self.jobs.iter().any(live) {
             return Ok(());
         }
-        if at > self.row.start {
-            self.end_row(at, target)?;
+        if time > self.row.start {
+            self.end_row(time, target)?;
         } else {
             (0..self.jobs.len()).for_each(|job| self.fold(job));
             // An instant without length has no row; its commands still must not get lost.
@@ -343,12 +347,12 @@ impl<'a> PhaseLedger<'a> {
         Ok(())
     }
 
-    /// Writes down the row that ends at `at` and begins the next.
-    fn end_row<T: Target>(&mut self, at: Nanos, target: &mut T) -> Result<(), LabError> {
-        let length_s = at.saturating_sub(self.row.start).as_secs_f64();
+    /// Records the row that ends at `time` and begins the next.
+    fn end_row<T: Target>(&mut self, time: Nanos, target: &mut T) -> Result<(), LabError> {
+        let length_s = time.saturating_sub(self.row.start).as_secs_f64();
         for job in 0..self.jobs.len() {
             self.fold(job);
-            self.jobs[job].sample_iops(self.row.start, at);
+            self.jobs[job].sample_iops(self.row.start, time);
         }
         let counters = target.counters();
         let rise = |after: Option<u64>, before: Option<u64>| Some(after?.saturating_sub(before?));
@@ -375,10 +379,10 @@ impl<'a> PhaseLedger<'a> {
                 self.rows_sum += count;
             }
         }
-        let told = self.observer.second(&second, &row.latencies);
+        let observed = self.observer.second(&second, &row.latencies);
         row.counters = counters;
-        row.start = at;
-        row.end = Nanos(row.end.0.max(at.0) + SECOND);
+        row.start = time;
+        row.end = Nanos(row.end.0.max(time.0) + SECOND);
         row.t_s += 1;
         for (sums, latencies) in row.sums.iter_mut().zip(&mut row.latencies) {
             if sums.0 > 0 {
@@ -388,9 +392,9 @@ impl<'a> PhaseLedger<'a> {
         }
         self.seconds.push(second);
         if !self.criteria.is_empty() {
-            self.judge(at, length_s);
+            self.judge(time, length_s);
         }
-        told
+        observed
     }
 
     fn find_boundary(&mut self) {
@@ -441,7 +445,7 @@ impl LedgerJob {
     }
 
     /// One IOPS sample per kind of command over the part of the row in which this job was
-    /// counted. Less than half a second is too little, unless it is all there is.
+    /// counted. Less than half a second is too short, unless the job was counted no longer.
     fn sample_iops(&mut self, start: Nanos, end: Nanos) {
         let counts = std::mem::take(&mut self.row_counts);
         let counted = end.min(self.to).saturating_sub(start.max(self.from));

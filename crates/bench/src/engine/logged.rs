@@ -1,7 +1,7 @@
 //! Commands one by one, for jobs that want a log of them.
 //!
-//! A phase with such a job runs on the target wrapped in [`LoggedTarget`], which notes what goes in and
-//! comes out by tag; the loop of other phases knows nothing of it and pays nothing. The
+//! A phase with such a job runs on the target wrapped in [`LoggedTarget`], which records
+//! submissions and completions by tag; other phases run without the wrapper and its cost. The
 //! observer gets the commands of a second with that second.
 
 use super::lane::Lane;
@@ -23,7 +23,7 @@ struct CompletedEntry {
     command: Command,
     tag: u32,
     submitted: Nanos,
-    done: Nanos,
+    completed: Nanos,
 }
 
 type SharedCommandLog = Rc<RefCell<Vec<CompletedEntry>>>;
@@ -31,7 +31,7 @@ type SharedCommandLog = Rc<RefCell<Vec<CompletedEntry>>>;
 /// Job and copy of a tag, and the time in which the job counts; `None`: not logged.
 type TagOwner = Option<(u32, u32, Nanos, Nanos)>;
 
-/// Runs a phase and logs the commands of the jobs that want it. Whether other phases follow it.
+/// Runs a phase and logs the commands of jobs that ask for it. Returns whether others follow.
 pub(super) fn run<T: Target>(
     number: usize,
     phase: &PlanPhase,
@@ -93,14 +93,14 @@ impl CommandLogObserver<'_> {
         let entries = std::mem::take(&mut *self.log.borrow_mut());
         let counted = entries.iter().filter_map(|entry| {
             let (job, copy, from, to) = self.owners[entry.tag as usize]?;
-            let counts = (from..to).contains(&entry.done);
+            let counts = (from..to).contains(&entry.completed);
             counts.then(|| LoggedCommand {
                 phase: self.phase,
                 job,
                 copy,
                 command: entry.command,
-                at: entry.done.saturating_sub(from),
-                latency: entry.done.saturating_sub(entry.submitted),
+                at: entry.completed.saturating_sub(from),
+                latency: entry.completed.saturating_sub(entry.submitted),
             })
         });
         let commands: Vec<LoggedCommand> = counted.collect();
@@ -115,7 +115,7 @@ impl Observer for CommandLogObserver<'_> {
     }
 }
 
-/// A target whose commands are noted.
+/// A target whose commands are recorded.
 struct LoggedTarget<'a, T: Target> {
     target: &'a mut T,
     under_way: Vec<Command>,
@@ -143,18 +143,20 @@ impl<T: Target> Target for LoggedTarget<'_, T> {
     fn reap(
         &mut self,
         until: Option<Nanos>,
-        done: &mut Vec<TargetCompletion>,
+        completions: &mut Vec<TargetCompletion>,
     ) -> Result<(), LabError> {
-        let before = done.len();
-        let outcome = self.target.reap(until, done);
-        let good = done[before..].iter().filter(|done| done.errno == 0);
-        let entries = good.filter_map(|done| {
-            let command = *self.under_way.get(done.tag as usize)?;
+        let before = completions.len();
+        let outcome = self.target.reap(until, completions);
+        let good = completions[before..]
+            .iter()
+            .filter(|completion| completion.errno == 0);
+        let entries = good.filter_map(|completion| {
+            let command = *self.under_way.get(completion.tag as usize)?;
             Some(CompletedEntry {
                 command,
-                tag: done.tag,
-                submitted: done.submitted,
-                done: done.done,
+                tag: completion.tag,
+                submitted: completion.submitted,
+                completed: completion.done,
             })
         });
         self.log.borrow_mut().extend(entries);

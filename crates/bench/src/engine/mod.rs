@@ -1,9 +1,9 @@
 //! The engine: keeps commands outstanding on a target or on modelled drives, and records.
 //!
 //! * [`run`] carries out a plan on any target, real or modelled. A *lane* is one copy of one job
-//!   with its stream; the *ledger* counts per second and per job; [`PhaseEngine`](phase) moves commands
-//!   between lanes and target. One thread; the loop is monomorphised per target. Its own cost on
-//!   one core, stream included, is some tens of nanoseconds per command
+//!   with its stream; the *ledger* counts per second and per job; [`PhaseEngine`](phase) moves
+//!   commands between lanes and target. One thread; the loop is monomorphised per target. Its own
+//!   cost on one core, stream included, is some tens of nanoseconds per command
 //!   (`benches/against_fio.py`).
 //! * [`Devices`] keeps one or several modelled drives busy for hosts whose next command depends on
 //!   what has completed: lives, host models, experiments.

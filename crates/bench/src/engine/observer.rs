@@ -1,4 +1,4 @@
-//! Who sees a run as it happens.
+//! Observers of a run as it happens.
 
 use crate::record::Second;
 use ssdlab_base::LabError;
@@ -40,7 +40,7 @@ pub trait Observer {
     }
 }
 
-/// An observer that looks away.
+/// An observer that ignores everything.
 pub struct Unobserved;
 
 impl Observer for Unobserved {

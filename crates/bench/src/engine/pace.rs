@@ -35,14 +35,14 @@ impl Schedule {
 
     /// Time since the lane's start at which the next command is due.
     fn due(&self) -> Nanos {
-        let at = |issued: u64, rate: u64| {
+        let due_ns = |issued: u64, rate: u64| {
             if rate == 0 {
                 0
             } else {
                 u128::from(issued) * 1_000_000_000 / u128::from(rate)
             }
         };
-        let ns = at(self.bytes, self.bytes_per_s).max(at(self.count, self.per_s));
+        let ns = due_ns(self.bytes, self.bytes_per_s).max(due_ns(self.count, self.per_s));
         Nanos(u64::try_from(ns).unwrap_or(u64::MAX))
     }
 }
@@ -92,7 +92,7 @@ pub(super) struct LateCommands {
     pub most: Nanos,
 }
 
-/// What leaves later than this after its time is counted: less is the host's own timer.
+/// Commands that leave later than this are counted as late: less is the host's own timer.
 pub(super) const LATE_FROM: Nanos = Nanos::from_millis(1);
 
 impl LanePace {
@@ -128,7 +128,7 @@ impl LanePace {
         })
     }
 
-    /// No limits, but what is said of each command: see [`LanePace::next_due`] and
+    /// No limits but those set for each command: see [`LanePace::next_due`] and
     /// [`LanePace::next_waits`].
     pub fn scheduled() -> LanePace {
         LanePace {
@@ -158,7 +158,7 @@ impl LanePace {
         self.due = due;
     }
 
-    /// What left late.
+    /// Commands that left late.
     pub fn late(&self) -> LateCommands {
         self.late
     }

@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A real target is never waited for longer than this at a time, so that a stop is seen.
 const WAIT_MAX: Nanos = Nanos::from_millis(200);
-/// A command outstanding for this long after the end is taken for lost.
+/// A command outstanding for this long after the end counts as lost.
 const DRAIN_MAX: Nanos = Nanos::from_secs(120);
 /// Number of failed commands in a row that ends a run whose errors are otherwise only counted.
 const FAILURES_MAX: u32 = 100;
@@ -79,9 +79,9 @@ pub(super) struct PhaseEngine<'a, T: Target> {
     round_before: u32,
     flows: Flows,
     pools: Pools,
-    /// By job: whom its end ends.
+    /// By job: its group, and the jobs that stop when it exits.
     exits: Vec<(u32, Option<ExitScope>)>,
-    /// By job: blocks that hold something else end nothing.
+    /// By job: a block that fails verification does not end the run.
     go_on: Vec<bool>,
     /// The phases after this one do not run.
     ends_all: bool,
@@ -139,11 +139,11 @@ impl<'a, T: Target> PhaseEngine<'a, T> {
         }
     }
 
-    /// Runs the phase to its end and writes it into `record`. Whether others follow it.
+    /// Runs the phase to its end and writes it into `record`. Returns whether others follow it.
     pub fn run(mut self, record: &mut RunRecord) -> bool {
         let outcome = self.work();
-        let now = self.target.now();
-        let stopped = self.ledger.stop(now, self.target);
+        let time = self.target.now();
+        let stopped = self.ledger.stop(time, self.target);
         let drained = self.drain();
         record.ending = match outcome.and_then(|ending| {
             stopped?;
@@ -163,15 +163,15 @@ impl<'a, T: Target> PhaseEngine<'a, T> {
 
     /// Until every job is over or the user stops.
     fn work(&mut self) -> Result<RunEnding, LabError> {
-        let now = self.target.now();
-        self.ledger.pass(now, self.target)?;
+        let time = self.target.now();
+        self.ledger.pass(time, self.target)?;
         for lane in 0..self.lanes.len() {
             if let Some(pace) = &mut self.lanes[lane].pace {
-                pace.begin(now);
+                pace.begin(time);
             }
-            self.issue(lane, now)?;
+            self.issue(lane, time)?;
         }
-        let mut done = Vec::with_capacity(self.slots.len());
+        let mut completions = Vec::with_capacity(self.slots.len());
         while !self.ledger.all_over() {
             if self.stop.load(Ordering::Relaxed) {
                 return Ok(RunEnding::Interrupted);
@@ -182,20 +182,20 @@ impl<'a, T: Target> PhaseEngine<'a, T> {
             if let Some(Reverse((due, _))) = self.waiting.peek() {
                 until = until.min(*due);
             }
-            self.target.reap(Some(until), &mut done)?;
-            for finished in &done {
+            self.target.reap(Some(until), &mut completions)?;
+            for finished in &completions {
                 self.complete(finished, true)?;
             }
-            let now = match done.last() {
+            let time = match completions.last() {
                 Some(last) => last.done,
                 None => self.target.now(),
             };
-            done.clear();
-            if now >= self.ledger.boundary {
-                self.pass(now)?;
+            completions.clear();
+            if time >= self.ledger.boundary {
+                self.pass(time)?;
             }
             if !self.waiting.is_empty() {
-                self.wake(now)?;
+                self.wake(time)?;
             }
         }
         Ok(RunEnding::Complete)
@@ -204,21 +204,21 @@ impl<'a, T: Target> PhaseEngine<'a, T> {
     /// The target is about to be entered: what was submitted is under way from now on.
     #[inline]
     fn enter(&mut self) -> Nanos {
-        let now = self.target.now();
+        let time = self.target.now();
         let little = &mut self.little;
-        little.advance(now);
+        little.advance(time);
         little.fresh = 0;
-        little.entered = now;
+        little.entered = time;
         little.entries += 1;
         self.round_before = self.round;
         self.round = self.round.wrapping_add(1).max(1);
-        now
+        time
     }
 
     /// One command is done: count it and, if `refill`, let its lane issue the next.
     #[inline]
-    fn complete(&mut self, done: &TargetCompletion, refill: bool) -> Result<(), LabError> {
-        let slot = self.slots.get_mut(done.tag as usize);
+    fn complete(&mut self, completion: &TargetCompletion, refill: bool) -> Result<(), LabError> {
+        let slot = self.slots.get_mut(completion.tag as usize);
         // What was submitted since the target was entered cannot have completed: a second
         // completion of the tag's command before.
         let Some(slot) = slot.filter(|slot| slot.round != 0 && slot.round != self.round) else {
@@ -229,41 +229,41 @@ impl<'a, T: Target> PhaseEngine<'a, T> {
         slot.round = 0;
         let TagSlot { command, lane, .. } = *slot;
         self.completed += 1;
-        let latency = done.done.saturating_sub(done.submitted);
+        let latency = completion.done.saturating_sub(completion.submitted);
         let little = &mut self.little;
-        little.advance(done.done);
+        little.advance(completion.done);
         little.outstanding -= 1;
         little.latency_sum += u128::from(latency.0);
         if handed_over_now {
-            let wait = done.submitted.saturating_sub(little.entered);
+            let wait = completion.submitted.saturating_sub(little.entered);
             little.handing_over += u128::from(wait.0);
         }
-        if done.done >= self.ledger.boundary {
-            self.pass(done.done)?;
+        if completion.done >= self.ledger.boundary {
+            self.pass(completion.done)?;
         }
-        let at = lane as usize;
-        let job = self.lanes[at].job;
-        if done.errno == 0 {
+        let lane_index = lane as usize;
+        let job = self.lanes[lane_index].job;
+        if completion.errno == 0 {
             self.ledger.count(job, command.op, latency, command.len);
             self.failures = 0;
         } else {
-            self.fail(job, &command, done.errno)?;
+            self.fail(job, &command, completion.errno)?;
         }
-        let lane = &mut self.lanes[at];
+        let lane = &mut self.lanes[lane_index];
         lane.outstanding -= 1;
         if lane.pace.is_some() {
-            lane.search(latency, done.done);
+            lane.search(latency, completion.done);
         } else if refill && lane.open && lane.next.is_some() {
             // The common case, written out: no limits, and more to do.
-            return self.submit(at, done.tag);
+            return self.submit(lane_index, completion.tag);
         }
-        let to = self.pools.next(at, &self.lanes);
-        self.lanes[to].idle.push(done.tag);
+        let to = self.pools.next(lane_index, &self.lanes);
+        self.lanes[to].idle.push(completion.tag);
         if refill {
-            self.issue(to, done.done)?;
-            if to != at {
+            self.issue(to, completion.done)?;
+            if to != lane_index {
                 // It may be over.
-                self.issue(at, done.done)?;
+                self.issue(lane_index, completion.done)?;
             }
         }
         Ok(())
@@ -271,8 +271,8 @@ impl<'a, T: Target> PhaseEngine<'a, T> {
 
     /// Hands over the lane's next command and prepares the one after it.
     #[inline]
-    fn submit(&mut self, at: usize, tag: u32) -> Result<(), LabError> {
-        let lane = &mut self.lanes[at];
+    fn submit(&mut self, lane_index: usize, tag: u32) -> Result<(), LabError> {
+        let lane = &mut self.lanes[lane_index];
         let Some(command) = lane.next else {
             return Ok(());
         };
@@ -280,7 +280,7 @@ impl<'a, T: Target> PhaseEngine<'a, T> {
         let slot = &mut self.slots[tag as usize];
         *slot = TagSlot {
             command,
-            lane: at as u32,
+            lane: lane_index as u32,
             round: self.round,
         };
         self.little.outstanding += 1;
@@ -294,10 +294,10 @@ impl<'a, T: Target> PhaseEngine<'a, T> {
     }
 
     /// Issues what the lane may issue at `now`, and what lanes of its flow may then.
-    fn issue(&mut self, at: usize, now: Nanos) -> Result<(), LabError> {
+    fn issue(&mut self, lane_index: usize, now: Nanos) -> Result<(), LabError> {
         let before = self.submitted;
-        self.issue_alone(at, now)?;
-        let mut issued = self.submitted != before || !self.lanes[at].open;
+        self.issue_alone(lane_index, now)?;
+        let mut issued = self.submitted != before || !self.lanes[lane_index].open;
         while issued && !self.flows.held.is_empty() {
             let before = self.submitted;
             for lane in std::mem::take(&mut self.flows.held) {
@@ -308,9 +308,9 @@ impl<'a, T: Target> PhaseEngine<'a, T> {
         Ok(())
     }
 
-    fn issue_alone(&mut self, at: usize, now: Nanos) -> Result<(), LabError> {
+    fn issue_alone(&mut self, lane_index: usize, now: Nanos) -> Result<(), LabError> {
         loop {
-            let lane = &mut self.lanes[at];
+            let lane = &mut self.lanes[lane_index];
             if !lane.open {
                 return Ok(());
             }
@@ -321,7 +321,7 @@ impl<'a, T: Target> PhaseEngine<'a, T> {
                 if lane.outstanding == 0 {
                     lane.open = false;
                     let job = lane.job;
-                    self.flows.leave(at);
+                    self.flows.leave(lane_index);
                     self.ledger.lane_over(job, now, self.target)?;
                     return self.over(job, now);
                 }
@@ -331,29 +331,29 @@ impl<'a, T: Target> PhaseEngine<'a, T> {
                 return Ok(());
             }
             if let Some(pace) = &mut lane.pace {
-                if self.flows.holds(at) {
+                if self.flows.holds(lane_index) {
                     return Ok(());
                 }
                 match pace.leave(&next, now, lane.outstanding) {
                     IssueDecision::Now => {
                         pace.issued(&next);
-                        self.flows.issued(at);
+                        self.flows.issued(lane_index);
                     }
                     IssueDecision::At(due) => {
                         lane.waiting = true;
-                        self.waiting.push(Reverse((due, at as u32)));
+                        self.waiting.push(Reverse((due, lane_index as u32)));
                         return Ok(());
                     }
                     IssueDecision::WhenIdle => return Ok(()),
                 }
             }
             if let Some(tag) = lane.idle.pop() {
-                self.submit(at, tag)?;
+                self.submit(lane_index, tag)?;
             }
         }
     }
 
-    /// Lets lanes issue whose time has come.
+    /// Issues for lanes whose time has come.
     fn wake(&mut self, now: Nanos) -> Result<(), LabError> {
         while let Some(&Reverse((due, lane))) = self.waiting.peek() {
             if due > now {
@@ -370,12 +370,12 @@ impl<'a, T: Target> PhaseEngine<'a, T> {
     #[cold]
     fn pass(&mut self, now: Nanos) -> Result<(), LabError> {
         self.ledger.pass(now, self.target)?;
-        for at in 0..self.lanes.len() {
-            let lane = &mut self.lanes[at];
+        for lane_index in 0..self.lanes.len() {
+            let lane = &mut self.lanes[lane_index];
             if lane.open && self.ledger.quit(lane.job) {
                 lane.open = false;
                 let job = lane.job;
-                self.flows.leave(at);
+                self.flows.leave(lane_index);
                 self.over(job, now)?;
             }
         }
@@ -394,18 +394,18 @@ impl<'a, T: Target> PhaseEngine<'a, T> {
         };
         self.exits[job as usize].1 = None;
         self.ends_all |= exit == ExitScope::All;
-        for other in 0..self.exits.len() {
-            if exit != ExitScope::Group || self.exits[other].0 == group {
-                self.ledger.end(other, now, self.target)?;
+        for member in 0..self.exits.len() {
+            if exit != ExitScope::Group || self.exits[member].0 == group {
+                self.ledger.end(member, now, self.target)?;
             }
         }
-        for at in 0..self.lanes.len() {
-            let lane = &mut self.lanes[at];
+        for lane_index in 0..self.lanes.len() {
+            let lane = &mut self.lanes[lane_index];
             if lane.open && self.ledger.quit(lane.job) {
                 lane.open = false;
                 let ended = lane.job;
-                self.flows.leave(at);
-                // It may take others with it.
+                self.flows.leave(lane_index);
+                // It may end other jobs, too.
                 self.over(ended, now)?;
             }
         }
@@ -446,11 +446,11 @@ impl<'a, T: Target> PhaseEngine<'a, T> {
 
     /// Waits for everything outstanding; nothing of it counts.
     fn drain(&mut self) -> Result<(), LabError> {
-        let mut done = Vec::new();
+        let mut completions = Vec::new();
         let give_up = self.target.now().saturating_add(DRAIN_MAX);
         while self.little.outstanding > 0 {
-            let now = self.enter();
-            if now >= give_up {
+            let time = self.enter();
+            if time >= give_up {
                 let message = format!(
                     "{}: {} commands have not completed {DRAIN_MAX} after the end",
                     self.target.facts().name,
@@ -458,9 +458,9 @@ impl<'a, T: Target> PhaseEngine<'a, T> {
                 );
                 return Err(LabError::refused(message, "see the kernel log (dmesg)"));
             }
-            let until = now.saturating_add(WAIT_MAX).min(give_up);
-            self.target.reap(Some(until), &mut done)?;
-            for finished in done.drain(..) {
+            let until = time.saturating_add(WAIT_MAX).min(give_up);
+            self.target.reap(Some(until), &mut completions)?;
+            for finished in completions.drain(..) {
                 self.complete(&finished, false)?;
             }
         }
@@ -469,12 +469,12 @@ impl<'a, T: Target> PhaseEngine<'a, T> {
 
     fn check(&self, record: &mut RunRecord) {
         let once = self.strays == 0 && self.submitted == self.completed;
-        let what = format!(
+        let counts = format!(
             "{} submitted, {} completed, {} completions of nothing under way",
             self.submitted, self.completed, self.strays
         );
         let name = format!("phase {}: every command completed once", self.phase);
-        let failure = (!once).then_some(what);
+        let failure = (!once).then_some(counts);
         record.checks.push(SelfCheck { name, failure });
         let name = format!("phase {}: Little's law", self.phase);
         let failure = self.little.contradiction(self.submitted, self.wait_max);
@@ -482,7 +482,7 @@ impl<'a, T: Target> PhaseEngine<'a, T> {
     }
 }
 
-/// Group of a job, and whom its end ends.
+/// Group of a job, and the jobs that stop when it exits.
 fn exit_of(job: &JobSpec) -> (u32, Option<ExitScope>) {
     (job.ties.group, job.ties.exit)
 }
@@ -509,7 +509,7 @@ impl LittleCheck {
     ///
     /// In virtual time the integral is exact but for the order of simultaneous events. On a real
     /// clock a command's hand-over and its entry here are two readings, some tens of ns apart and
-    /// more when the thread is preempted between them: what is known of it is taken off.
+    /// more when the thread is preempted between them: the known part of that is subtracted.
     fn contradiction(&self, commands: u64, wait_max: Nanos) -> Option<String> {
         let slack = if wait_max == Nanos::MAX {
             self.latency_sum / 1000

@@ -46,28 +46,28 @@ impl Pools {
             }
         }
         let dealt: Vec<(usize, Vec<u32>)> = (0..lanes.len())
-            .filter(|at| pools.of_lane[*at].is_some())
-            .map(|at| (at, std::mem::take(&mut lanes[at].idle)))
+            .filter(|lane| pools.of_lane[*lane].is_some())
+            .map(|lane| (lane, std::mem::take(&mut lanes[lane].idle)))
             .collect();
-        for (at, tags) in dealt {
+        for (lane, tags) in dealt {
             for tag in tags {
-                let to = pools.next(at, lanes);
+                let to = pools.next(lane, lanes);
                 lanes[to].idle.push(tag);
             }
         }
         pools
     }
 
-    /// The lane that gets the tag of a command of lane `at` that has completed.
-    pub fn next(&mut self, at: usize, lanes: &[Lane]) -> usize {
-        let Some(Some(pool)) = self.of_lane.get(at) else {
-            return at;
+    /// The lane that gets the tag of a completed command of `lane`.
+    pub fn next(&mut self, lane: usize, lanes: &[Lane]) -> usize {
+        let Some(Some(pool)) = self.of_lane.get(lane) else {
+            return lane;
         };
         let pool = &mut self.pools[*pool];
         let ready = |lane: &&usize| lanes[**lane].open && lanes[**lane].next.is_some();
         let count = pool.lanes.iter().filter(ready).count() as u64;
         if count == 0 {
-            return at;
+            return lane;
         }
         let drawn = pool.rng.below(count) as usize;
         pool.lanes
@@ -75,6 +75,6 @@ impl Pools {
             .filter(ready)
             .nth(drawn)
             .copied()
-            .unwrap_or(at)
+            .unwrap_or(lane)
     }
 }

@@ -30,7 +30,7 @@ pub(super) struct DepthSearch {
 pub(super) enum DepthSearchOutcome {
     /// This depth keeps the limit.
     Found(u32),
-    /// Not even a depth of 1 does.
+    /// Even a depth of 1 misses the limit.
     None,
 }
 
@@ -65,7 +65,7 @@ impl DepthSearch {
         self.outcome
     }
 
-    /// What there is to say of it.
+    /// The outcome, for the reader of the result.
     pub fn note(&self) -> String {
         let limit = self.target.limit;
         match self.outcome {
@@ -98,8 +98,8 @@ impl DepthSearch {
             return;
         }
         let (_, count, late) = self.window;
-        let kept = 100.0 * (count - late) as f64 / count as f64;
-        if kept >= self.target.percentile {
+        let met_pct = 100.0 * (count - late) as f64 / count as f64;
+        if met_pct >= self.target.percentile {
             self.up(now);
         } else {
             self.down(now);

@@ -47,11 +47,11 @@ impl Criterion {
     }
 
     /// A second ended, `since` the jobs began to be counted, after which they have transferred
-    /// `count` commands and `bytes`. Whether the rate is steady now, for the first time.
+    /// `count` commands and `bytes`. Returns whether the rate is steady now, for the first time.
     pub fn second(&mut self, since: Nanos, length_s: f64, count: u64, bytes: u64) -> bool {
-        let all = if self.spec.bandwidth { bytes } else { count };
-        let rate = (all - self.counted) as f64 / length_s;
-        self.counted = all;
+        let total = if self.spec.bandwidth { bytes } else { count };
+        let rate = (total - self.counted) as f64 / length_s;
+        self.counted = total;
         if self.reached || since <= self.spec.ramp || length_s < 0.5 {
             return false;
         }
@@ -78,9 +78,9 @@ impl Criterion {
         self.reached
     }
 
-    /// What there is to say of it.
+    /// The outcome, for the reader of the result.
     pub fn note(&self) -> String {
-        let what = match (self.spec.bandwidth, self.spec.slope) {
+        let measure = match (self.spec.bandwidth, self.spec.slope) {
             (false, false) => "iops",
             (false, true) => "iops_slope",
             (true, false) => "bw",
@@ -92,7 +92,7 @@ impl Criterion {
         } else {
             "was not reached"
         };
-        format!("steadystate={what}:{}{unit} {how}", self.spec.limit)
+        format!("steadystate={measure}:{}{unit} {how}", self.spec.limit)
     }
 }
 
@@ -100,8 +100,8 @@ impl Criterion {
 fn slope(rates: &VecDeque<f64>, mean: f64) -> f64 {
     let middle = (rates.len() - 1) as f64 / 2.0;
     let (mut over, mut under) = (0.0, 0.0);
-    for (at, rate) in rates.iter().enumerate() {
-        let x = at as f64 - middle;
+    for (index, rate) in rates.iter().enumerate() {
+        let x = index as f64 - middle;
         over += x * (rate - mean);
         under += x * x;
     }

@@ -11,7 +11,7 @@ use ssdlab_ssd::Op;
 pub struct DiskspdMachine {
     /// Host name; may be empty.
     pub name: String,
-    /// When the run was made, as it shall be shown.
+    /// Time of the run, in the format to show.
     pub run_time: String,
     /// Logical processors, at least 1.
     pub processors: u32,
@@ -84,20 +84,21 @@ impl SpanJob<'_> {
 
     /// IOPS per second of reads, writes and both.
     pub fn iops(&self) -> [Vec<f64>; 3] {
-        let of = |op: Op| &self.record.iops_samples[op as usize];
-        let (reads, writes) = (of(Op::Read), of(Op::Write));
-        let at = |values: &[f64], i: usize| values.get(i).copied().unwrap_or(0.0);
-        let both = (0..reads.len().max(writes.len())).map(|i| at(reads, i) + at(writes, i));
-        let both = both.collect();
+        let samples = |op: Op| &self.record.iops_samples[op as usize];
+        let (reads, writes) = (samples(Op::Read), samples(Op::Write));
+        let value_at = |values: &[f64], i: usize| values.get(i).copied().unwrap_or(0.0);
+        let sums =
+            (0..reads.len().max(writes.len())).map(|i| value_at(reads, i) + value_at(writes, i));
+        let combined = sums.collect();
         // DISKSPD has no buckets for what never happened.
         let used = |op: Op| {
             if self.record.ops[op as usize].count > 0 {
-                of(op).clone()
+                samples(op).clone()
             } else {
                 Vec::new()
             }
         };
-        [used(Op::Read), used(Op::Write), both]
+        [used(Op::Read), used(Op::Write), combined]
     }
 }
 
@@ -106,8 +107,8 @@ impl DiskspdSpan<'_> {
     pub fn totals(&self) -> [OpStats; 3] {
         let reads = latency::merged(self.jobs.iter().map(SpanJob::reads));
         let writes = latency::merged(self.jobs.iter().map(SpanJob::writes));
-        let both = latency::merged([&reads, &writes]);
-        [reads, writes, both]
+        let combined = latency::merged([&reads, &writes]);
+        [reads, writes, combined]
     }
 
     /// IOPS per second of reads, writes and both, all jobs together.
@@ -124,11 +125,11 @@ impl DiskspdSpan<'_> {
                 .any(|job| job.record.ops[op as usize].count > 0)
         };
         let (reads, writes) = (rate(Op::Read), rate(Op::Write));
-        let both = reads.iter().zip(&writes).map(|(r, w)| r + w).collect();
+        let combined = reads.iter().zip(&writes).map(|(r, w)| r + w).collect();
         [
             if used(Op::Read) { reads } else { Vec::new() },
             if used(Op::Write) { writes } else { Vec::new() },
-            both,
+            combined,
         ]
     }
 }

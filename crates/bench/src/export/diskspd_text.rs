@@ -116,14 +116,14 @@ fn percentiles(text: &mut Text, totals: &[OpStats; 3]) {
     text.line(format_args!(
         "----------------------------------------------"
     ));
-    let mut row = |name: &str, of: &dyn Fn(&OpStats) -> u64| {
+    let mut row = |name: &str, value: &dyn Fn(&OpStats) -> u64| {
         let cell = |stats: &OpStats| match stats.count {
             0 => "N/A".to_string(),
-            _ => format!("{:.3}", of(stats) as f64 / 1e6),
+            _ => format!("{:.3}", value(stats) as f64 / 1e6),
         };
-        let [reads, writes, both] = totals.each_ref().map(cell);
+        let [reads, writes, combined] = totals.each_ref().map(cell);
         text.line(format_args!(
-            "{name:>7} | {reads:>10} | {writes:>10} | {both:>10}"
+            "{name:>7} | {reads:>10} | {writes:>10} | {combined:>10}"
         ));
     };
     row("min", &shortest_ns);

@@ -65,7 +65,8 @@ fn profile(xml: &mut Xml, plan: &WorkloadPlan) {
 
 fn profile_span(xml: &mut Xml, phase: &PlanPhase) {
     let seconds = |time: Nanos| time.0.div_ceil(1_000_000_000);
-    let longest = |of: fn(&JobSpec) -> Nanos| phase.jobs.iter().map(of).max().map_or(0, seconds);
+    let longest =
+        |field: fn(&JobSpec) -> Nanos| phase.jobs.iter().map(field).max().map_or(0, seconds);
     xml.text("CompletionRoutines", false);
     xml.text("MeasureLatency", true);
     xml.text("CalculateIopsStdDev", true);
@@ -185,12 +186,12 @@ fn latencies(xml: &mut Xml, totals: &[OpStats; 3]) {
                 xml.text(deviation, ms(standard_deviation_ns(stats)));
             }
         }
-        let mut bucket = |percentile: &str, of: &dyn Fn(&OpStats) -> u64| {
+        let mut bucket = |percentile: &str, value: &dyn Fn(&OpStats) -> u64| {
             xml.inside("Bucket", |xml| {
                 xml.text("Percentile", percentile);
                 for (kind, stats) in KINDS.iter().zip(totals) {
                     if stats.count > 0 {
-                        xml.text(&format!("{kind}Milliseconds"), ms(of(stats) as f64));
+                        xml.text(&format!("{kind}Milliseconds"), ms(value(stats) as f64));
                     }
                 }
             });
@@ -250,16 +251,16 @@ fn iops(
 
 fn target(xml: &mut Xml, job: &SpanJob<'_>, record: &RunRecord) {
     let (reads, writes) = (job.reads(), job.writes());
-    let both = crate::analysis::latency::merged([reads, writes]);
+    let combined = crate::analysis::latency::merged([reads, writes]);
     xml.text("Path", job.path());
-    xml.text("BytesCount", both.bytes);
+    xml.text("BytesCount", combined.bytes);
     xml.text("FileSize", record.facts.capacity);
-    xml.text("IOCount", both.count);
+    xml.text("IOCount", combined.count);
     xml.text("ReadBytes", reads.bytes);
     xml.text("ReadCount", reads.count);
     xml.text("WriteBytes", writes.bytes);
     xml.text("WriteCount", writes.count);
-    for (kind, stats) in [("Read", reads), ("Write", writes), ("", &both)] {
+    for (kind, stats) in [("Read", reads), ("Write", writes), ("", &combined)] {
         if stats.count > 0 {
             xml.text(
                 &format!("Average{kind}LatencyMilliseconds"),

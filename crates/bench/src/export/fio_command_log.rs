@@ -8,7 +8,7 @@
 //! jobs, from 1. Not written: slat, since commands are handed over together here.
 //! Source: fio 3.33, by its own logs.
 
-use super::fio_log::asked;
+use super::fio_log::requested_logs;
 use crate::engine::LoggedCommand;
 use ssdlab_base::LabError;
 use ssdlab_load::plan::{JobSpec, WorkloadPlan};
@@ -24,7 +24,7 @@ type JobCopyKey = (usize, u32, u32);
 /// The logs of a run that have a line for each command.
 #[derive(Debug, Default)]
 pub struct CommandLogs {
-    of: BTreeMap<JobCopyKey, Vec<CommandLogFile>>,
+    files: BTreeMap<JobCopyKey, Vec<CommandLogFile>>,
 }
 
 #[derive(Debug)]
@@ -49,8 +49,8 @@ impl CommandLogs {
                 for copy in 0..job.copies {
                     number += 1;
                     if job.log_each {
-                        let of = (phase, position as u32, copy);
-                        logs.of.insert(of, created(job, number, directory)?);
+                        let key = (phase, position as u32, copy);
+                        logs.files.insert(key, created(job, number, directory)?);
                     }
                 }
             }
@@ -64,13 +64,13 @@ impl CommandLogs {
     /// When they cannot be written.
     pub fn append(&mut self, commands: &[LoggedCommand]) -> Result<(), LabError> {
         for logged in commands {
-            let of = (logged.phase, logged.job, logged.copy);
-            for log in self.of.get_mut(&of).into_iter().flatten() {
+            let key = (logged.phase, logged.job, logged.copy);
+            for log in self.files.get_mut(&key).into_iter().flatten() {
                 let written = log.line(logged);
                 written.map_err(|error| LabError::file("writing", &log.path, error))?;
             }
         }
-        for log in self.of.values_mut().flatten() {
+        for log in self.files.values_mut().flatten() {
             let flushed = log.file.flush();
             flushed.map_err(|error| LabError::file("writing", &log.path, error))?;
         }
@@ -79,10 +79,10 @@ impl CommandLogs {
 }
 
 fn created(job: &JobSpec, number: u32, directory: &Path) -> Result<Vec<CommandLogFile>, LabError> {
-    let given = |name: &str| job.options.iter().rfind(|(option, _)| option == name);
-    let offsets = given("log_offset").is_some_and(|(_, value)| value != "0");
-    let kinds =
-        asked(job).flat_map(|(prefix, kinds)| kinds.iter().map(move |kind| (prefix, *kind)));
+    let find_option = |name: &str| job.options.iter().rfind(|(option, _)| option == name);
+    let offsets = find_option("log_offset").is_some_and(|(_, value)| value != "0");
+    let kinds = requested_logs(job)
+        .flat_map(|(prefix, kinds)| kinds.iter().map(move |kind| (prefix, *kind)));
     kinds
         .map(|(prefix, kind)| {
             let path = directory.join(format!("{prefix}_{kind}.{number}.log"));

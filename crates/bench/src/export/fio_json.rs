@@ -66,12 +66,13 @@ pub(super) fn rw(spec: &JobSpec) -> String {
 /// Globals that every job still has as they were written.
 fn shared_options(plan: &WorkloadPlan, globals: &[(String, String)]) -> Value {
     let jobs = || plan.phases.iter().flat_map(|phase| &phase.jobs);
-    let kept = |(name, value): &&(String, String)| {
+    let unchanged = |(name, value): &&(String, String)| {
         jobs().all(|job| job.options.iter().all(|(n, v)| n != name || v == value))
     };
-    let kept = globals.iter().filter(kept);
+    let shared = globals.iter().filter(unchanged);
     Value::Object(
-        kept.map(|(name, value)| (name.clone(), Value::from(value.as_str())))
+        shared
+            .map(|(name, value)| (name.clone(), Value::from(value.as_str())))
             .collect(),
     )
 }
@@ -118,7 +119,7 @@ fn entry(record: &RunRecord, job: &JobRecord, spec: &JobSpec) -> Value {
     let options = job_options(spec);
     let steady_state = options
         .get("steadystate")
-        .map(|asked| steady(record, job.phase, asked));
+        .map(|criterion| steady(record, job.phase, criterion));
     let failed =
         matches!(record.ending, RunEnding::Failed(_)) || job.ops.iter().any(|o| o.errors > 0);
     let runtime_ms = job.length.0 / 1_000_000;
@@ -128,7 +129,7 @@ fn entry(record: &RunRecord, job: &JobRecord, spec: &JobSpec) -> Value {
         &job.ops[Op::Write as usize],
         &job.ops[Op::WriteZeroes as usize],
     ]);
-    let of = |op: Op| {
+    let direction_of = |op: Op| {
         direction(
             &job.ops[op as usize],
             runtime_ms,
@@ -143,9 +144,9 @@ fn entry(record: &RunRecord, job: &JobRecord, spec: &JobSpec) -> Value {
         "eta": 0,
         "elapsed": job.length.0.div_ceil(1_000_000_000),
         "job options": options,
-        "read": of(Op::Read),
+        "read": direction_of(Op::Read),
         "write": direction(&writes, runtime_ms, &job.iops_samples[Op::Write as usize]),
-        "trim": of(Op::Trim),
+        "trim": direction_of(Op::Trim),
         "sync": { "total_ios": flushes.count, "lat_ns": latency(flushes, true) },
         "job_runtime": runtime_ms,
         "usr_cpu": cpu(record.cpu_ns.0),
@@ -316,8 +317,8 @@ fn steady(record: &RunRecord, phase: usize, asked: &Value) -> Value {
         .iter()
         .map(|b| b / 1024.0)
         .collect();
-    let found = steady::steady_state(&iops);
-    let start = found.as_ref().map_or(0, |s| s.window_start);
+    let steady_state = steady::steady_state(&iops);
+    let start = steady_state.as_ref().map_or(0, |s| s.window_start);
     let window = |values: &[f64]| -> Vec<f64> {
         values
             .iter()
@@ -330,10 +331,10 @@ fn steady(record: &RunRecord, phase: usize, asked: &Value) -> Value {
     json!({
         "ss": asked,
         "duration": round_s * steady::WINDOW,
-        "attained": u8::from(found.as_ref().is_some_and(|s| s.attained)),
+        "attained": u8::from(steady_state.as_ref().is_some_and(|s| s.attained)),
         "criterion": "SNIA PTS 2.0.2: range 20%, slope 10% over five rounds",
-        "max_deviation": found.as_ref().map_or(0.0, |s| s.range_share * s.average),
-        "slope": found.as_ref().map_or(0.0, |s| s.slope),
+        "max_deviation": steady_state.as_ref().map_or(0.0, |s| s.range_share * s.average),
+        "slope": steady_state.as_ref().map_or(0.0, |s| s.slope),
         "data": {
             "bw_mean": stats::mean(&kib) as u64,
             "iops_mean": stats::mean(&iops) as u64,

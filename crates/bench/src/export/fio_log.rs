@@ -79,7 +79,7 @@ pub fn asked_logs(plan: &WorkloadPlan, record: &RunRecord) -> Vec<LogFile> {
             && job.copies == 1
             && !job.log_each
         {
-            for (prefix, columns) in asked(job) {
+            for (prefix, columns) in requested_logs(job) {
                 logs.extend(fio_logs(plan, record, phase).into_iter().filter_map(|log| {
                     let column = columns
                         .iter()
@@ -95,7 +95,9 @@ pub fn asked_logs(plan: &WorkloadPlan, record: &RunRecord) -> Vec<LogFile> {
 }
 
 /// The logs that a job asks for: what their names begin with, and their kinds.
-pub(super) fn asked(job: &JobSpec) -> impl Iterator<Item = (&str, &'static [&'static str])> {
+pub(super) fn requested_logs(
+    job: &JobSpec,
+) -> impl Iterator<Item = (&str, &'static [&'static str])> {
     ASKED.into_iter().filter_map(|(option, kinds)| {
         let written = job.options.iter().rfind(|(name, _)| name == option);
         let (_, value) = written?;

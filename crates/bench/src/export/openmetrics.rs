@@ -59,8 +59,8 @@ impl Metrics {
         kind: &'static str,
         help: &'static str,
     ) -> &mut String {
-        let found = self.families.iter().position(|family| family.name == name);
-        let at = found.unwrap_or_else(|| {
+        let known = self.families.iter().position(|family| family.name == name);
+        let index = known.unwrap_or_else(|| {
             self.families.push(MetricFamily {
                 name,
                 kind,
@@ -69,7 +69,7 @@ impl Metrics {
             });
             self.families.len() - 1
         });
-        &mut self.families[at].samples
+        &mut self.families[index].samples
     }
 
     /// The text, with its end marked.

@@ -61,7 +61,7 @@ pub struct OpSecond {
     pub p50_ns: u64,
     /// 99th percentile.
     pub p99_ns: u64,
-    /// 99.9th percentile. `series.csv` does not have it; `histograms.csv` gives it back.
+    /// 99.9th percentile. Not in `series.csv`; recovered from the histograms.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub p999_ns: u64,
     /// Longest.
@@ -78,9 +78,9 @@ fn is_zero(value: &u64) -> bool {
 pub enum RunEnding {
     /// As planned.
     Complete,
-    /// The user stopped it (Ctrl-C); what was measured stands.
+    /// The user stopped it (Ctrl-C); the measurements up to then are valid.
     Interrupted,
-    /// The target failed; what was measured until then stands.
+    /// The target failed; the measurements up to then are valid.
     Failed(String),
 }
 

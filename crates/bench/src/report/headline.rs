@@ -1,33 +1,54 @@
-//! The difference between runs that matters most: found, not fixed.
+//! The largest difference between runs, as a sentence.
 
 use crate::report::{OpTotals, RunReport};
 use ssdlab_ssd::Op;
 use ssdlab_view::units;
 
-/// A difference below this is none.
+/// Ratios below this count as equal.
 const SAME: f64 = 1.05;
 
-/// What a figure is called, commands that it takes, how it is read off the totals, how it is shown.
-type HeadlineFigure = (&'static str, u64, fn(&OpTotals) -> f64, fn(f64) -> String);
+/// A figure that runs are compared by. `count_min`: the fewest commands that it needs.
+struct HeadlineFigure {
+    name: &'static str,
+    count_min: u64,
+    value: fn(&OpTotals) -> f64,
+    show: fn(f64) -> String,
+}
 
-/// In order of preference: one whose ratio is hardly larger does not take the place of an earlier
-/// one.
+/// In order of preference: a later figure replaces an earlier one only with a clearly larger ratio.
 const TIMES: [HeadlineFigure; 3] = [
-    ("median", 10, |t| t.p50_ns as f64, units::time_mean),
-    (
-        "99th percentile",
-        100,
-        |t| t.p99_ns as f64,
-        units::time_mean,
-    ),
-    (
-        "99.9th percentile",
-        1_000,
-        |t| t.p999_ns as f64,
-        units::time_mean,
-    ),
+    HeadlineFigure {
+        name: "median",
+        count_min: 10,
+        value: |totals| totals.p50_ns as f64,
+        show: units::time_mean,
+    },
+    HeadlineFigure {
+        name: "99th percentile",
+        count_min: 100,
+        value: |totals| totals.p99_ns as f64,
+        show: units::time_mean,
+    },
+    HeadlineFigure {
+        name: "99.9th percentile",
+        count_min: 1_000,
+        value: |totals| totals.p999_ns as f64,
+        show: units::time_mean,
+    },
 ];
-const RATE: HeadlineFigure = ("", 10, |t| t.iops(), units::rate);
+const RATE: HeadlineFigure = HeadlineFigure {
+    name: "",
+    count_min: 10,
+    value: |totals| totals.iops(),
+    show: units::rate,
+};
+
+/// One kind of command of a run.
+#[derive(Clone, Copy)]
+struct RunTotals<'a> {
+    run: &'a RunReport,
+    totals: &'a OpTotals,
+}
 
 struct HeadlineDifference {
     ratio: f64,
@@ -40,16 +61,20 @@ struct HeadlineDifference {
 pub fn headline(runs: &[RunReport]) -> Option<String> {
     let (first, others) = runs.split_first()?;
     let mut best: Option<HeadlineDifference> = None;
-    for other in others {
+    for run in others {
         for a in &first.totals {
             let same = |b: &&OpTotals| b.phase == a.phase && b.op == a.op;
-            let Some(b) = other.totals.iter().find(same) else {
+            let Some(b) = run.totals.iter().find(same) else {
                 continue;
             };
-            for found in differences((first, a), (other, b)) {
+            let a = RunTotals {
+                run: first,
+                totals: a,
+            };
+            for candidate in differences(a, RunTotals { run, totals: b }) {
                 let least = best.as_ref().map_or(0.0, |best| best.ratio * SAME);
-                if found.ratio > least {
-                    best = Some(found);
+                if candidate.ratio > least {
+                    best = Some(candidate);
                 }
             }
         }
@@ -62,63 +87,61 @@ pub fn headline(runs: &[RunReport]) -> Option<String> {
     })
 }
 
-fn differences(
-    first: (&RunReport, &OpTotals),
-    other: (&RunReport, &OpTotals),
-) -> Vec<HeadlineDifference> {
-    let counted = first.1.count.min(other.1.count);
-    let is_time = |figure: &HeadlineFigure| figure.0 != RATE.0;
+fn differences(a: RunTotals<'_>, b: RunTotals<'_>) -> Vec<HeadlineDifference> {
+    let counted = a.totals.count.min(b.totals.count);
+    let is_time = |figure: &HeadlineFigure| figure.name != RATE.name;
     TIMES
         .iter()
         .chain([&RATE])
-        .filter(|figure| counted >= figure.1)
-        .filter_map(|figure| difference(first, other, figure, is_time(figure)))
+        .filter(|figure| counted >= figure.count_min)
+        .filter_map(|figure| difference(a, b, figure, is_time(figure)))
         .collect()
 }
 
 fn difference(
-    (run_a, a): (&RunReport, &OpTotals),
-    (run_b, b): (&RunReport, &OpTotals),
-    &(name, _, value, show): &HeadlineFigure,
+    a: RunTotals<'_>,
+    b: RunTotals<'_>,
+    figure: &HeadlineFigure,
     is_time: bool,
 ) -> Option<HeadlineDifference> {
-    let (va, vb) = (value(a), value(b));
+    let (va, vb) = ((figure.value)(a.totals), (figure.value)(b.totals));
     if !(va > 0.0 && vb > 0.0 && va.is_finite() && vb.is_finite()) {
         return None;
     }
     // The better one is named first.
     let b_is_better = (vb < va) == is_time;
     let ((better, good), (worse, bad)) = if b_is_better {
-        ((run_b, vb), (run_a, va))
+        ((b.run, vb), (a.run, va))
     } else {
-        ((run_a, va), (run_b, vb))
+        ((a.run, va), (b.run, vb))
     };
     let ratio = (va / vb).max(vb / va);
-    let phase = if run_a.phase_names.is_empty() {
+    let op = a.totals.op;
+    let phase = if a.run.phase_names.is_empty() {
         String::new()
     } else {
-        format!("Phase {}: ", run_a.phase_label(a.phase))
+        format!("Phase {}: ", a.run.phase_label(a.totals.phase))
     };
     let times = times(ratio);
-    let (what, unit) = if is_time {
+    let (claim, unit) = if is_time {
         (
-            format!("{} {times} times faster", kind(a.op)),
-            format!(" ({name})"),
+            format!("{} {times} times faster", kind(op)),
+            format!(" ({})", figure.name),
         )
     } else {
         (
-            format!("{} {times} times as many a second", kinds(a.op)),
+            format!("{} {times} times as many a second", kinds(op)),
             String::new(),
         )
     };
     Some(HeadlineDifference {
         ratio,
         text: format!(
-            "{phase}{what}: {} {}, {} {}{unit}",
+            "{phase}{claim}: {} {}, {} {}{unit}",
             better.label,
-            show(good),
+            (figure.show)(good),
             worse.label,
-            show(bad)
+            (figure.show)(bad)
         ),
     })
 }

@@ -1,7 +1,7 @@
 //! Results as people read them: one self-contained HTML page, and tables for a terminal.
 //!
 //! Everything here is pure: records and verdicts in, text out. No number is computed here that
-//! is not a ratio of two measured ones; what was not measured is said so, never drawn as zero.
+//! is not a ratio of two measured ones; a value that was not measured is marked, never zero.
 //! Left out on purpose: files of numbers for other programs (`export`).
 
 mod headline;
@@ -40,7 +40,7 @@ pub struct RunReport {
     pub phase_names: Vec<PhaseName>,
     /// What reached the device, per phase.
     pub counters: Vec<PhaseCounters>,
-    /// The phase that `steady` and `cliff` speak of.
+    /// The phase that `steady` and `cliff` describe.
     pub analysed_phase: usize,
     /// Steady state over rounds of `steady_round_s`; `None` = too short to say.
     pub steady: Option<SteadyState>,
@@ -170,7 +170,7 @@ pub fn phase_names(jobs: &[JobResult]) -> Vec<PhaseName> {
     if phases < 2 {
         return Vec::new();
     }
-    let of = |phase: usize, text: fn(&JobResult) -> &str| {
+    let join_texts = |phase: usize, text: fn(&JobResult) -> &str| {
         let mut texts: Vec<&str> = Vec::new();
         for job in jobs.iter().filter(|job| job.phase == phase) {
             if !text(job).is_empty() && !texts.contains(&text(job)) {
@@ -185,8 +185,8 @@ pub fn phase_names(jobs: &[JobResult]) -> Vec<PhaseName> {
     };
     (0..phases)
         .map(|phase| PhaseName {
-            name: of(phase, |job| &job.name),
-            what: of(phase, |job| &job.what),
+            name: join_texts(phase, |job| &job.name),
+            what: join_texts(phase, |job| &job.what),
         })
         .collect()
 }
@@ -195,7 +195,7 @@ pub fn phase_names(jobs: &[JobResult]) -> Vec<PhaseName> {
 /// job of the phase.
 fn totals(jobs: &[JobRecord]) -> Vec<OpTotals> {
     let phases = jobs.iter().map(|job| job.phase + 1).max().unwrap_or(0);
-    let mut all = Vec::new();
+    let mut totals = Vec::new();
     for phase in 0..phases {
         let of_phase = || jobs.iter().filter(move |job| job.phase == phase);
         let length = of_phase().map(|job| job.length).max();
@@ -206,11 +206,11 @@ fn totals(jobs: &[JobRecord]) -> Vec<OpTotals> {
             }
             if sum.count > 0 || sum.errors > 0 {
                 let length = length.unwrap_or(Nanos::ZERO);
-                all.push(OpTotals::new(phase, op, &sum, length));
+                totals.push(OpTotals::new(phase, op, &sum, length));
             }
         }
     }
-    all
+    totals
 }
 
 #[cfg(test)]
@@ -270,7 +270,7 @@ mod tests {
         names.map(|phase| (phase.name, phase.what)).collect()
     }
 
-    /// The 58 phases of `pts-iops` were numbered, and nobody could say which was which.
+    /// The 58 phases of `pts-iops` were numbered only.
     #[test]
     fn phases_go_by_their_jobs_names() {
         let pair = |name: &str, what: &str| (name.to_owned(), what.to_owned());

@@ -25,7 +25,7 @@ impl RunReport {
         Ok((report, dir.result))
     }
 
-    /// The report of a run directory; of a cut-off one, what its series tells.
+    /// The report of a run directory; for one that was cut off, from its series alone.
     pub fn of_dir(dir: &RunDir, label: &str) -> RunReport {
         let mut report = RunReport {
             label: label.to_owned(),
@@ -92,12 +92,12 @@ impl RunReport {
             return;
         };
         let percentile = |percent: f64| {
-            let found = result
+            let exact = result
                 .latency
                 .percentiles
                 .iter()
                 .find(|p| p.percent == percent);
-            found.map_or(0, |p| p.ns)
+            exact.map_or(0, |p| p.ns)
         };
         let more = OpTotals {
             phase: job.phase,
@@ -118,18 +118,19 @@ impl RunReport {
             .find(|t| t.phase == job.phase && t.op == op)
         {
             None => self.totals.push(more),
-            Some(all) => {
-                let count = (all.count + more.count).max(1) as f64;
-                all.mean_ns =
-                    (all.mean_ns * all.count as f64 + more.mean_ns * more.count as f64) / count;
-                all.count += more.count;
-                all.bytes += more.bytes;
-                all.errors += more.errors;
-                all.length_s = all.length_s.max(more.length_s);
-                all.p50_ns = all.p50_ns.max(more.p50_ns);
-                all.p99_ns = all.p99_ns.max(more.p99_ns);
-                all.p999_ns = all.p999_ns.max(more.p999_ns);
-                all.max_ns = all.max_ns.max(more.max_ns);
+            Some(totals) => {
+                let count = (totals.count + more.count).max(1) as f64;
+                totals.mean_ns = (totals.mean_ns * totals.count as f64
+                    + more.mean_ns * more.count as f64)
+                    / count;
+                totals.count += more.count;
+                totals.bytes += more.bytes;
+                totals.errors += more.errors;
+                totals.length_s = totals.length_s.max(more.length_s);
+                totals.p50_ns = totals.p50_ns.max(more.p50_ns);
+                totals.p99_ns = totals.p99_ns.max(more.p99_ns);
+                totals.p999_ns = totals.p999_ns.max(more.p999_ns);
+                totals.max_ns = totals.max_ns.max(more.max_ns);
             }
         }
     }

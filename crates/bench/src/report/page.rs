@@ -32,7 +32,7 @@ fn body(runs: &[RunReport], charts: &mut Charts) -> Markup {
         @if compared {
             header .answer {
                 p .kicker .quiet { "ssdlab comparison" }
-                @if let Some(said) = headline(runs) { h1 { (said) } }
+                @if let Some(sentence) = headline(runs) { h1 { (sentence) } }
                 @else { h1 { (runs.len()) " runs" } }
                 p .quiet { (runs.len()) " runs; the largest difference from the first one." }
             }
@@ -138,15 +138,15 @@ fn totals(runs: &[RunReport]) -> Markup {
 
 /// A phase's number and name, and below what it does.
 fn phase_cell(run: &RunReport, phase: usize) -> Markup {
-    let what = run.phase_names.get(phase).map(|name| name.what.as_str());
+    let action = run.phase_names.get(phase).map(|name| name.what.as_str());
     html! {
         (parts::unbroken(&run.phase_label(phase)))
-        @if let Some(what) = what { br; span .quiet { (parts::unbroken(what)) } }
+        @if let Some(action) = action { br; span .quiet { (parts::unbroken(action)) } }
     }
 }
 
 fn ratios(runs: &[RunReport]) -> Markup {
-    let all: Vec<&RunReport> = runs.iter().collect();
+    let columns: Vec<&RunReport> = runs.iter().collect();
     let mut head = vec![html! {}];
     head.extend(
         runs.iter()
@@ -154,7 +154,7 @@ fn ratios(runs: &[RunReport]) -> Markup {
             .map(|(i, run)| html! { (swatch(i)) (run.label) }),
     );
     let mut rows = Vec::new();
-    for row in terminal::ratio_rows(&all) {
+    for row in terminal::ratio_rows(&columns) {
         let texts = row.cells.iter().map(|c| c.as_deref().map(parts::joined));
         let cells = texts.map(|c| parts::cell(c.as_deref()));
         let label = html! { (row.label) };
@@ -169,7 +169,7 @@ fn ratios(runs: &[RunReport]) -> Markup {
     }
 }
 
-/// Kinds of command of which a page draws latencies.
+/// Kinds of command whose latencies a page draws.
 type PageLatencyField = fn(&OpSecond) -> u64;
 const QUANTILES: [(&str, PageLatencyField); 4] = [
     ("p50", |o| o.p50_ns),
@@ -246,8 +246,9 @@ fn rate_lines(runs: &[RunReport], value: fn(&Second, Op) -> Option<f64>) -> Vec<
         let mut kinds = kinds(run);
         kinds.retain(|op| *op != Op::Flush);
         if runs.len() == 1 {
-            let of = |(k, op): (usize, &Op)| line(op.name(), k, timeline.line(|s| value(s, *op)));
-            lines.extend(kinds.iter().enumerate().map(of));
+            let line_of =
+                |(k, op): (usize, &Op)| line(op.name(), k, timeline.line(|s| value(s, *op)));
+            lines.extend(kinds.iter().enumerate().map(line_of));
         }
         if kinds.len() > 1 || runs.len() > 1 {
             let sum = |s: &Second| kinds.iter().map(|op| value(s, *op)).sum();
@@ -264,7 +265,7 @@ fn rate_lines(runs: &[RunReport], value: fn(&Second, Op) -> Option<f64>) -> Vec<
 /// One run: its quantiles in one chart. Several: a chart for each quantile, a line for each run,
 /// all to one scale.
 fn latency_charts(runs: &[RunReport], op: Op, charts: &mut Charts) -> Markup {
-    let of = |run: &RunReport, pick: PageLatencyField| {
+    let points = |run: &RunReport, pick: PageLatencyField| {
         let timeline = RunTimeline::new(&run.seconds);
         // Seconds of runs without histograms have no 99.9th percentile.
         let known = |s: &Second| series::latency(s, op, |s| pick(&s.ops[op as usize]));
@@ -273,13 +274,13 @@ fn latency_charts(runs: &[RunReport], op: Op, charts: &mut Charts) -> Markup {
     if let [run] = runs {
         let quantile = |(k, (name, pick)): (usize, &(&str, PageLatencyField))| ChartLine {
             hidden: *name == "longest",
-            ..line(name, k, of(run, *pick))
+            ..line(name, k, points(run, *pick))
         };
         let lines = QUANTILES.iter().enumerate().map(quantile).collect();
         return charts.add(chart(runs, "", ChartUnit::Time, lines));
     }
     let draw = |&(name, pick): &(&str, PageLatencyField)| {
-        let of_run = |(i, run): (usize, &RunReport)| line(&run.label, i, of(run, pick));
+        let of_run = |(i, run): (usize, &RunReport)| line(&run.label, i, points(run, pick));
         Chart {
             group: format!("latency {}", op.name()),
             same_scale: true,
@@ -301,7 +302,11 @@ fn notes(runs: &[RunReport]) -> Vec<ChartMark> {
     for (colour, run) in runs.iter().enumerate() {
         let timeline = RunTimeline::new(&run.seconds);
         if colour == 0 {
-            notes.extend(timeline.later_starts().map(|at| ChartMark::Phase { at }));
+            notes.extend(
+                timeline
+                    .later_starts()
+                    .map(|start| ChartMark::Phase { at: start }),
+            );
         }
         let Some(start) = timeline.start(run.analysed_phase) else {
             continue;

@@ -41,8 +41,8 @@ impl<'a> RunTimeline<'a> {
 
     /// Where the counted part of `phase` begins on the axis.
     pub fn start(&self, phase: usize) -> Option<f64> {
-        let found = self.starts.iter().find(|&&(p, _)| p == phase);
-        found.map(|&(_, start)| start)
+        let entry = self.starts.iter().find(|&&(p, _)| p == phase);
+        entry.map(|&(_, start)| start)
     }
 
     /// Where every phase but the first begins.
@@ -92,18 +92,18 @@ pub fn steady_span(seconds: &[Second], steady: &SteadyState) -> Option<(f64, f64
         .iter()
         .filter(|s| s.t_s >= 0 && s.length_s >= LENGTH_WHOLE_S);
     let rows: Vec<&Second> = counted.collect();
-    let all = |s: &Second| iops_all(s).unwrap_or(0.0);
+    let total = |s: &Second| iops_all(s).unwrap_or(0.0);
     let kinds: [&dyn Fn(&Second) -> f64; 3] =
-        [&all, &|s| iops(s, Op::Write).unwrap_or(0.0), &|s| {
+        [&total, &|s| iops(s, Op::Write).unwrap_or(0.0), &|s| {
             iops(s, Op::Read).unwrap_or(0.0)
         }];
-    let found = kinds.iter().find_map(|kind| {
+    let length = kinds.iter().find_map(|kind| {
         let values: Vec<f64> = rows.iter().map(|s| kind(s)).collect();
         round_length(&values, steady)
     })?;
     let first = rows.first()?.t_s as f64;
-    let from = first + (steady.window_start * found) as f64;
-    Some((from, from + (steady.window.len() * found) as f64))
+    let from = first + (steady.window_start * length) as f64;
+    Some((from, from + (steady.window.len() * length) as f64))
 }
 
 /// The one number of values per round that gives the window's averages.
@@ -117,9 +117,9 @@ fn round_length(values: &[f64], steady: &SteadyState) -> Option<usize> {
             .chunks_exact(*length)
             .skip(steady.window_start)
             .map(|round| round.iter().sum::<f64>() / *length as f64);
-        steady.window.iter().all(|&wanted| {
+        steady.window.iter().all(|&expected| {
             let average = averages.next().unwrap_or(f64::NAN);
-            (average - wanted).abs() <= SAME * wanted.abs()
+            (average - expected).abs() <= SAME * expected.abs()
         })
     };
     let mut lengths = (1..=values.len() / rounds).filter(gives_window);

@@ -123,8 +123,8 @@ fn under_phases(run: &RunReport, table: &str) -> String {
 
 /// Runs beside each other: every figure with its ratio to the first run's.
 pub fn run_comparison(runs: &[RunReport]) -> String {
-    let said = headline(runs).map(|said| paragraph("", &format!("{said}.")));
-    let mut out = said.unwrap_or_default();
+    let summary = headline(runs).map(|sentence| paragraph("", &format!("{sentence}.")));
+    let mut out = summary.unwrap_or_default();
     for columns in run_columns(runs) {
         let mut table = new_table(PLAIN);
         let labels = columns.iter().map(|run| clean(&run.label));
@@ -154,7 +154,7 @@ fn run_columns(runs: &[RunReport]) -> Vec<Vec<&RunReport>> {
     }
 }
 
-/// What a figure is called, how it is read off the totals, and how it is shown.
+/// A figure's name, how to read it from totals, and how to show it.
 type TerminalFigure = (&'static str, fn(&OpTotals) -> f64, fn(f64) -> String);
 
 /// Rows of figures per phase and kind of command, with the ratio to the first run's.
@@ -177,13 +177,13 @@ pub fn ratio_rows(runs: &[&RunReport]) -> Vec<words::ComparisonRow> {
     let mut rows = Vec::new();
     for (phase, op) in kinds {
         for (name, value, show) in figures {
-            let of = |run: &RunReport| {
+            let value_of = |run: &RunReport| {
                 let mut totals = run.totals.iter();
                 totals.find(|t| t.phase == phase && t.op == op).map(value)
             };
-            let first = runs.first().and_then(|run| of(run));
+            let first = runs.first().and_then(|run| value_of(run));
             let place = |(i, run): (usize, &&RunReport)| {
-                let v = of(run)?;
+                let v = value_of(run)?;
                 let ratio = first.filter(|f| i > 0 && *f > 0.0).map(|f| v / f);
                 let ratio = ratio.map_or(String::new(), |r| format!(" ({})", units::ratio(r)));
                 Some(format!("{}{ratio}", show(v)))

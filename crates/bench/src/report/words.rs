@@ -6,7 +6,7 @@ use crate::report::OpTotals;
 use maud::{Markup, html};
 use ssdlab_view::units;
 
-/// Days per year in which endurance is spread, as data sheets count.
+/// Days per year for endurance ratings, as data sheets count.
 const DAYS_PER_YEAR: f64 = 365.0;
 
 /// One measure of every drive, the target first; `None` = not measured or not known.
@@ -36,13 +36,13 @@ pub fn cliff(cliff: Option<&WriteCliff>) -> String {
 pub fn steady(steady: Option<&SteadyState>) -> String {
     match steady {
         Some(s) if s.attained => {
-            let at = units::rate(s.average);
+            let rate = units::rate(s.average);
             match s.left_for {
                 Some(last) => format!(
-                    "attained at {at}, left again: {} in the end",
+                    "attained at {rate}, left again: {} in the end",
                     units::rate(last)
                 ),
-                None => format!("attained at {at}"),
+                None => format!("attained at {rate}"),
             }
         }
         Some(s) => format!(
@@ -64,14 +64,14 @@ pub fn bandwidth(totals: &OpTotals) -> String {
 
 /// Power-loss protection in a few words, without its source.
 pub fn protection(facts: &TargetFacts) -> String {
-    let said = match facts.power_loss_protection {
+    let answer = match facts.power_loss_protection {
         Some(true) => "yes",
         Some(false) => "no",
         None => "unknown",
     };
     match facts.virtualised {
-        Some(true) => format!("{said} (virtual disk)"),
-        _ => said.to_owned(),
+        Some(true) => format!("{answer} (virtual disk)"),
+        _ => answer.to_owned(),
     }
 }
 

@@ -146,7 +146,7 @@ pub(super) fn parse_histogram_row(
         phase,
         t_s,
         op: op.ok_or_else(|| {
-            bad(
+            bad_value(
                 "op",
                 name,
                 &format!("one of {}", OP_NAMES.join(", ")),
@@ -171,9 +171,9 @@ impl<'a> Fields<'a> {
         columns: usize,
         place: &'a InputLocation,
     ) -> Result<Fields<'a>, LabError> {
-        let found = line.split(',').count();
-        if found != columns {
-            return Err(bad(
+        let count = line.split(',').count();
+        if count != columns {
+            return Err(bad_value(
                 "line",
                 line,
                 &format!("it needs {columns} columns"),
@@ -194,13 +194,13 @@ impl<'a> Fields<'a> {
         let field = self.next();
         field
             .parse()
-            .map_err(|_| bad(column, field, "a whole number", self.place))
+            .map_err(|_| bad_value(column, field, "a whole number", self.place))
     }
 
     fn finite(&mut self, column: &str) -> Result<f64, LabError> {
         let field = self.next();
         let number = field.parse().ok().filter(|v: &f64| v.is_finite());
-        number.ok_or_else(|| bad(column, field, "a finite number", self.place))
+        number.ok_or_else(|| bad_value(column, field, "a finite number", self.place))
     }
 
     fn optional(&mut self, column: &str) -> Result<Option<u64>, LabError> {
@@ -211,19 +211,24 @@ impl<'a> Fields<'a> {
         let number = field.parse();
         number
             .map(Some)
-            .map_err(|_| bad(column, field, "a whole number or empty", self.place))
+            .map_err(|_| bad_value(column, field, "a whole number or empty", self.place))
     }
 }
 
 /// A value that is not what this file can hold; long values are cut for the message.
-pub(super) fn bad(column: &str, given: &str, allowed: &str, place: &InputLocation) -> LabError {
+pub(super) fn bad_value(
+    column: &str,
+    value: &str,
+    allowed: &str,
+    place: &InputLocation,
+) -> LabError {
     const SHOWN: usize = 40;
-    let mut shown: String = given
+    let mut shown: String = value
         .chars()
         .take(SHOWN)
         .flat_map(char::escape_debug)
         .collect();
-    if given.chars().nth(SHOWN).is_some() {
+    if value.chars().nth(SHOWN).is_some() {
         shown.push_str("...");
     }
     LabError::BadValue {

@@ -3,7 +3,7 @@
 //! One row group, no compression: a run has a row per second. Counts, bytes and whole nanoseconds
 //! are 64-bit integers, means and lengths are doubles, what a target does not report is null.
 //! Integers are written as packed differences. Dictionaries are not used: the crate would seed
-//! their hashes from the system's random numbers, and panic where there are none.
+//! their hashes from the system's random numbers, and panic without them.
 
 use super::reader::RunDir;
 use super::writer::write_bytes;
@@ -63,7 +63,7 @@ fn columns(seconds: &[Second]) -> Vec<ParquetColumn> {
         values,
     };
     let starts = ColumnValues::Whole(seconds.iter().map(|s| Some(s.t_s)).collect());
-    let mut all = vec![
+    let mut columns = vec![
         column("phase", whole(&|s| s.phase as u64)),
         column("t_s", starts),
         column("length_s", real(&|s| s.length_s)),
@@ -74,19 +74,19 @@ fn columns(seconds: &[Second]) -> Vec<ParquetColumn> {
                 "mean_ns" => real(&|s| s.ops[op].mean_ns),
                 _ => whole(&|s| whole_part(&s.ops[op], part)),
             };
-            all.push(column(&format!("{name}_{part}"), values));
+            columns.push(column(&format!("{name}_{part}"), values));
         }
     }
     let unknown = |name: &str, values| ParquetColumn {
         optional: true,
         ..column(name, values)
     };
-    all.push(unknown(
+    columns.push(unknown(
         "nand_bytes_written",
         optional(&|s| s.nand_bytes_written),
     ));
-    all.push(unknown("device_flushes", optional(&|s| s.device_flushes)));
-    all
+    columns.push(unknown("device_flushes", optional(&|s| s.device_flushes)));
+    columns
 }
 
 /// The whole number of one second's commands that a column of `series.csv` holds.
@@ -125,8 +125,8 @@ fn encoded(columns: &[ParquetColumn]) -> Result<Vec<u8>, ParquetError> {
     let schema = Arc::new(schema.build()?);
     let mut file = SerializedFileWriter::new(&mut bytes, schema, Arc::new(properties))?;
     let mut rows = file.next_row_group()?;
-    let mut left = columns.iter();
-    while let (Some(mut open), Some(column)) = (rows.next_column()?, left.next()) {
+    let mut remaining = columns.iter();
+    while let (Some(mut open), Some(column)) = (rows.next_column()?, remaining.next()) {
         match (open.untyped(), &column.values) {
             (ColumnWriter::Int64ColumnWriter(writer), ColumnValues::Whole(values)) => {
                 let present: Vec<i64> = values.iter().flatten().copied().collect();
@@ -151,9 +151,10 @@ fn field(column: &ParquetColumn) -> Result<Arc<Type>, ParquetError> {
         ColumnValues::Whole(_) => Physical::INT64,
         ColumnValues::Real(_) => Physical::DOUBLE,
     };
-    let repetition = match column.optional {
-        true => Repetition::OPTIONAL,
-        false => Repetition::REQUIRED,
+    let repetition = if column.optional {
+        Repetition::OPTIONAL
+    } else {
+        Repetition::REQUIRED
     };
     let built = Type::primitive_type_builder(&column.name, kind).with_repetition(repetition);
     Ok(Arc::new(built.build()?))

@@ -39,24 +39,24 @@ impl RunDir {
         let path = path.into();
         let hint = "name a directory that `ssdlab run` wrote";
         if !path.is_dir() {
-            let what = if path.exists() {
+            let problem = if path.exists() {
                 "is not a directory"
             } else {
                 "does not exist"
             };
             return Err(LabError::refused(
-                format!("{} {what}", path.display()),
+                format!("{} {problem}", path.display()),
                 hint,
             ));
         }
         let header: RunHeader = read_json(&path.join(RUN_FILE))?.ok_or_else(|| {
-            let what = format!("{} has no {RUN_FILE}", path.display());
+            let problem = format!("{} has no {RUN_FILE}", path.display());
             let page = path.join("report.html");
             if page.is_file() {
                 let hint = format!("its report is there already: open {}", page.display());
-                return LabError::refused(what, hint);
+                return LabError::refused(problem, hint);
             }
-            LabError::refused(what, hint)
+            LabError::refused(problem, hint)
         })?;
         let mut seconds = Vec::new();
         read_rows(
@@ -81,13 +81,13 @@ impl RunDir {
     ///
     /// # Errors
     /// When the file is missing or damaged.
-    pub fn histogram_rows(&self, mut each: impl FnMut(HistogramRow)) -> Result<(), LabError> {
+    pub fn histogram_rows(&self, mut visit: impl FnMut(HistogramRow)) -> Result<(), LabError> {
         let path = self.path.join(match self.header.version {
             1 => HISTOGRAMS_FILE_1,
             _ => HISTOGRAMS_FILE,
         });
         read_rows(&path, csv::HISTOGRAMS_HEADER, |line, place| {
-            each(csv::parse_histogram_row(line, place)?);
+            visit(csv::parse_histogram_row(line, place)?);
             Ok(())
         })
     }
@@ -112,8 +112,8 @@ impl RunDir {
                 let Some(buckets) = rows.get(&key) else {
                     continue;
                 };
-                let all: u64 = buckets.iter().map(|row| row.count).sum();
-                let mut beyond = all / 1000 + 1;
+                let total: u64 = buckets.iter().map(|row| row.count).sum();
+                let mut beyond = total / 1000 + 1;
                 for row in buckets.iter().rev() {
                     if row.count >= beyond {
                         of_op.p999_ns = row.latency_ns_high.min(of_op.max_ns);
@@ -131,15 +131,15 @@ impl RunDir {
     /// # Errors
     /// As for [`RunDir::histogram_rows`].
     pub fn latencies(&self, phase: usize, op: Op) -> Result<Latencies, LabError> {
-        let mut all = latencies();
+        let mut merged = latencies();
         self.histogram_rows(|row| {
             if row.phase == phase && row.op == op && row.t_s >= 0 {
                 let middle = row.latency_ns_low.midpoint(row.latency_ns_high);
                 // Beyond the histogram's bounds is its last bucket.
-                all.saturating_record_n(middle, row.count);
+                merged.saturating_record_n(middle, row.count);
             }
         })?;
-        Ok(all)
+        Ok(merged)
     }
 }
 
@@ -159,7 +159,7 @@ fn read_json<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, LabError> {
     let value: serde_json::Value = serde_json::from_slice(&text).map_err(damaged)?;
     let version = value.get("version").and_then(serde_json::Value::as_u64);
     if version.is_none_or(|version| version == 0 || version > u64::from(FORMAT_VERSION)) {
-        let given = value
+        let version_text = value
             .get("version")
             .map_or("missing".to_string(), ToString::to_string);
         let writer = value
@@ -168,7 +168,7 @@ fn read_json<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, LabError> {
             .unwrap_or("that wrote it");
         return Err(LabError::BadValue {
             option: "version".to_string(),
-            given,
+            given: version_text,
             allowed: format!("this program reads versions 1 to {FORMAT_VERSION}"),
             place: InputLocation {
                 source: path.display().to_string(),
@@ -185,7 +185,7 @@ fn read_json<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, LabError> {
 fn read_rows(
     path: &Path,
     header: &str,
-    mut each: impl FnMut(&str, &InputLocation) -> Result<(), LabError>,
+    mut parse_row: impl FnMut(&str, &InputLocation) -> Result<(), LabError>,
 ) -> Result<(), LabError> {
     let file_error = |error| LabError::file("reading", path, error);
     let mut file = BufReader::new(File::open(path).map_err(file_error)?);
@@ -204,9 +204,9 @@ fn read_rows(
             break;
         }
         if number > 1 {
-            each(&line, &place)?;
+            parse_row(&line, &place)?;
         } else if line != header {
-            return Err(csv::bad(
+            return Err(csv::bad_value(
                 "header",
                 &line,
                 &format!("it must be `{header}`"),

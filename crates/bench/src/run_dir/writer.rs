@@ -52,8 +52,9 @@ impl RunWriter {
             .map_err(|error| write_error("creating", &histograms, error))?;
         let create = |name: &str| {
             let file = path.join(name);
-            let made = File::options().write(true).create_new(true).open(&file);
-            made.map(BufWriter::new)
+            let created = File::options().write(true).create_new(true).open(&file);
+            created
+                .map(BufWriter::new)
                 .map_err(|error| write_error("creating", &file, error))
         };
         let mut writer = RunWriter {

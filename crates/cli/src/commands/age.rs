@@ -66,15 +66,11 @@ pub fn age(args: &AgeArgs) -> Result<CommandExit, CliFailure> {
     } else {
         print(&summary(&lifetime.life))?;
     }
-    let programs = lifetime.drive.counters().nand_programs;
-    say(
-        quiet,
-        &format!(
-            "\n{} unit programs in {wall:.1} s of wall time; results: {}/",
-            units::count(programs),
-            dir.display()
-        ),
-    );
+    let programs = units::count(lifetime.drive.counters().nand_programs);
+    let results = dir.display();
+    let cost =
+        format!("\n{programs} unit programs in {wall:.1} s of wall time; results: {results}/");
+    say(quiet, &cost);
     if lifetime.life.stopped {
         let path = keep.path.display();
         say(

@@ -1,6 +1,6 @@
 //! On systems other than Linux: the commands that need it, which say so.
 
-use crate::failure::{Exit, Failure};
+use crate::failure::{CliFailure, CommandExit};
 use clap::Args;
 use ssdlab_base::LabError;
 
@@ -12,7 +12,7 @@ pub struct NeedsLinux {
     _rest: Vec<String>,
 }
 
-fn refuse(name: &str) -> Result<Exit, Failure> {
+fn refuse(name: &str) -> Result<CommandExit, CliFailure> {
     let refused = LabError::refused(
         format!("`ssdlab {name}` needs Linux"),
         "modelled drives and what reads results are here; `ssdlab --help` lists them",
@@ -25,7 +25,7 @@ macro_rules! refused {
     ($name:literal, $run:ident, $args:ident) => {
         pub type $args = crate::commands::elsewhere::NeedsLinux;
 
-        pub fn $run(_: &$args) -> Result<crate::failure::Exit, crate::failure::Failure> {
+        pub fn $run(_: &$args) -> Result<crate::failure::CommandExit, crate::failure::CliFailure> {
             crate::commands::elsewhere::refuse($name)
         }
     };

@@ -6,8 +6,8 @@ use crate::error::CrashError;
 
 impl CrashFiles {
     /// Makes a file shorter, or longer by zeroes, as ftruncate(2) does. It is durable after
-    /// [`CrashFiles::fsync`]; until then a cut leaves a length between the shortest and the longest that
-    /// the file has had since.
+    /// [`CrashFiles::fsync`]; until then a cut leaves a length between the shortest and the longest
+    /// that the file has had since.
     ///
     /// # Errors
     /// When the file is gone, and when power is lost.

@@ -35,12 +35,13 @@ type PageId = (u64, u64);
 
 /// A file system on a [`CrashDisk`], with a page cache that is written back when the seed says so.
 ///
-/// Calls change the cache. What is on the disk at a cut is: everything that [`CrashFiles::fsync`] and
-/// [`CrashFiles::sync_dir`] promised, and of the rest what the file system happened to have written
-/// back, drawn from the seed within its [`FileSystemRules`], as far as the drive has it. Writing back goes
-/// through the disk, and the cut may strike in it. Names are paths such as `db/wal`; the directory
-/// `db` must have been made by [`CrashFiles::mkdir`]. There are no symbolic links, permissions or holes
-/// to be punched.
+/// Calls change the cache. What is on the disk at a cut is: everything that [`CrashFiles::fsync`]
+/// and [`CrashFiles::sync_dir`] promised, and of the rest what the file system happened to have
+/// written back, drawn from the seed within its [`FileSystemRules`], as far as the drive has it.
+/// Writing back goes through the disk, and the cut may strike in it. Names are paths such as
+/// `db/wal`; the directory
+/// `db` must have been made by [`CrashFiles::mkdir`]. There are no symbolic links, permissions or
+/// holes to be punched.
 ///
 /// ```
 /// use ssdlab_crash::{CrashDisk, DriveConfig, Files, Rules};

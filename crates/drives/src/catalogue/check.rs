@@ -44,11 +44,11 @@ pub struct CatalogueCheck {
 /// The first thing wrong, with its place.
 pub fn check(drive: &CatalogueDrive, text: &str, source: &str) -> Result<CatalogueCheck, LabError> {
     let r = QuantityReader { source };
-    let found = name(drive, &r)
+    let outcome = name(drive, &r)
         .and_then(|()| figures(drive, &r))
         .and_then(|()| member(drive, text, &r))
         .and_then(|()| arithmetic(drive, &r));
-    found.map_err(|error| located(error, text))
+    outcome.map_err(|error| located(error, text))
 }
 
 fn name(drive: &CatalogueDrive, r: &QuantityReader<'_>) -> Result<(), LabError> {
@@ -85,12 +85,12 @@ fn is_in_a_sheet(figure: &str, itself: &CatalogueDrive) -> bool {
         return false;
     };
     let key = format!("documented.{key}");
-    let found = if drive == itself.file.name {
+    let parameters = if drive == itself.file.name {
         Ok(itself.parameters())
     } else {
         read::drive(drive).map(|drive| drive.parameters())
     };
-    found.is_ok_and(|all| all.iter().any(|p| p.key == key))
+    parameters.is_ok_and(|all| all.iter().any(|p| p.key == key))
 }
 
 /// A member gives only what the products differ in, and calibrates nothing of its own.
@@ -224,10 +224,10 @@ fn times(drive: &CatalogueDrive, r: &QuantityReader<'_>) -> Result<(), LabError>
 
 fn check_dwpd(
     ours: Option<f64>,
-    said: Option<&SourcedValue<f64>>,
+    documented: Option<&SourcedValue<f64>>,
     r: &QuantityReader<'_>,
 ) -> Result<(), LabError> {
-    let (Some(ours), Some(said)) = (ours, said) else {
+    let (Some(ours), Some(said)) = (ours, documented) else {
         return Ok(());
     };
     if (ours - said.value).abs() <= 0.05 * said.value {

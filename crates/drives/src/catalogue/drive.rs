@@ -32,9 +32,9 @@ impl CatalogueDrive {
     /// changes no figure.
     pub fn rests_on(&self) -> Vec<RestsOn> {
         let standing = DatasheetStanding::of(&self.file.name).premise();
-        let mut all: Vec<RestsOn> = standing.map(RestsOn::stated).into_iter().collect();
-        all.extend(self.rests_on_of(|table| !matches!(table, "wear" | "smart")));
-        all
+        let mut premises: Vec<RestsOn> = standing.map(RestsOn::stated).into_iter().collect();
+        premises.extend(self.rests_on_of(|table| !matches!(table, "wear" | "smart")));
+        premises
     }
 
     /// Its media. Protected drives count as enterprise.
@@ -43,15 +43,15 @@ impl CatalogueDrive {
     /// When no law can be made for it.
     pub fn media(&self) -> Result<Media, LabError> {
         let documented = &self.file.documented;
-        let mut given = resolve::wear(&self.file, &self.file.name)?;
+        let mut overrides = resolve::wear(&self.file, &self.file.name)?;
         let cycles = documented.program_erase_cycles.as_ref().map(|c| c.value);
-        given.cycles = given.cycles.or(cycles);
+        overrides.cycles = overrides.cycles.or(cycles);
         let class = if documented.power_loss_protection.value {
             ApplicationClass::Enterprise
         } else {
             ApplicationClass::Client
         };
-        let mut media = Media::given(self.config.shape.bits_per_cell, class, &given)?;
+        let mut media = Media::given(self.config.shape.bits_per_cell, class, &overrides)?;
         media
             .rests_on
             .extend(self.rests_on_of(|table| table == "wear"));
@@ -64,10 +64,10 @@ impl CatalogueDrive {
         table.map_or_else(AttributeSet::default, |smart| smart.set.value)
     }
 
-    fn rests_on_of(&self, wanted: fn(&str) -> bool) -> Vec<RestsOn> {
+    fn rests_on_of(&self, is_wanted: fn(&str) -> bool) -> Vec<RestsOn> {
         let parameters = self.parameters();
-        let wanted = parameters.iter().filter(|p| wanted(p.table()));
-        wanted.filter_map(CatalogueParameter::rests_on).collect()
+        let listed = parameters.iter().filter(|p| is_wanted(p.table()));
+        listed.filter_map(CatalogueParameter::rests_on).collect()
     }
 
     /// Rated endurance in bytes; `None` when the drive has no such rating.
@@ -92,5 +92,4 @@ impl CatalogueDrive {
 }
 
 #[cfg(test)]
-#[path = "drive_tests.rs"]
 mod tests;

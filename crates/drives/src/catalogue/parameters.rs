@@ -29,36 +29,36 @@ pub(super) fn check_sources(file: &DriveFile, source: &str) -> Result<(), LabErr
 
 /// Every sourced value, found through serde so that none can be forgotten.
 pub(super) fn parameters(file: &DriveFile) -> Vec<CatalogueParameter> {
-    let mut found = Vec::new();
-    add("documented", &file.documented, &mut found);
-    add("capacity", &file.capacity, &mut found);
-    add("nand", &file.nand, &mut found);
-    add("ftl", &file.ftl, &mut found);
-    add("buffer", &file.buffer, &mut found);
-    add("host", &file.host, &mut found);
+    let mut values = Vec::new();
+    add("documented", &file.documented, &mut values);
+    add("capacity", &file.capacity, &mut values);
+    add("nand", &file.nand, &mut values);
+    add("ftl", &file.ftl, &mut values);
+    add("buffer", &file.buffer, &mut values);
+    add("host", &file.host, &mut values);
     if let Some(energy) = &file.energy {
-        add("energy", energy, &mut found);
+        add("energy", energy, &mut values);
     }
     if let Some(heat) = &file.heat {
-        add("heat", heat, &mut found);
+        add("heat", heat, &mut values);
     }
     if let Some(smart) = &file.smart {
-        add("smart", smart, &mut found);
+        add("smart", smart, &mut values);
     }
     if let Some(wear) = &file.wear {
-        add("wear", wear, &mut found);
+        add("wear", wear, &mut values);
     }
-    found
+    values
 }
 
-fn add(table: &str, values: &impl Serialize, found: &mut Vec<CatalogueParameter>) {
+fn add(table: &str, values: &impl Serialize, parameters: &mut Vec<CatalogueParameter>) {
     let json = serde_json::to_value(values).unwrap_or_default();
     for (key, value) in json.as_object().into_iter().flatten() {
         let Ok(sourced) = serde_json::from_value::<SourcedValue<serde_json::Value>>(value.clone())
         else {
             continue;
         };
-        found.push(CatalogueParameter {
+        parameters.push(CatalogueParameter {
             key: format!("{table}.{key}"),
             value: shown(&sourced.value),
             kind: sourced.kind,

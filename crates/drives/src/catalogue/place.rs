@@ -34,7 +34,7 @@ pub(super) fn file_of(table: toml::Table, text: &str, source: &str) -> Result<Dr
         })
 }
 
-/// What the library says of a text that is no drive file.
+/// What the library says of a text that is not a drive file.
 pub(super) fn toml_error(error: &toml::de::Error, text: &str, source: &str) -> LabError {
     let line = error
         .span()
@@ -67,7 +67,7 @@ fn plainly(message: &str) -> String {
 /// The library names the types of a program; a file has numbers and texts.
 fn kind_of_value(kind: &str) -> &str {
     match kind {
-        "struct Sourced" => "{ value = ..., kind = \"...\", source = \"...\" }",
+        "struct SourcedValue" => "{ value = ..., kind = \"...\", source = \"...\" }",
         "u8" | "u16" | "u32" | "u64" | "usize" => "a whole number, 0 or more",
         "i64" => "a whole number",
         "f64" => "a number",
@@ -78,16 +78,16 @@ fn kind_of_value(kind: &str) -> &str {
     }
 }
 
-/// `table.key` in which the byte `at` of a file lies that the library wrote: each value is a
-/// table of its own there. `None` of what stands outside of tables.
-fn key_at(written: &str, at: usize) -> Option<String> {
-    let line_end = written[at.min(written.len())..].find('\n');
-    let until = line_end.map_or(written.len(), |more| at + more);
+/// `table.key` around the byte `byte` of a file that the library wrote: each value is a table of
+/// its own there. `None` outside of tables.
+fn key_at(written: &str, byte: usize) -> Option<String> {
+    let line_end = written[byte.min(written.len())..].find('\n');
+    let until = line_end.map_or(written.len(), |more| byte + more);
     let mut lines = written[..until].lines().rev();
     let last = lines.clone().next()?;
     let header = lines.find(|line| line.starts_with('['))?;
     let header = header.trim_matches(['[', ']']);
-    // A value that is none stands in its table as it is.
+    // Plain values stay in the table unchanged.
     let bare = last.split_once('=').filter(|_| !header.contains('.'));
     Some(match bare {
         Some((key, _)) => format!("{header}.{}", key.trim()),

@@ -42,8 +42,8 @@ pub fn names() -> Result<Vec<String>, LabError> {
 }
 
 /// One drive of each family to put beside another: its base or, where that is not validated, the
-/// smallest member that is. A family of which none is validated has none; one without figures of
-/// sheets has its base.
+/// smallest member that is. A family without a validated drive has no reference; one without
+/// figures of sheets has its base.
 ///
 /// # Errors
 /// Never for a released build: a test loads every file.
@@ -61,8 +61,8 @@ pub fn references() -> Result<Vec<String>, LabError> {
             .iter()
             .find(|d| standing(d) == DatasheetStanding::Validated);
         let base = members.first();
-        let found = valid.or(base.filter(|d| standing(d) == DatasheetStanding::Unknown));
-        chosen.extend(found.map(|d| d.file.name.clone()));
+        let representative = valid.or(base.filter(|d| standing(d) == DatasheetStanding::Unknown));
+        chosen.extend(representative.map(|d| d.file.name.clone()));
     }
     chosen.sort();
     Ok(chosen)
@@ -114,7 +114,7 @@ pub fn meant(name: &str) -> Option<String> {
 
 /// The names that are most like `name`, at most three, best first.
 fn nearest(name: &str, names: &[String]) -> Vec<String> {
-    /// Similarity below which a name is no likely misspelling.
+    /// Similarity below which a name is not a likely misspelling.
     const LIKELY: f64 = 0.85;
     let like = |known: &String| (strsim::jaro_winkler(name, known), known.clone());
     let mut near: Vec<(f64, String)> = names.iter().map(like).collect();
@@ -185,10 +185,10 @@ fn merged(text: &str, source: &str, depth: u32) -> Result<toml::Table, LabError>
     let Some(base) = own.get("base").and_then(toml::Value::as_str) else {
         return Ok(own);
     };
-    let found = BUILT_IN
+    let base_file = BUILT_IN
         .iter()
         .find(|(s, t)| header(t, s).is_ok_and(|(name, _)| name == base));
-    let Some((base_source, base_text)) = found.filter(|_| depth < 4) else {
+    let Some((base_source, base_text)) = base_file.filter(|_| depth < 4) else {
         return Err(LabError::BadValue {
             option: "base".into(),
             given: base.into(),

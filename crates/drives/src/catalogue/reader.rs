@@ -12,10 +12,10 @@ pub(super) struct QuantityReader<'a> {
 }
 
 impl QuantityReader<'_> {
-    pub(super) fn bad(&self, key: &str, given: &str, allowed: String) -> LabError {
+    pub(super) fn bad(&self, key: &str, value: &str, allowed: String) -> LabError {
         LabError::BadValue {
             option: key.into(),
-            given: given.into(),
+            given: value.into(),
             allowed,
             place: InputLocation {
                 source: self.source.into(),

@@ -85,12 +85,12 @@ fn families() -> Result<Vec<Vec<CatalogueDrive>>, LabError> {
     let mut families: Vec<Vec<CatalogueDrive>> = Vec::new();
     for name in read::names()? {
         let drive = read::drive(&name)?;
-        let found = families.iter_mut().find(|members| {
+        let family = families.iter_mut().find(|members| {
             members
                 .first()
                 .is_some_and(|first| first.family() == drive.family())
         });
-        match found {
+        match family {
             Some(members) => members.push(drive),
             None => families.push(vec![drive]),
         }
@@ -164,9 +164,9 @@ pub fn check_files(files: &[String]) -> Result<CheckReport, LabError> {
     }
     if report.wrong == 0 {
         for members in families()? {
-            let all: Vec<&CatalogueDrive> = members.iter().collect();
-            let family = all.first().map_or("", |first| first.family());
-            check_family(family, &all)?;
+            let drives: Vec<&CatalogueDrive> = members.iter().collect();
+            let family = drives.first().map_or("", |first| first.family());
+            check_family(family, &drives)?;
         }
     }
     Ok(report)
@@ -177,7 +177,7 @@ pub fn check_files(files: &[String]) -> Result<CheckReport, LabError> {
 /// # Errors
 /// When a value has no form in TOML.
 pub fn toml(drive: CatalogueDrive) -> Result<String, LabError> {
-    // With all values in it the file is no member of a family, which may differ in few.
+    // With all values in it the file is not a member of a family, which may differ in few.
     let whole = DriveFile {
         base: None,
         ..drive.file

@@ -130,7 +130,6 @@ table! {
         map_leaf_programs: u32,
         map_serial_misses: bool,
         map_apart: bool,
-        log_superblocks: u32,
         victim: String,
         pace: String,
         idle_free_superblocks: u32,
@@ -301,8 +300,7 @@ table! {
         retire_above_pct: f64,
         /// Whether the least worn free superblock is taken for the host's data.
         level_dynamic: bool,
-        /// Erases by which the least worn full superblock is behind when its data is moved; 0:
-        /// never.
+        /// Erase-count gap that triggers static wear levelling; 0: never.
         level_gap: u32,
         /// Superblocks freed between two looks for one.
         level_every: u32,

@@ -134,7 +134,7 @@ impl SaveTarget {
             OverwritePolicy::Replace => {
                 std::fs::rename(&self.temporary, &self.path).map_err(failed)?
             }
-            // A link is made only where there is nothing: whoever came in between keeps theirs.
+            // A link is made only where there is no file: one made in between stays.
             OverwritePolicy::Refuse => match std::fs::hard_link(&self.temporary, &self.path) {
                 Ok(()) => std::fs::remove_file(&self.temporary).map_err(failed)?,
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
@@ -235,7 +235,7 @@ fn write(
 /// Loads a saved drive.
 ///
 /// # Errors
-/// When the file cannot be read, is no saved drive, is one of another version, or is damaged.
+/// When the file cannot be read, is not a saved drive, is one of another version, or is damaged.
 pub fn load(path: &Path) -> Result<(Drive, SavedDriveInfo), LabError> {
     get(path, MAGIC, &DRIVE, |file, length| {
         Drive::load(file, length)
@@ -285,11 +285,11 @@ pub fn get<A: DeserializeOwned, T>(
 ) -> Result<(T, A), LabError> {
     let open = || {
         let mut file = File::open(path)?;
-        let found = file.metadata()?;
-        if !found.is_file() {
+        let metadata = file.metadata()?;
+        if !metadata.is_file() {
             return Err(unknown("it is no regular file"));
         }
-        read(&mut file, found.len(), magic, kind.name, image)
+        read(&mut file, metadata.len(), magic, kind.name, image)
     };
     open().map_err(|error| match error {
         ImageError::Io(error) => LabError::file("reading", path, error),
@@ -299,8 +299,8 @@ pub fn get<A: DeserializeOwned, T>(
     })
 }
 
-fn unknown(what: impl Into<String>) -> ImageError {
-    ImageError::Unknown(what.into())
+fn unknown(problem: impl Into<String>) -> ImageError {
+    ImageError::Unknown(problem.into())
 }
 
 fn read<R: Read + Seek, A: DeserializeOwned, T>(

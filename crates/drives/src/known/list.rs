@@ -17,9 +17,9 @@ pub fn matching(name: Option<&str>) -> Result<Vec<&'static ModelFamily>, LabErro
     };
     let lower = name.to_lowercase();
     let fits = |f: &&ModelFamily| f.has(name) || f.name.to_lowercase().contains(&lower);
-    let found: Vec<_> = families().iter().filter(fits).collect();
-    if !found.is_empty() {
-        Ok(found)
+    let matches: Vec<_> = families().iter().filter(fits).collect();
+    if !matches.is_empty() {
+        Ok(matches)
     } else {
         Err(LabError::refused(
             format!("no published source read says anything of `{name}`"),
@@ -30,9 +30,9 @@ pub fn matching(name: Option<&str>) -> Result<Vec<&'static ModelFamily>, LabErro
 }
 
 /// One family a line, vendor by vendor; with sources and model names when `verbose`.
-pub fn text(found: &[&ModelFamily], verbose: bool) -> String {
+pub fn text(matches: &[&ModelFamily], verbose: bool) -> String {
     let mut vendors: BTreeMap<&str, Vec<&ModelFamily>> = BTreeMap::new();
-    for &family in found {
+    for &family in matches {
         vendors.entry(&family.vendor).or_default().push(family);
     }
     let mut out = format!(

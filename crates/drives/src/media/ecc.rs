@@ -91,9 +91,9 @@ impl Codeword {
     }
 }
 
-fn not_a_share(what: &str, value: f64) -> LabError {
+fn not_a_share(name: &str, value: f64) -> LabError {
     LabError::refused(
-        format!("{what} of {value} cannot be"),
+        format!("{name} of {value} cannot be"),
         "rates of errors lie between 0 and 1",
     )
 }

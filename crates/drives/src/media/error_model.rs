@@ -106,14 +106,14 @@ impl PowerLaw {
             retention_h,
             reads_per_page,
         } = stress;
-        for (what, value) in [
+        for (name, value) in [
             ("cycles", cycles),
             ("retention", retention_h),
             ("reads", reads_per_page),
         ] {
             if !(value >= 0.0 && value.is_finite()) {
                 return Err(LabError::refused(
-                    format!("{what} of {value} have no error rate"),
+                    format!("{name} of {value} have no error rate"),
                     "cycles, hours and reads are numbers from 0",
                 ));
             }

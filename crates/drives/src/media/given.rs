@@ -69,11 +69,11 @@ impl Media {
     /// # Errors
     /// When `cycles` is zero.
     pub fn new(bits: u32, cycles: Option<u32>, class: ApplicationClass) -> Result<Media, LabError> {
-        let given = MediaOverrides {
+        let overrides = MediaOverrides {
             cycles,
             ..MediaOverrides::default()
         };
-        Media::given(bits, class, &given)
+        Media::given(bits, class, &overrides)
     }
 
     /// Media of cells of `bits` bits; `class` holds unless the file gives one.
@@ -83,24 +83,24 @@ impl Media {
     pub(crate) fn given(
         bits: u32,
         class: ApplicationClass,
-        given: &MediaOverrides,
+        overrides: &MediaOverrides,
     ) -> Result<Media, LabError> {
-        let mut media = Media::usual(bits, given.class.unwrap_or(class));
-        media.put_cycles(given)?;
-        media.put(given);
-        media.rests_on = assumed(given);
-        if given.cycles.is_none() {
+        let mut media = Media::usual(bits, overrides.class.unwrap_or(class));
+        media.put_cycles(overrides)?;
+        media.put(overrides);
+        media.rests_on = assumed(overrides);
+        if overrides.cycles.is_none() {
             media.rests_on.push(RestsOn::stated(format!(
                 "rated cycles {} (assumed): usual for {bits} bits a cell",
                 media.cycles_rated
             )));
         }
-        media.put_law(given);
+        media.put_law(overrides);
         Ok(media)
     }
 
-    fn put_cycles(&mut self, given: &MediaOverrides) -> Result<(), LabError> {
-        let Some(cycles) = given.cycles else {
+    fn put_cycles(&mut self, overrides: &MediaOverrides) -> Result<(), LabError> {
+        let Some(cycles) = overrides.cycles else {
             return Ok(());
         };
         if cycles == 0 {
@@ -114,40 +114,40 @@ impl Media {
         Ok(())
     }
 
-    fn put(&mut self, given: &MediaOverrides) {
-        if given.ecc_bits.is_some() || given.ecc_data_bytes.is_some() {
-            let data = given.ecc_data_bytes.unwrap_or(self.code.data_bytes);
-            self.code = Codeword::bch_of(data, given.ecc_bits.unwrap_or(self.code.t));
+    fn put(&mut self, overrides: &MediaOverrides) {
+        if overrides.ecc_bits.is_some() || overrides.ecc_data_bytes.is_some() {
+            let data = overrides.ecc_data_bytes.unwrap_or(self.code.data_bytes);
+            self.code = Codeword::bch_of(data, overrides.ecc_bits.unwrap_or(self.code.t));
         }
-        set(&mut self.retries, given.retries);
-        set(&mut self.retry_gain, given.retry_gain);
-        set(&mut self.retry_ns, given.retry_ns);
-        set(&mut self.block_spread, given.block_spread);
-        set(&mut self.page_spread, given.page_spread);
-        set(&mut self.failure_median, given.failure_median);
-        set(&mut self.failure_spread, given.failure_spread);
-        set(&mut self.failure_early, given.failure_early);
-        set(&mut self.failure_programs, given.failure_programs);
-        set(&mut self.reserve, given.reserve);
-        set(&mut self.program_faster, given.program_faster);
-        set(&mut self.erase_slower, given.erase_slower);
-        set(&mut self.patrol_pages, given.patrol_pages);
-        set(&mut self.patrol_hours, given.patrol_hours);
-        set(&mut self.retire_above, given.retire_above);
-        set(&mut self.level_dynamic, given.level_dynamic);
-        set(&mut self.level_gap, given.level_gap);
-        set(&mut self.level_every, given.level_every);
-        set(&mut self.end_of_life, given.end_of_life);
-        self.refresh_above = given.refresh_above.or(self.refresh_above);
-        if given.refresh == Some(false) {
+        set(&mut self.retries, overrides.retries);
+        set(&mut self.retry_gain, overrides.retry_gain);
+        set(&mut self.retry_ns, overrides.retry_ns);
+        set(&mut self.block_spread, overrides.block_spread);
+        set(&mut self.page_spread, overrides.page_spread);
+        set(&mut self.failure_median, overrides.failure_median);
+        set(&mut self.failure_spread, overrides.failure_spread);
+        set(&mut self.failure_early, overrides.failure_early);
+        set(&mut self.failure_programs, overrides.failure_programs);
+        set(&mut self.reserve, overrides.reserve);
+        set(&mut self.program_faster, overrides.program_faster);
+        set(&mut self.erase_slower, overrides.erase_slower);
+        set(&mut self.patrol_pages, overrides.patrol_pages);
+        set(&mut self.patrol_hours, overrides.patrol_hours);
+        set(&mut self.retire_above, overrides.retire_above);
+        set(&mut self.level_dynamic, overrides.level_dynamic);
+        set(&mut self.level_gap, overrides.level_gap);
+        set(&mut self.level_every, overrides.level_every);
+        set(&mut self.end_of_life, overrides.end_of_life);
+        self.refresh_above = overrides.refresh_above.or(self.refresh_above);
+        if overrides.refresh == Some(false) {
             self.refresh_above = None;
         }
     }
 
     /// The law: published or fitted, with the file's values in its place.
-    fn put_law(&mut self, given: &MediaOverrides) {
-        let all = given.law.iter().all(Option::is_some);
-        if all {
+    fn put_law(&mut self, overrides: &MediaOverrides) {
+        let is_complete = overrides.law.iter().all(Option::is_some);
+        if is_complete {
             // Every coefficient is the file's own.
         } else if self.bits_per_cell < 3 {
             self.law = self.planar();
@@ -177,43 +177,49 @@ impl Media {
             p,
             q,
         } = &mut self.law;
-        for (value, given) in [eps, alpha, k, beta, m, n, gamma, p, q]
+        for (value, value_override) in [eps, alpha, k, beta, m, n, gamma, p, q]
             .into_iter()
-            .zip(given.law)
+            .zip(overrides.law)
         {
-            set(value, given);
+            set(value, value_override);
         }
     }
 }
 
-fn set<T>(value: &mut T, given: Option<T>) {
-    if let Some(given) = given {
-        *value = given;
+fn set<T>(value: &mut T, override_value: Option<T>) {
+    if let Some(override_value) = override_value {
+        *value = override_value;
     }
 }
 
 /// Values assumed because the file does not give them, a sentence each.
-fn assumed(given: &MediaOverrides) -> Vec<RestsOn> {
-    let each = [
-        (given.retry_gain, "read retries correct 1.2 times more each"),
-        (given.program_faster, "programs 10 % faster at rated cycles"),
-        (given.erase_slower, "erases 50 % slower at rated cycles"),
+fn assumed(overrides: &MediaOverrides) -> Vec<RestsOn> {
+    let assumptions = [
         (
-            given.failure_median,
+            overrides.retry_gain,
+            "read retries correct 1.2 times more each",
+        ),
+        (
+            overrides.program_faster,
+            "programs 10 % faster at rated cycles",
+        ),
+        (overrides.erase_slower, "erases 50 % slower at rated cycles"),
+        (
+            overrides.failure_median,
             "blocks fail at 3 times the rated cycles (median)",
         ),
         (
-            given.failure_early,
+            overrides.failure_early,
             "1 % of the blocks fail within the rated cycles",
         ),
-        (given.reserve, "2 % of the blocks in reserve"),
+        (overrides.reserve, "2 % of the blocks in reserve"),
         (
-            given.patrol_pages.map(f64::from),
+            overrides.patrol_pages.map(f64::from),
             "patrols read 4 pages of each full block",
         ),
-        (given.patrol_hours.map(f64::from), "a patrol each week"),
+        (overrides.patrol_hours.map(f64::from), "a patrol each week"),
     ];
-    let missing = each.into_iter().filter(|(given, _)| given.is_none());
+    let missing = assumptions.into_iter().filter(|(given, _)| given.is_none());
     missing
         .map(|(_, text)| RestsOn::stated(format!("{text} (assumed)")))
         .collect()

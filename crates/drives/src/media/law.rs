@@ -43,8 +43,8 @@ mod by_name {
 
     pub fn deserialize<'d, D: Deserializer<'d>>(from: D) -> Result<EndOfLife, D::Error> {
         let name = String::deserialize(from)?;
-        let found = EndOfLife::ALL.into_iter().find(|end| end.name() == name);
-        found.ok_or_else(|| D::Error::custom(format!("unknown end of life `{name}`")))
+        let end_of_life = EndOfLife::ALL.into_iter().find(|end| end.name() == name);
+        end_of_life.ok_or_else(|| D::Error::custom(format!("unknown end of life `{name}`")))
     }
 }
 
@@ -326,9 +326,9 @@ impl Media {
     /// RBER above which data is rewritten: that of a try.
     fn faded(&self, correctable: &[u64]) -> u64 {
         let last = correctable.len() - 1;
-        let at = |share: f64| ((correctable.len() as f64 * share) as usize).min(last);
+        let index_of = |share: f64| ((correctable.len() as f64 * share) as usize).min(last);
         self.refresh_above
-            .map_or(u64::MAX, |share| correctable[at(share)])
+            .map_or(u64::MAX, |share| correctable[index_of(share)])
     }
 
     /// Cycles at which blocks fail, as a table of quantiles: of the early ones, evenly spread, and
@@ -346,9 +346,11 @@ impl Media {
 
 /// Quantiles of median x e^(sigma z), z normal, in `unit`s.
 fn log_normal(median: f64, sigma: f64, unit: f64) -> Vec<u32> {
-    let at = |n: usize| (n as f64 + 0.5) / QUANTILES as f64;
-    let each = (0..QUANTILES).map(|n| unit * median * (sigma * normal_quantile(at(n))).exp());
-    each.map(|value| value.round().min(f64::from(u32::MAX)) as u32)
+    let quantile = |n: usize| (n as f64 + 0.5) / QUANTILES as f64;
+    let values =
+        (0..QUANTILES).map(|n| unit * median * (sigma * normal_quantile(quantile(n))).exp());
+    values
+        .map(|value| value.round().min(f64::from(u32::MAX)) as u32)
         .collect()
 }
 

@@ -17,12 +17,12 @@ pub struct Rating {
     pub years: f64,
 }
 
-fn positive(what: &str, value: f64) -> Result<f64, LabError> {
+fn positive(name: &str, value: f64) -> Result<f64, LabError> {
     if value > 0.0 && value.is_finite() {
         return Ok(value);
     }
     Err(LabError::refused(
-        format!("{what} of {value} gives no rating"),
+        format!("{name} of {value} gives no rating"),
         "bytes, capacity and years are above 0",
     ))
 }

@@ -47,7 +47,6 @@ pub(super) const ALL: &[(&str, ParameterForm, &str)] = &[
     ("ftl.map_leaf_programs", Number, "2"),
     ("ftl.map_serial_misses", Flag, "true"),
     ("ftl.map_apart", Flag, "true"),
-    ("ftl.log_superblocks", Number, "8"),
     ("ftl.victim", Text, "d-choices:10"),
     ("ftl.pace", Text, "whole"),
     ("ftl.free_superblocks_low", Number, "5"),

@@ -17,13 +17,13 @@ pub fn data(set: AttributeSet, health: &SmartHealth) -> SmartSector {
     let mut sector = [0; 512];
     sector[..2].copy_from_slice(&set.revision().to_le_bytes());
     for (n, row) in attributes(set, health).iter().take(ROWS).enumerate() {
-        let at = FIRST_ROW + n * ROW_BYTES;
-        sector[at] = row.id;
-        sector[at + 1..at + 3].copy_from_slice(&row.flags.to_le_bytes());
-        sector[at + 3] = row.value;
-        sector[at + 4] = row.worst;
+        let offset = FIRST_ROW + n * ROW_BYTES;
+        sector[offset] = row.id;
+        sector[offset + 1..offset + 3].copy_from_slice(&row.flags.to_le_bytes());
+        sector[offset + 3] = row.value;
+        sector[offset + 4] = row.worst;
         // Six bytes of raw value; the seventh is the reserved one, which some formats use.
-        sector[at + 5..at + 12].copy_from_slice(&row.raw.to_le_bytes()[..7]);
+        sector[offset + 5..offset + 12].copy_from_slice(&row.raw.to_le_bytes()[..7]);
     }
     // 362: off-line data collection never started. 367: none is offered, nor self-tests.
     // 368: saves before power-down, saves by itself. 370: error log.
@@ -38,9 +38,9 @@ pub fn thresholds(set: AttributeSet, health: &SmartHealth) -> SmartSector {
     let mut sector = [0; 512];
     sector[..2].copy_from_slice(&set.revision().to_le_bytes());
     for (n, row) in attributes(set, health).iter().take(ROWS).enumerate() {
-        let at = FIRST_ROW + n * ROW_BYTES;
-        sector[at] = row.id;
-        sector[at + 1] = row.threshold;
+        let offset = FIRST_ROW + n * ROW_BYTES;
+        sector[offset] = row.id;
+        sector[offset + 1] = row.threshold;
     }
     seal(&mut sector);
     sector

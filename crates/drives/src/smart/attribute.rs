@@ -139,8 +139,8 @@ impl Attribute {
         }
     }
 
-    /// As smartctl shows it for a model of one of Intel's older families, of which its database
-    /// names only some attributes.
+    /// As smartctl shows it for a model of one of Intel's older families: its database names
+    /// only some of their attributes.
     pub fn of_family(self, family: &str) -> Attribute {
         let id = self.id;
         match older(family, id) {

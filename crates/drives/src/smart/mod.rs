@@ -261,11 +261,11 @@ impl SmartHealth {
         let writes = self
             .write_commands
             .saturating_sub(self.timed.write_commands);
-        let all = reads + writes;
+        let commands = reads + writes;
         if self.timed_minutes() < TIMED_MINUTES_MIN {
             return TIMED_PENDING;
         }
-        (100 * reads).checked_div(all).unwrap_or(0)
+        (100 * reads).checked_div(commands).unwrap_or(0)
     }
 
     /// Per cent of the reserve blocks left, rounded down; 100 when there never were any.

@@ -53,7 +53,7 @@ pub fn health_page(health: &SmartHealth) -> HealthPage {
     page[3] = health.reserve_percent();
     page[4] = SPARE_THRESHOLD;
     page[5] = health.percentage_used();
-    for (at, value) in [
+    for (offset, value) in [
         (32, health.host_bytes_read.div_ceil(DATA_UNIT)),
         (48, health.host_bytes_written.div_ceil(DATA_UNIT)),
         (64, health.read_commands),
@@ -65,11 +65,11 @@ pub fn health_page(health: &SmartHealth) -> HealthPage {
         (160, health.uncorrectable_errors),
         (176, health.uncorrectable_errors),
     ] {
-        page[at..at + 8].copy_from_slice(&value.to_le_bytes());
+        page[offset..offset + 8].copy_from_slice(&value.to_le_bytes());
     }
     put16(&mut page, 200, u16::from(health.temperature_c) + KELVIN);
     let heat = &health.heat;
-    for (at, value) in [
+    for (offset, value) in [
         (192, heat.warning_minutes),
         (196, heat.critical_minutes),
         (216, heat.throttles[0]),
@@ -77,7 +77,7 @@ pub fn health_page(health: &SmartHealth) -> HealthPage {
         (224, heat.throttled_seconds[0]),
         (228, heat.throttled_seconds[1]),
     ] {
-        page[at..at + 4].copy_from_slice(&value.to_le_bytes());
+        page[offset..offset + 4].copy_from_slice(&value.to_le_bytes());
     }
     page
 }
@@ -112,16 +112,16 @@ pub fn identify_namespace(identity: &Identity) -> IdentifyPage {
     let mut page = [0; 4096];
     let sector = identity.logical_sector.max(512);
     let sectors = identity.user_bytes / u64::from(sector);
-    for at in [0, 8, 16] {
-        page[at..at + 8].copy_from_slice(&sectors.to_le_bytes());
+    for offset in [0, 8, 16] {
+        page[offset..offset + 8].copy_from_slice(&sectors.to_le_bytes());
     }
     // LBA format 0: no metadata, 2^n bytes.
     page[130] = sector.ilog2() as u8;
     page
 }
 
-fn put16(page: &mut [u8], at: usize, value: u16) {
-    page[at..at + 2].copy_from_slice(&value.to_le_bytes());
+fn put16(page: &mut [u8], offset: usize, value: u16) {
+    page[offset..offset + 2].copy_from_slice(&value.to_le_bytes());
 }
 
 fn text(field: &mut [u8], text: &str) {

@@ -151,7 +151,7 @@ fn sandforce(h: &SmartHealth) -> Vec<Attribute> {
     let hours = (h.power_on_minutes / 60) | (milliseconds << 32);
     let spread = u64::from(h.wear.cycles_max.saturating_sub(h.wear.cycles_min));
     let delta = (100 * spread).checked_div(h.wear.cycles_max.into());
-    let left = 100 - h.percentage_used().min(100);
+    let life_left = 100 - h.percentage_used().min(100);
     let gib = |bytes: u64| bytes / GIB;
     vec![
         count(5, "Retired_Block_Count", h.blocks_retired.into())
@@ -168,7 +168,7 @@ fn sandforce(h: &SmartHealth) -> Vec<Attribute> {
         count(187, "Reported_Uncorrect", h.uncorrectable_errors),
         temperature(194, "Temperature_Celsius", h),
         count(231, "SSD_Life_Left", 0)
-            .value(left.max(1))
+            .value(life_left.max(1))
             .flags(flag::CRITICAL & !flag::AUTO_KEEP, 10),
         count(233, "SandForce_Internal", gib(h.nand_bytes_written)),
         count(241, "Lifetime_Writes_GiB", gib(h.host_bytes_written)),

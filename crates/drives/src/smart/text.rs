@@ -155,13 +155,13 @@ fn nvme_log_text(health: &SmartHealth) -> String {
 /// Throttling, which smartctl shows of drives that have throttled.
 fn throttling(health: &SmartHealth) -> Vec<(&'static str, String)> {
     let heat = &health.heat;
-    let all = [
+    let counters = [
         ("Thermal Temp. 1 Transition Count", heat.throttles[0]),
         ("Thermal Temp. 2 Transition Count", heat.throttles[1]),
         ("Thermal Temp. 1 Total Time", heat.throttled_seconds[0]),
         ("Thermal Temp. 2 Total Time", heat.throttled_seconds[1]),
     ];
-    let some = all.into_iter().filter(|(_, count)| *count > 0);
+    let some = counters.into_iter().filter(|(_, count)| *count > 0);
     some.map(|(name, count)| (name, count.to_string()))
         .collect()
 }

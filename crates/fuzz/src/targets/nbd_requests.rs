@@ -140,12 +140,11 @@ fn reply(request: &ExtendedRequest, form: ReplyForm, out: &[u8]) -> Result<Vec<u
         let flags = bytes.u16().expect("flags");
         let kind = bytes.u16().expect("a kind");
         assert_eq!(bytes.u64(), Some(request.cookie));
-        let length = match is_extended {
-            true => {
-                assert_eq!(bytes.u64(), Some(request.offset));
-                bytes.u64().expect("a length") as usize
-            }
-            false => bytes.u32().expect("a length") as usize,
+        let length = if is_extended {
+            assert_eq!(bytes.u64(), Some(request.offset));
+            bytes.u64().expect("a length") as usize
+        } else {
+            bytes.u32().expect("a length") as usize
         };
         let body = bytes.take(length).expect("a whole chunk");
         let error = chunk(kind, body, request, &mut data);
@@ -188,9 +187,12 @@ fn chunk(kind: u16, body: &[u8], request: &ExtendedRequest, data: &mut Vec<u8>) 
             let count = is_long.then(|| body.u32().expect("a count"));
             let (mut covered, mut runs) = (0_u64, 0);
             while !body.0.is_empty() {
-                let mut number = || match is_long {
-                    true => body.u64().expect("a number"),
-                    false => u64::from(body.u32().expect("a number")),
+                let mut number = || {
+                    if is_long {
+                        body.u64().expect("a number")
+                    } else {
+                        u64::from(body.u32().expect("a number"))
+                    }
                 };
                 covered += number();
                 // The state.

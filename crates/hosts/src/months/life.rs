@@ -8,7 +8,7 @@ use ssdlab_base::LabError;
 use ssdlab_base::check::SelfCheck;
 use ssdlab_base::latencies::{Latencies, latencies};
 use ssdlab_bench::engine::devices::{Devices, new_drive};
-use ssdlab_ssd::ftl::Found;
+use ssdlab_ssd::ftl::SlotPlace;
 use ssdlab_ssd::rng::Rng;
 use ssdlab_ssd::{Command, DriveConfig, DriveCounters, Nanos, Op};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -222,7 +222,7 @@ impl<'a> MonthsRunner<'a> {
         let per_block = self.block / u64::from(self.slot_bytes);
         let slots = self.fs.blocks() * per_block;
         let drive = self.devices.drive(0);
-        let mapped = (0..slots).filter(|&lpn| drive.find(lpn as u32) != Found::Unmapped);
+        let mapped = (0..slots).filter(|&lpn| drive.find(lpn as u32) != SlotPlace::Unmapped);
         mapped.count() as u64 / per_block
     }
 
@@ -282,14 +282,14 @@ impl<'a> MonthsRunner<'a> {
         let per_block = self.block / u64::from(self.slot_bytes);
         let mapped = |block: u64| {
             let mut slots = block * per_block..(block + 1) * per_block;
-            slots.all(|lpn| drive.find(lpn as u32) != Found::Unmapped)
+            slots.all(|lpn| drive.find(lpn as u32) != SlotPlace::Unmapped)
         };
-        let mut at = 0;
+        let mut position = 0;
         for run in self.fs.free_runs().chain([FileExtent {
             first: self.fs.blocks(),
             count: 0,
         }]) {
-            if let Some(lost) = (at..run.first).find(|&block| !mapped(block)) {
+            if let Some(lost) = (position..run.first).find(|&block| !mapped(block)) {
                 return Err(format!("block {lost} of a file is unknown to the drive"));
             }
             let mut free = run.first..run.first + run.count;
@@ -298,7 +298,7 @@ impl<'a> MonthsRunner<'a> {
             {
                 return Err(format!("block {held} was trimmed, and the drive holds it"));
             }
-            at = run.first + run.count;
+            position = run.first + run.count;
         }
         Ok(())
     }

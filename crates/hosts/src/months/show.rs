@@ -147,8 +147,9 @@ pub struct LastQuarter {
 pub fn last_quarter(run: &Months) -> LastQuarter {
     let samples = run.samples.get(1..).unwrap_or_default();
     let last = &samples[samples.len() - samples.len().div_ceil(4)..];
-    let mean =
-        |of: fn(&DaySample) -> f64| last.iter().map(of).sum::<f64>() / last.len().max(1) as f64;
+    let mean = |metric: fn(&DaySample) -> f64| {
+        last.iter().map(metric).sum::<f64>() / last.len().max(1) as f64
+    };
     LastQuarter {
         mapped_share: mean(|s| s.mapped_share),
         waf: mean(|s| s.waf.unwrap_or_default()),

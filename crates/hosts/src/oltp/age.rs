@@ -8,7 +8,7 @@ use crate::probe::{probe, quantile};
 use ssdlab_base::LabError;
 use ssdlab_base::check::{SelfCheck, failures};
 use ssdlab_bench::engine::devices::{Devices, new_drive};
-use ssdlab_ssd::ftl::Found;
+use ssdlab_ssd::ftl::SlotPlace;
 use ssdlab_ssd::rng::Rng;
 use ssdlab_ssd::{Command, Drive, DriveConfig, Nanos};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -199,7 +199,7 @@ impl<'a> OltpRunner<'a> {
 /// Share of the drive that it takes for valid data.
 fn mapped_share(drive: &Drive) -> f64 {
     let slots = drive.config().user_slots();
-    let mapped = (0..slots).filter(|&lpn| drive.find(lpn as u32) != Found::Unmapped);
+    let mapped = (0..slots).filter(|&lpn| drive.find(lpn as u32) != SlotPlace::Unmapped);
     mapped.count() as f64 / slots as f64
 }
 

@@ -116,7 +116,7 @@ impl<'a> OltpServer<'a> {
         other: OtherFiles,
         month: u32,
     ) -> OltpServer<'a> {
-        let nobody = Connection {
+        let idle_connection = Connection {
             arrived: Nanos::ZERO,
             reads_left: 0,
         };
@@ -131,7 +131,7 @@ impl<'a> OltpServer<'a> {
             events: BinaryHeap::new(),
             sequence: 0,
             queue: VecDeque::new(),
-            connections: vec![nobody; spec.connections as usize],
+            connections: vec![idle_connection; spec.connections as usize],
             idle: (0..spec.connections).rev().collect(),
             throttled: VecDeque::new(),
             dirty: VecDeque::new(),
@@ -176,7 +176,7 @@ impl<'a> OltpServer<'a> {
         self.stop = self.began + self.spec.window;
         self.boundary = (self.began + SECOND).min(self.stop);
         self.tally.last = self.began;
-        self.at(self.began, TransactionEvent::Arrive);
+        self.schedule(self.began, TransactionEvent::Arrive);
         loop {
             let due = self
                 .events
@@ -196,7 +196,7 @@ impl<'a> OltpServer<'a> {
         }
     }
 
-    fn at(&mut self, time: Nanos, event: TransactionEvent) {
+    fn schedule(&mut self, time: Nanos, event: TransactionEvent) {
         self.sequence += 1;
         self.events.push(Reverse((time, self.sequence, event)));
     }
@@ -218,7 +218,7 @@ impl<'a> OltpServer<'a> {
         // Evenly between none and twice the mean.
         let mean = 1_000_000_000 / u64::from(self.spec.offered_s);
         let next = now + Nanos(self.rng.below(2 * mean + 1));
-        self.at(next, TransactionEvent::Arrive);
+        self.schedule(next, TransactionEvent::Arrive);
         if self.queue.len() >= self.spec.offered_s as usize {
             self.waited.refused += 1;
             return;
@@ -253,7 +253,7 @@ impl<'a> OltpServer<'a> {
     fn proceed(&mut self, devices: &mut Devices, connection: u32) {
         let state = &mut self.connections[connection as usize];
         if state.reads_left == 0 {
-            self.at(
+            self.schedule(
                 devices.now() + self.spec.cpu,
                 TransactionEvent::Worked(connection),
             );
@@ -344,12 +344,12 @@ impl<'a> OltpServer<'a> {
         self.submit(devices, &Command::write(first + start, size as u32), LOG, 0);
     }
 
-    fn completed(&mut self, devices: &mut Devices, done: &DeviceCompletion) {
-        let number = done.token as u32;
-        match done.token >> 32 {
+    fn completed(&mut self, devices: &mut Devices, completion: &DeviceCompletion) {
+        let number = completion.token as u32;
+        match completion.token >> 32 {
             READ => {
-                if done.done <= self.stop {
-                    let latency = done.done - done.submitted;
+                if completion.done <= self.stop {
+                    let latency = completion.done - completion.submitted;
                     self.waited.reads.saturating_record(latency.0);
                 }
                 self.proceed(devices, number);
@@ -373,15 +373,15 @@ impl<'a> OltpServer<'a> {
     }
 
     fn committed(&mut self, devices: &mut Devices) {
-        let now = devices.now();
-        self.advance(now);
+        let instant = devices.now();
+        self.advance(instant);
         for connection in std::mem::take(&mut self.log_group) {
-            let latency = (now - self.connections[connection as usize].arrived).0;
+            let latency = (instant - self.connections[connection as usize].arrived).0;
             self.tally.committed += 1;
             self.tally.latency_sum += u128::from(latency);
             let durable = self.tally.log_flushed == self.tally.log_written;
             self.tally.early += u64::from(self.spec.flushes && !durable);
-            if now <= self.stop {
+            if instant <= self.stop {
                 self.waited.transactions.saturating_record(latency);
                 self.second.0.saturating_record(latency);
             }
@@ -481,7 +481,7 @@ impl<'a> OltpServer<'a> {
     pub fn checks(&self) -> Vec<SelfCheck> {
         let t = &self.tally;
         let hold = |ok: bool, what: String| if ok { Ok(()) } else { Err(what) };
-        let left = self.dirty.len() as u64 + self.cleaning.len() as u64;
+        let dirty_pages = self.dirty.len() as u64 + self.cleaning.len() as u64;
         vec![
             SelfCheck::new(
                 "every transaction committed once",
@@ -504,8 +504,11 @@ impl<'a> OltpServer<'a> {
             SelfCheck::new(
                 "every dirty page is written or still dirty",
                 hold(
-                    t.dirtied == t.cleaned + left,
-                    format!("{} dirtied, {} written, {left} left", t.dirtied, t.cleaned),
+                    t.dirtied == t.cleaned + dirty_pages,
+                    format!(
+                        "{} dirtied, {} written, {dirty_pages} left",
+                        t.dirtied, t.cleaned
+                    ),
                 ),
             ),
         ]

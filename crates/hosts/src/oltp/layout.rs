@@ -52,11 +52,11 @@ impl OtherFiles {
     /// The commands for one more piece.
     pub fn next_piece(&mut self) -> impl Iterator<Item = Command> + use<> {
         let (first, room, alive) = self.layout;
-        let at = |piece: u64| first + piece % room.max(1) * PIECE;
+        let offset = |piece: u64| first + piece % room.max(1) * PIECE;
         let old = self.written.checked_sub(alive);
         let old = old.filter(|_| self.trim == TrimSchedule::AtOnce && alive > 0);
-        let trim = old.map(|old| Command::trim(at(old), PIECE as u32));
-        let write = (alive > 0).then(|| Command::write(at(self.written), PIECE as u32));
+        let trim = old.map(|old| Command::trim(offset(old), PIECE as u32));
+        let write = (alive > 0).then(|| Command::write(offset(self.written), PIECE as u32));
         self.written += 1;
         trim.into_iter().chain(write)
     }
@@ -72,8 +72,10 @@ impl OtherFiles {
         }
         let (first, room, alive) = self.layout;
         let free = room - alive.min(self.written);
-        let at = |piece: u64| first + piece % room.max(1) * PIECE;
+        let offset = |piece: u64| first + piece % room.max(1) * PIECE;
         let pieces = self.written..self.written + free;
-        pieces.map(|n| Command::trim(at(n), PIECE as u32)).collect()
+        pieces
+            .map(|n| Command::trim(offset(n), PIECE as u32))
+            .collect()
     }
 }

@@ -115,11 +115,11 @@ impl TierCache {
             return None;
         }
         for _ in 0..count {
-            let at = self.hand;
-            self.hand = (at + 1) % count;
-            let slot = &self.slots[at as usize];
+            let slot_index = self.hand;
+            self.hand = (slot_index + 1) % count;
+            let slot = &self.slots[slot_index as usize];
             if !slot.dirty && slot.busy == 0 {
-                return Some(at);
+                return Some(slot_index);
             }
         }
         None

@@ -209,12 +209,12 @@ impl<'a> TierEngine<'a> {
                 .peek()
                 .map_or(Nanos::MAX, |Reverse(event)| event.0);
             let until = due.min(boundary);
-            let now = self.devices.now();
-            if now < self.stop && now > self.began && stop.load(Ordering::Relaxed) {
-                self.stop = now;
+            let instant = self.devices.now();
+            if instant < self.stop && instant > self.began && stop.load(Ordering::Relaxed) {
+                self.stop = instant;
             }
-            if let Some(done) = self.devices.next(until) {
-                self.completed(&done);
+            if let Some(completion) = self.devices.next(until) {
+                self.completed(&completion);
             } else if due == until {
                 self.disk_done();
             } else {
@@ -234,15 +234,15 @@ impl<'a> TierEngine<'a> {
     }
 
     fn next_command(&mut self, worker: u32) {
-        let now = self.devices.now();
-        if now >= self.stop {
+        let instant = self.devices.now();
+        if instant >= self.stop {
             return;
         }
         self.under_way += 1;
         let block = self.rng.below(self.newest.len() as u64) as u32;
         let read = self.rng.percent(self.spec.read_pct);
         let state = &mut self.workers[worker as usize];
-        (state.block, state.began) = (block, now);
+        (state.block, state.began) = (block, instant);
         state.copies.clear();
         if read {
             self.read(worker, block);
@@ -305,11 +305,11 @@ impl<'a> TierEngine<'a> {
         self.devices.submit(side, command, token as u64);
     }
 
-    fn completed(&mut self, done: &DeviceCompletion) {
-        let token = done.token as usize;
+    fn completed(&mut self, completion: &DeviceCompletion) {
+        let token = completion.token as usize;
         let errand = std::mem::replace(&mut self.errands[token], CommandPurpose::Idle);
         self.idle.push(token);
-        let side = done.device;
+        let side = completion.device;
         match errand {
             CommandPurpose::Idle => {}
             CommandPurpose::Hit { worker } => self.answer(worker, HIT),
@@ -395,9 +395,9 @@ impl<'a> TierEngine<'a> {
         self.next_command(worker);
     }
 
-    /// Lets a disk begin what comes next: reads first, then what is ready to be destaged.
+    /// Starts the disk's next work: reads first, then blocks ready to be destaged.
     fn disk_next(&mut self, side: usize, disk: usize) {
-        let now = self.devices.now();
+        let instant = self.devices.now();
         let state = &mut self.sides[side].disks[disk];
         if state.at_work.is_some() {
             return;
@@ -421,7 +421,7 @@ impl<'a> TierEngine<'a> {
         let bytes = count * u64::from(self.spec.block);
         let time = state.hdd.access(place, bytes);
         self.sequence += 1;
-        let event = (now + time, self.sequence, side, disk);
+        let event = (instant + time, self.sequence, side, disk);
         self.events.push(Reverse(event));
         self.destage_next(side, disk);
     }

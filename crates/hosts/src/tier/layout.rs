@@ -32,8 +32,8 @@ pub(super) fn block_at(spec: &TierSpec, place: u64, blocks: u64) -> u32 {
 }
 
 pub(super) fn counters(devices: &Devices) -> Vec<DriveCounters> {
-    let all = (0..devices.count()).map(|device| devices.drive(device).counters().clone());
-    all.collect()
+    let per_device = (0..devices.count()).map(|device| devices.drive(device).counters().clone());
+    per_device.collect()
 }
 
 /// Writes each cache front to back, so often as asked for, and waits until the drives have put
@@ -58,10 +58,10 @@ pub(super) fn fill(spec: &TierSpec, devices: &mut Devices, slots: u64) {
         devices.submit(device, &Command::flush(), 0);
     }
     devices.settle();
-    let rest = |devices: &Devices| {
+    let rest_end = |devices: &Devices| {
         let drives = (0..devices.count()).map(|device| devices.drive(device));
         drives.map(Drive::now).max().unwrap_or_default() + Nanos::from_secs(60)
     };
-    let until = rest(devices);
+    let until = rest_end(devices);
     devices.next(until);
 }

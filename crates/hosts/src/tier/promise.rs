@@ -68,12 +68,12 @@ impl Promises {
     }
 
     /// A write that must have `copies` copies is acknowledged.
-    pub fn acknowledge(&mut self, copies: usize, done: &[CompletedCopy]) {
+    pub fn acknowledge(&mut self, copies: usize, completed: &[CompletedCopy]) {
         let durable = |copy: &CompletedCopy| {
             let device = &self.devices[copy.device];
             copy.fua || device.protected || copy.number < device.flushed
         };
-        let mut on: Vec<usize> = done
+        let mut on: Vec<usize> = completed
             .iter()
             .filter(|c| durable(c))
             .map(|c| c.device)

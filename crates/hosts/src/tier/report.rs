@@ -22,7 +22,7 @@ impl TierEngine<'_> {
         sample.nand_bytes = work.iter().map(|w| w.nand_bytes).sum();
         sample.device_bytes = work.iter().map(|w| w.written_bytes).sum();
         // So far these are since the beginning.
-        let before = |of: fn(&TierSample) -> u64| self.samples.iter().map(of).sum::<u64>();
+        let before = |count: fn(&TierSample) -> u64| self.samples.iter().map(count).sum::<u64>();
         sample.nand_bytes -= before(|s| s.nand_bytes);
         sample.device_bytes -= before(|s| s.device_bytes);
         self.sample_write_ns = 0;
@@ -31,18 +31,18 @@ impl TierEngine<'_> {
 
     /// What each device did since the load began.
     fn work(&self) -> Vec<DeviceWork> {
-        let each = self.counters.iter().enumerate().map(|(device, then)| {
-            let now = self.devices.drive(device).counters();
+        let devices = self.counters.iter().enumerate().map(|(device, then)| {
+            let counters = self.devices.drive(device).counters();
             let config = self.devices.drive(device).config();
             let slot = u64::from(config.geometry().slot_bytes);
             DeviceWork {
-                written_bytes: now.host_bytes_written - then.host_bytes_written,
-                nand_bytes: (now.slots_programmed() - then.slots_programmed()) * slot,
-                commits: now.commits - then.commits,
-                padding_bytes: (now.slots_padding - then.slots_padding) * slot,
+                written_bytes: counters.host_bytes_written - then.host_bytes_written,
+                nand_bytes: (counters.slots_programmed() - then.slots_programmed()) * slot,
+                commits: counters.commits - then.commits,
+                padding_bytes: (counters.slots_padding - then.slots_padding) * slot,
             }
         });
-        each.collect()
+        devices.collect()
     }
 
     pub(super) fn result(mut self) -> Tier {
@@ -55,13 +55,13 @@ impl TierEngine<'_> {
         let written: u64 = devices.iter().map(|d| d.written_bytes).sum();
         let nand: u64 = devices.iter().map(|d| d.nand_bytes).sum();
         let served = |kind: usize| {
-            let all = &self.latencies[kind];
+            let latencies = &self.latencies[kind];
             AccessLatency {
-                count: all.len(),
-                mean_ns: self.sums[kind] as f64 / all.len().max(1) as f64,
-                p50_ns: quantile(all, 0.5),
-                p99_ns: quantile(all, 0.99),
-                max_ns: quantile(all, 1.0),
+                count: latencies.len(),
+                mean_ns: self.sums[kind] as f64 / latencies.len().max(1) as f64,
+                p50_ns: quantile(latencies, 0.5),
+                p99_ns: quantile(latencies, 0.99),
+                max_ns: quantile(latencies, 1.0),
             }
         };
         let (hits, misses, writes) = (served(HIT), served(MISS), served(WRITE));
@@ -96,8 +96,8 @@ impl TierEngine<'_> {
         for (number, side) in self.sides.iter().enumerate() {
             let newest = |block: u32| {
                 let mut copies = 0..self.spec.copies;
-                let here = copies.any(|copy| self.side_of(block, copy) == number);
-                here.then(|| self.newest[block as usize])
+                let on_side = copies.any(|copy| self.side_of(block, copy) == number);
+                on_side.then(|| self.newest[block as usize])
             };
             let outcome = side.cache.check(newest);
             checks.push(SelfCheck::new(

@@ -40,10 +40,10 @@ impl DurabilityMode {
     /// Reads its name.
     ///
     /// # Errors
-    /// When there is none such.
+    /// When there is no such mode.
     pub fn parse(text: &str) -> Result<DurabilityMode, LabError> {
-        let found = DurabilityMode::ALL.into_iter().find(|d| d.name() == text);
-        found.ok_or_else(|| {
+        let mode = DurabilityMode::ALL.into_iter().find(|d| d.name() == text);
+        mode.ok_or_else(|| {
             LabError::bad_option(
                 "--durable",
                 text,
@@ -129,8 +129,8 @@ impl TierSpec {
             .unwrap_or(u64::MAX)
             .min(smallest.unwrap_or(0));
         let slots = cache / u64::from(self.block.max(1));
-        let all = slots * drives.len() as u64 / self.copies.max(1) as u64;
-        (slots, all * u64::from(self.working_set_pct) / 100)
+        let total_slots = slots * drives.len() as u64 / self.copies.max(1) as u64;
+        (slots, total_slots * u64::from(self.working_set_pct) / 100)
     }
 
     /// The cache device of each side: as given, or a single drive once for each copy.

@@ -58,7 +58,7 @@ impl Trims {
             range.push(block);
         }
         ranges.push(range);
-        let mut given = Vec::new();
+        let mut trims = Vec::new();
         for blocks in ranges {
             let len = blocks.iter().map(|block| block.len).sum();
             let Some(first) = blocks.first().filter(|_| len >= RANGE_MIN) else {
@@ -69,7 +69,7 @@ impl Trims {
                 offset: first.offset,
                 len,
             };
-            given.push((self.next, whole));
+            trims.push((self.next, whole));
             self.under_way.push(AutotrimRange {
                 number: self.next,
                 left: sides,
@@ -77,7 +77,7 @@ impl Trims {
             });
             self.next += 1;
         }
-        (ready, given)
+        (ready, trims)
     }
 
     /// A side has trimmed a range.

@@ -56,8 +56,8 @@ impl Sizer {
     pub fn next(&mut self, used: &SizeRuleInput) -> u64 {
         match self.rule {
             SizeRule::LargestUse => {
-                let now = used.commit.max(used.waiting) + CHAIN_BYTES;
-                let size = used.commit_before.max(now);
+                let commit_bytes = used.commit.max(used.waiting) + CHAIN_BYTES;
+                let size = used.commit_before.max(commit_bytes);
                 size.next_multiple_of(BLOCK_MIN).min(BLOCK_MAX)
             }
             SizeRule::Buckets => {

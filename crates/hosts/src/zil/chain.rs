@@ -134,10 +134,10 @@ impl LogChain {
                 self.taking = Some(record);
                 return ChainStep::Full;
             }
-            let now = record.data.min(room - RECORD_BYTES);
-            block.used += RECORD_BYTES + now;
+            let taken_bytes = record.data.min(room - RECORD_BYTES);
+            block.used += RECORD_BYTES + taken_bytes;
             block.group = block.group.max(record.group);
-            record.data -= now;
+            record.data -= taken_bytes;
             if !fits {
                 self.taking = Some(record);
                 return ChainStep::Full;
@@ -238,12 +238,12 @@ impl LogChain {
 /// is left and another block would take what remains anyway.
 fn worth_cutting(data: u64, room: u64) -> bool {
     let most = BLOCK_MAX - CHAIN_BYTES - RECORD_BYTES;
-    let rest = data % most;
+    let last_part = data % most;
     // What is copied with the record when the write is made cannot be cut.
     let copied = data <= (BLOCK_MAX - CHAIN_BYTES) / 2 - RECORD_BYTES;
     !copied
         && room > RECORD_BYTES
-        && (room >= most / 8 || (rest != 0 && room >= RECORD_BYTES + rest))
+        && (room >= most / 8 || (last_part != 0 && room >= RECORD_BYTES + last_part))
 }
 
 #[cfg(test)]
@@ -322,7 +322,7 @@ mod tests {
         let mut place = 0;
         commit(&mut chain, &[record(2048, 1)], &mut place);
         commit(&mut chain, &[record(2048, 2)], &mut place);
-        // Written by nobody yet: nothing is freed.
+        // Not written yet: nothing is freed.
         assert!(chain.synced(2).is_empty());
         chain.acknowledge(0);
         chain.acknowledge(1);

@@ -141,8 +141,8 @@ impl ZilTraceFit {
     pub fn duration(&self, blocks: u64) -> Nanos {
         // The mean size of a block, in KiB, of writers as those of the presets.
         const KIB: u64 = 20;
-        let of = &self.structure;
-        let cycle = of.cycle.0 + KIB * of.cycle_per_kib.0;
+        let structure = &self.structure;
+        let cycle = structure.cycle.0 + KIB * structure.cycle_per_kib.0;
         Nanos(cycle.max(1_000) * blocks.div_ceil(self.writers() as u64))
     }
 
@@ -220,6 +220,6 @@ impl ZilTraceFit {
             Ok(())
         })?;
         events.sort_by_key(|event| event.issued_ns);
-        Ok(structure(&events, LARGEST).map_or(0.0, |found| found.disorder))
+        Ok(structure(&events, LARGEST).map_or(0.0, |structure| structure.disorder))
     }
 }

@@ -65,16 +65,16 @@ impl Target for FixedTarget {
             self.bytes_written += u64::from(command.len);
         }
         self.sequence += 1;
-        let done = self.now.saturating_add(time);
+        let completion_time = self.now.saturating_add(time);
         self.under_way
-            .push(Reverse((done, self.sequence, tag, self.now)));
+            .push(Reverse((completion_time, self.sequence, tag, self.now)));
         Ok(())
     }
 
     fn reap(
         &mut self,
         until: Option<Nanos>,
-        done: &mut Vec<TargetCompletion>,
+        completions: &mut Vec<TargetCompletion>,
     ) -> Result<(), LabError> {
         let until = until.unwrap_or(Nanos::MAX);
         let first = self.under_way.peek().map(|Reverse(next)| next.0);
@@ -88,7 +88,7 @@ impl Target for FixedTarget {
                 break;
             }
             self.under_way.pop();
-            done.push(TargetCompletion {
+            completions.push(TargetCompletion {
                 tag,
                 submitted,
                 done: at,

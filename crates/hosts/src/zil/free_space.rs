@@ -104,17 +104,18 @@ impl FreeSpace {
 
     /// The first segment that overlaps `start..end`.
     pub fn overlapping(&self, start: u64, end: u64) -> Option<Segment> {
-        self.ending_after(start).filter(|found| found.start < end)
+        self.ending_after(start)
+            .filter(|segment| segment.start < end)
     }
 
     /// The first segment that ends after `place`.
     pub fn ending_after(&self, place: u64) -> Option<Segment> {
         let before = self.by_start.range(..=place).next_back();
         let covering = before.filter(|(_, end)| **end > place);
-        let found = covering.or_else(|| self.by_start.range(place..).next())?;
+        let entry = covering.or_else(|| self.by_start.range(place..).next())?;
         Some(Segment {
-            start: *found.0,
-            end: *found.1,
+            start: *entry.0,
+            end: *entry.1,
         })
     }
 

@@ -174,7 +174,7 @@ impl LogHost {
         for number in 0..host.writers.len() {
             host.think(number as u32);
         }
-        host.at(host.spec.group.timeout, LogHostEvent::Close(1));
+        host.schedule(host.spec.group.timeout, LogHostEvent::Close(1));
         host
     }
 
@@ -208,7 +208,7 @@ impl LogHost {
         Ok(())
     }
 
-    fn at(&mut self, time: Nanos, event: LogHostEvent) {
+    fn schedule(&mut self, time: Nanos, event: LogHostEvent) {
         self.sequence += 1;
         self.events.push(Reverse((time, self.sequence, event)));
     }
@@ -217,7 +217,7 @@ impl LogHost {
         let place = &mut self.writers[number as usize];
         place.bytes = place.writer.next_write();
         let time = self.now + place.writer.think(place.bytes);
-        self.at(time, LogHostEvent::Think(number));
+        self.schedule(time, LogHostEvent::Think(number));
     }
 
     /// A writer's next write reaches its log.
@@ -249,52 +249,52 @@ impl LogHost {
 
     fn commit(&mut self, log: u32) {
         let pipelined = self.spec.commit.pipelined;
-        let at = &mut self.logs[log as usize];
-        if at.filling {
-            if at.open {
+        let state = &mut self.logs[log as usize];
+        if state.filling {
+            if state.open {
                 self.fill(log);
             }
             return;
         }
-        if !at.chain.has_queue() || (!pipelined && !at.batches.is_empty()) {
+        if !state.chain.has_queue() || (!pipelined && !state.batches.is_empty()) {
             return;
         }
-        at.filling = true;
-        at.chain.begin_commit();
-        at.batches.push_back(CommitBatch {
-            number: at.next_batch,
+        state.filling = true;
+        state.chain.begin_commit();
+        state.batches.push_back(CommitBatch {
+            number: state.next_batch,
             began: self.now,
             out: 0,
             sealed: false,
             flushing: None,
             blocks: Vec::new(),
         });
-        at.next_batch += 1;
+        state.next_batch += 1;
         self.fill(log);
     }
 
     /// Puts records into blocks and hands full ones over.
     fn fill(&mut self, log: u32) {
-        let at = &mut self.logs[log as usize];
-        at.open = false;
-        match at.chain.fill() {
+        let state = &mut self.logs[log as usize];
+        state.open = false;
+        match state.chain.fill() {
             ChainStep::Idle => self.seal(log),
             ChainStep::Full => {
                 if let Some(written) = self.link(log) {
                     let copied = self.spec.commit.copy_per_kib.0 * (written / 1024);
-                    self.at(self.now + Nanos(copied), LogHostEvent::Fill(log));
+                    self.schedule(self.now + Nanos(copied), LogHostEvent::Fill(log));
                 }
             }
             ChainStep::Open => {
-                let wait = at.latency.0 * self.spec.commit.open_wait_pct / 100;
+                let wait = state.latency.0 * self.spec.commit.open_wait_pct / 100;
                 if wait == 0 {
                     if self.link(log).is_some() {
                         self.seal(log);
                     }
                 } else {
-                    at.open = true;
-                    let (batch, time) = (at.next_batch, self.now + Nanos(wait));
-                    self.at(time, LogHostEvent::OpenWait(log, batch));
+                    state.open = true;
+                    let (batch, time) = (state.next_batch, self.now + Nanos(wait));
+                    self.schedule(time, LogHostEvent::OpenWait(log, batch));
                 }
             }
         }
@@ -303,15 +303,15 @@ impl LogHost {
     /// Allocates the next block and hands over the full one; how many bytes that were, or `None`
     /// when the log device is full and the log has to wait for a sync.
     fn link(&mut self, log: u32) -> Option<u64> {
-        let at = &mut self.logs[log as usize];
-        let size = at.chain.next_size();
-        let Some(next) = self.space.allocate(size, at.allocator) else {
+        let state = &mut self.logs[log as usize];
+        let size = state.chain.next_size();
+        let Some(next) = self.space.allocate(size, state.allocator) else {
             self.counts.full += 1;
             self.stalled.push(log);
             self.close(self.group);
             return None;
         };
-        let Some(write) = at.chain.link(next, self.group) else {
+        let Some(write) = state.chain.link(next, self.group) else {
             return Some(0);
         };
         self.issue_block(log, write);
@@ -319,8 +319,8 @@ impl LogHost {
     }
 
     fn issue_block(&mut self, log: u32, write: BlockWrite) {
-        let at = &mut self.logs[log as usize];
-        let Some(batch) = at.batches.back_mut() else {
+        let state = &mut self.logs[log as usize];
+        let Some(batch) = state.batches.back_mut() else {
             return;
         };
         batch.out += self.spec.sides;
@@ -351,13 +351,13 @@ impl LogHost {
             self.pending.len() as u32 - 1
         });
         self.pending[tag as usize] = pending;
-        self.at(time, LogHostEvent::Release(tag));
+        self.schedule(time, LogHostEvent::Release(tag));
     }
 
     fn seal(&mut self, log: u32) {
-        let at = &mut self.logs[log as usize];
-        at.filling = false;
-        if let Some(batch) = at.batches.back_mut() {
+        let state = &mut self.logs[log as usize];
+        state.filling = false;
+        if let Some(batch) = state.batches.back_mut() {
             batch.sealed = true;
         }
         self.flush_ready(log);
@@ -389,12 +389,12 @@ impl LogHost {
     }
 
     fn block_done(&mut self, log: u32, batch: u64) {
-        let at = &mut self.logs[log as usize];
-        if let Some(batch) = at.batches.iter_mut().find(|b| b.number == batch) {
+        let state = &mut self.logs[log as usize];
+        if let Some(batch) = state.batches.iter_mut().find(|b| b.number == batch) {
             batch.out -= 1;
             if batch.out == 0 {
                 for &block in &batch.blocks {
-                    at.chain.written(block);
+                    state.chain.written(block);
                 }
             }
         }
@@ -402,8 +402,11 @@ impl LogHost {
     }
 
     fn flush_done(&mut self, log: u32, number: u64) {
-        let at = &mut self.logs[log as usize];
-        let flushed = at.batches.iter_mut().find(|batch| batch.number == number);
+        let state = &mut self.logs[log as usize];
+        let flushed = state
+            .batches
+            .iter_mut()
+            .find(|batch| batch.number == number);
         if let Some(out) = flushed.and_then(|batch| batch.flushing.as_mut()) {
             *out -= 1;
             if *out > 0 {
@@ -412,17 +415,17 @@ impl LogHost {
         }
         let mut waiters = Vec::new();
         // A flush makes durable what was complete before it: earlier batches too.
-        while at
+        while state
             .batches
             .front()
             .is_some_and(|batch| batch.number <= number)
         {
-            let Some(batch) = at.batches.pop_front() else {
+            let Some(batch) = state.batches.pop_front() else {
                 break;
             };
-            at.latency = self.now.saturating_sub(batch.began);
+            state.latency = self.now.saturating_sub(batch.began);
             for block in batch.blocks {
-                waiters.extend(at.chain.acknowledge(block));
+                waiters.extend(state.chain.acknowledge(block));
             }
         }
         for writer in waiters {
@@ -445,12 +448,12 @@ impl LogHost {
         self.syncing = true;
         self.group += 1;
         self.group_bytes = 0;
-        self.at(
+        self.schedule(
             self.now + self.spec.group.sync,
             LogHostEvent::Synced(number),
         );
         let timeout = self.spec.group.timeout.max(self.spec.group.sync);
-        self.at(self.now + timeout, LogHostEvent::Close(self.group));
+        self.schedule(self.now + timeout, LogHostEvent::Close(self.group));
     }
 
     fn synced(&mut self, number: u64) {
@@ -492,8 +495,8 @@ impl LogHost {
             LogHostEvent::Think(writer) => self.write(writer),
             LogHostEvent::Fill(log) => self.fill(log),
             LogHostEvent::OpenWait(log, batch) => {
-                let at = &self.logs[log as usize];
-                if at.open && at.next_batch == batch {
+                let state = &self.logs[log as usize];
+                if state.open && state.next_batch == batch {
                     self.open_wait_over(log);
                 }
             }
@@ -514,9 +517,9 @@ impl LogHost {
     }
 
     fn open_wait_over(&mut self, log: u32) {
-        let at = &mut self.logs[log as usize];
-        at.open = false;
-        if at.chain.fill() != ChainStep::Idle && self.link(log).is_some() {
+        let state = &mut self.logs[log as usize];
+        state.open = false;
+        if state.chain.fill() != ChainStep::Idle && self.link(log).is_some() {
             self.seal(log);
         }
     }

@@ -57,8 +57,8 @@ pub fn total_variation(ours: &[(i64, u64)], published: &[(i64, u64)]) -> f64 {
     let ours: BTreeMap<i64, u64> = ours.iter().copied().collect();
     let published: BTreeMap<i64, u64> = published.iter().copied().collect();
     let sum = |h: &BTreeMap<i64, u64>| h.values().sum::<u64>() as f64;
-    let share = |h: &BTreeMap<i64, u64>, at: &i64| *h.get(at).unwrap_or(&0) as f64 / sum(h);
+    let share = |h: &BTreeMap<i64, u64>, bucket: &i64| *h.get(bucket).unwrap_or(&0) as f64 / sum(h);
     let buckets: BTreeSet<i64> = ours.keys().chain(published.keys()).copied().collect();
-    let apart = |at: &i64| (share(&ours, at) - share(&published, at)).abs();
+    let apart = |bucket: &i64| (share(&ours, bucket) - share(&published, bucket)).abs();
     buckets.iter().map(apart).sum::<f64>() / 2.0
 }

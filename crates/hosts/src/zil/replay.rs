@@ -16,28 +16,28 @@ pub struct LogReplayResult {
     pub writes: u64,
     /// Writes that had been acknowledged and are not in them: broken promises.
     pub acknowledged_lost: u64,
-    /// Blocks behind the end of the walk that the device did keep, and nobody finds.
+    /// Blocks behind the end of the walk that the device did keep, but replay does not reach.
     pub unreachable: u64,
 }
 
 /// Walks `chain` as replay would after a crash now. `kept` says whether the device holds what was
 /// last written to a block.
-pub fn replay(chain: &LogChain, kept: impl Fn(&LogBlock) -> bool) -> LogReplayResult {
-    let mut found = LogReplayResult::default();
+pub fn replay(chain: &LogChain, is_kept: impl Fn(&LogBlock) -> bool) -> LogReplayResult {
+    let mut result = LogReplayResult::default();
     let mut reachable = true;
     for block in chain.blocks() {
-        let valid = block.issued && kept(block);
+        let valid = block.issued && is_kept(block);
         reachable &= valid;
         let writes = block.waiters.len() as u64;
         if reachable {
-            found.blocks += 1;
-            found.writes += writes;
+            result.blocks += 1;
+            result.writes += writes;
         } else {
-            found.unreachable += u64::from(valid);
+            result.unreachable += u64::from(valid);
             if block.acknowledged {
-                found.acknowledged_lost += writes;
+                result.acknowledged_lost += writes;
             }
         }
     }
-    found
+    result
 }

@@ -50,7 +50,7 @@ struct Runner<'a, T: Target + ?Sized> {
     under_way: Vec<Option<(u32, Command)>>,
     free: Vec<u32>,
     pattern: IoPattern,
-    found: LogDevicePattern,
+    result: LogDevicePattern,
     submitted: u64,
     completed: u64,
     bytes_submitted: u64,
@@ -74,7 +74,7 @@ pub fn run<T: Target + ?Sized>(
         under_way: vec![None; depth as usize],
         free: (0..depth).rev().collect(),
         pattern: IoPattern::new(0, options.interval.0),
-        found: LogDevicePattern {
+        result: LogDevicePattern {
             rows: Vec::new(),
             total: PatternRow::default(),
             seeks: SeekSize::new(),
@@ -89,11 +89,11 @@ pub fn run<T: Target + ?Sized>(
     runner.work(host, options, sink)?;
     runner.drain(sink)?;
     let checks = runner.checks();
-    let mut found = runner.found;
-    found.rows.extend(runner.pattern.finish());
-    found.total = runner.pattern.total();
-    found.checks = checks;
-    Ok(found)
+    let mut result = runner.result;
+    result.rows.extend(runner.pattern.finish());
+    result.total = runner.pattern.total();
+    result.checks = checks;
+    Ok(result)
 }
 
 /// Whether it is what `iopattern` counts bytes of: trims are not.
@@ -113,24 +113,25 @@ impl<T: Target + ?Sized> Runner<'_, T> {
         sink: &mut dyn FnMut(&TraceEvent) -> Result<(), LabError>,
     ) -> Result<(), LabError> {
         let mut issues = Vec::new();
-        let mut done = Vec::new();
+        let mut completions = Vec::new();
         loop {
-            let now = self.now();
-            self.found.elapsed = now.min(options.duration);
-            if now >= options.duration {
+            let instant = self.now();
+            self.result.elapsed = instant.min(options.duration);
+            if instant >= options.duration {
                 return Ok(());
             }
             if options.stop.load(Ordering::Relaxed) {
-                self.found.interrupted = true;
+                self.result.interrupted = true;
                 return Ok(());
             }
-            host.poll(now, &mut issues);
+            host.poll(instant, &mut issues);
             self.queue.extend(issues.drain(..));
             self.submit()?;
             let wake = host.wake().unwrap_or(Nanos::MAX).min(options.duration);
-            let until = wake.max(now).min(now.saturating_add(WAIT_MAX));
-            self.target.reap(Some(self.start + until), &mut done)?;
-            for finished in done.drain(..) {
+            let until = wake.max(instant).min(instant.saturating_add(WAIT_MAX));
+            self.target
+                .reap(Some(self.start + until), &mut completions)?;
+            for finished in completions.drain(..) {
                 let tag = self.finish(&finished, sink)?;
                 host.completed(tag, finished.done.saturating_sub(self.start));
             }
@@ -151,7 +152,7 @@ impl<T: Target + ?Sized> Runner<'_, T> {
             self.under_way[tag as usize] = Some((issue.tag, command));
             let event = TraceEvent::new(0, command.op, command.offset, u64::from(command.len));
             if moves || command.op == Op::Flush {
-                self.found.seeks.started(&event);
+                self.result.seeks.started(&event);
             }
         }
         Ok(())
@@ -160,35 +161,35 @@ impl<T: Target + ?Sized> Runner<'_, T> {
     /// Counts a finished command; its tag with the host.
     fn finish(
         &mut self,
-        done: &TargetCompletion,
+        completion: &TargetCompletion,
         sink: &mut dyn FnMut(&TraceEvent) -> Result<(), LabError>,
     ) -> Result<u32, LabError> {
-        let slot = self.under_way.get_mut(done.tag as usize);
+        let slot = self.under_way.get_mut(completion.tag as usize);
         let Some((tag, command)) = slot.and_then(Option::take) else {
             return Err(LabError::SelfCheck(format!(
                 "tag {} completed but is not under way",
-                done.tag
+                completion.tag
             )));
         };
-        self.free.push(done.tag);
+        self.free.push(completion.tag);
         self.completed += 1;
-        if done.errno != 0 {
+        if completion.errno != 0 {
             return Err(LabError::Io {
                 target: self.target.facts().name.clone(),
                 op: command.op.name(),
                 offset: command.offset,
                 len: command.len,
-                source: error_of(done.errno),
+                source: error_of(completion.errno),
                 hint: String::new(),
             });
         }
-        let issued = done.submitted.saturating_sub(self.start).0;
+        let issued = completion.submitted.saturating_sub(self.start).0;
         let event = TraceEvent {
-            done_ns: Some(done.done.saturating_sub(self.start).0),
+            done_ns: Some(completion.done.saturating_sub(self.start).0),
             ..TraceEvent::new(issued, command.op, command.offset, u64::from(command.len))
         };
         if command.op != Op::Trim {
-            self.found.rows.extend(self.pattern.completed(&event));
+            self.result.rows.extend(self.pattern.completed(&event));
         }
         sink(&event)?;
         Ok(tag)
@@ -196,11 +197,11 @@ impl<T: Target + ?Sized> Runner<'_, T> {
 
     /// Every command completed once, the pattern has all their bytes, and the target's own check.
     fn checks(&mut self) -> Vec<SelfCheck> {
-        let equal = |what: &str, given: u64, found: u64| {
-            if given == found {
+        let equal = |what: &str, submitted: u64, counted: u64| {
+            if submitted == counted {
                 Ok(())
             } else {
-                Err(format!("{given} {what} given, {found} found"))
+                Err(format!("{submitted} {what} given, {counted} found"))
             }
         };
         let total = self.pattern.total();
@@ -225,19 +226,19 @@ impl<T: Target + ?Sized> Runner<'_, T> {
         sink: &mut dyn FnMut(&TraceEvent) -> Result<(), LabError>,
     ) -> Result<(), LabError> {
         let give_up = self.target.now().saturating_add(STUCK);
-        let mut done = Vec::new();
+        let mut completions = Vec::new();
         while self.free.len() < self.under_way.len() {
-            let now = self.target.now();
-            if now >= give_up {
+            let instant = self.target.now();
+            if instant >= give_up {
                 let message = format!(
                     "{}: commands have not completed {STUCK} after the end",
                     self.target.facts().name
                 );
                 return Err(LabError::refused(message, "see the kernel log (dmesg)"));
             }
-            let until = now.saturating_add(WAIT_MAX).min(give_up);
-            self.target.reap(Some(until), &mut done)?;
-            for finished in done.drain(..) {
+            let until = instant.saturating_add(WAIT_MAX).min(give_up);
+            self.target.reap(Some(until), &mut completions)?;
+            for finished in completions.drain(..) {
                 self.finish(&finished, sink)?;
             }
         }

@@ -68,17 +68,17 @@ pub fn json(run: &Zil, device: &LogDevice) -> Value {
     })
 }
 
-fn fit_json(fit: &ZilTraceFit, found: &LogDevicePattern) -> Value {
-    let (of, beside) = (&fit.structure, fit.beside(found));
+fn fit_json(fit: &ZilTraceFit, pattern: &LogDevicePattern) -> Value {
+    let (structure, beside) = (&fit.structure, fit.beside(pattern));
     json!({
-        "blocks": of.blocks,
-        "logs_by_allocator": of.logs,
-        "whole_blocks": of.whole(),
-        "gaps": of.gaps,
-        "sizes_of_2_1": of.buckets(),
-        "cycle_ns": of.cycle.0,
-        "cycle_per_kib_ns": of.cycle_per_kib.0,
-        "disorder": of.disorder,
+        "blocks": structure.blocks,
+        "logs_by_allocator": structure.logs,
+        "whole_blocks": structure.whole(),
+        "gaps": structure.gaps,
+        "sizes_of_2_1": structure.buckets(),
+        "cycle_ns": structure.cycle.0,
+        "cycle_per_kib_ns": structure.cycle_per_kib.0,
+        "disorder": structure.disorder,
         "disorder_of_model": fit.disorder,
         "think_jitter_pct": fit.think_jitter_pct,
         "random_pct": {
@@ -91,16 +91,16 @@ fn fit_json(fit: &ZilTraceFit, found: &LogDevicePattern) -> Value {
 }
 
 /// What a trace shows, and how far the model is from it.
-fn fit_text(out: &mut String, fit: &ZilTraceFit, found: &LogDevicePattern) {
-    let (of, beside) = (&fit.structure, fit.beside(found));
-    let logs: Vec<String> = of.logs.iter().map(usize::to_string).collect();
+fn fit_text(out: &mut String, fit: &ZilTraceFit, pattern: &LogDevicePattern) {
+    let (structure, beside) = (&fit.structure, fit.beside(pattern));
+    let logs: Vec<String> = structure.logs.iter().map(usize::to_string).collect();
     let (whole, sizes) = (
-        if of.whole() {
+        if structure.whole() {
             "written whole (pool version below 23)"
         } else {
             "written as far as used"
         },
-        if of.buckets() {
+        if structure.buckets() {
             "4, 12, 36, 68 or 128 KiB (ZFS 2.1)"
         } else {
             "any multiple of 4 KiB (2010)"
@@ -109,15 +109,15 @@ fn fit_text(out: &mut String, fit: &ZilTraceFit, found: &LogDevicePattern) {
     let _ = writeln!(
         out,
         "\nThe trace: {} log blocks, {whole}, of\n{sizes}; logs by allocator: {}",
-        units::count(of.blocks as u64),
+        units::count(structure.blocks as u64),
         logs.join(" + "),
     );
     let _ = writeln!(
         out,
         "A writer takes {} and {} per KiB; disorder {:.2} (0: in turn)",
-        units::time(of.cycle.0),
-        units::time(of.cycle_per_kib.0),
-        of.disorder,
+        units::time(structure.cycle.0),
+        units::time(structure.cycle_per_kib.0),
+        structure.disorder,
     );
     let _ = writeln!(
         out,
@@ -216,17 +216,17 @@ fn counted(number: usize, what: &str) -> String {
 
 const WIDTHS: [usize; 9] = [8, 5, 5, 7, 7, 7, 7, 6, 9];
 
-fn pattern_text(out: &mut String, found: &LogDevicePattern) {
+fn pattern_text(out: &mut String, pattern: &LogDevicePattern) {
     let head = ["%RAN", "%SEQ", "COUNT", "MIN", "MAX", "AVG", "KR", "KW"];
     *out += &line("interval", &WIDTHS, &head);
-    for row in found.rows.iter().take(ROWS) {
+    for row in pattern.rows.iter().take(ROWS) {
         *out += &row_text(&row.interval.to_string(), row);
     }
-    if found.rows.len() > ROWS {
-        let more = found.rows.len() - ROWS;
+    if pattern.rows.len() > ROWS {
+        let more = pattern.rows.len() - ROWS;
         let _ = writeln!(out, "{:>8} {more} more (--json has all)", "...");
     }
-    *out += &row_text("all", &found.total);
+    *out += &row_text("all", &pattern.total);
 }
 
 fn row_text(first: &str, row: &PatternRow) -> String {
@@ -247,13 +247,13 @@ fn row_text(first: &str, row: &PatternRow) -> String {
     )
 }
 
-fn seeks_text(out: &mut String, found: &LogDevicePattern) {
-    let total = found.seeks.count().max(1);
+fn seeks_text(out: &mut String, pattern: &LogDevicePattern) {
+    let total = pattern.seeks.count().max(1);
     let _ = writeln!(
         out,
         "\nSeek distance, sectors of 512 B (0: follows the write before)"
     );
-    for (bucket, count) in found.seeks.buckets() {
+    for (bucket, count) in pattern.seeks.buckets() {
         let bar = (count as usize * BAR).div_ceil(total as usize);
         let _ = writeln!(
             out,

@@ -158,10 +158,10 @@ impl LogSpace {
             return Some(number);
         }
         let room = |m: &Metaslab| m.free.largest() >= len;
-        let choose = |all: bool| {
+        let choose = |include_taken: bool| {
             let candidates = self.metaslabs.iter().enumerate();
             candidates
-                .filter(|(_, m)| room(m) && (all || m.taken_up.is_none()))
+                .filter(|(_, m)| room(m) && (include_taken || m.taken_up.is_none()))
                 // Of equals the first.
                 .max_by_key(|(number, m)| (m.weight, std::cmp::Reverse(*number)))
                 .map(|(number, _)| number)
@@ -243,8 +243,8 @@ impl Metaslab {
     fn ndf(&mut self, len: u64, clump_shift: u32) -> Option<u64> {
         let class = power(len);
         let cursor = self.cursors[class as usize];
-        let here = self.free.overlapping(cursor, cursor + len);
-        let found = match here.filter(|segment| segment.len() >= len) {
+        let overlapping = self.free.overlapping(cursor, cursor + len);
+        let segment = match overlapping.filter(|segment| segment.len() >= len) {
             Some(segment) => segment,
             None => {
                 let clump = 1u64 << (class + clump_shift);
@@ -252,24 +252,24 @@ impl Metaslab {
                     .best_fit(clump.min(self.free.largest()).max(len))?
             }
         };
-        self.free.take(found.start, len);
-        self.cursors[class as usize] = found.start + len;
-        Some(found.start)
+        self.free.take(segment.start, len);
+        self.cursors[class as usize] = segment.start + len;
+        Some(segment.start)
     }
 
     fn df(&mut self, len: u64, free_pct_low: u64, search_max: Option<u64>) -> Option<u64> {
         let class = power(len & len.wrapping_neg()) as usize;
         let scarce = self.free.bytes() * 100 / self.size < free_pct_low;
-        let at = if scarce || self.free.largest() < (128 << 10) {
+        let first_fit = if scarce || self.free.largest() < (128 << 10) {
             None
         } else {
             self.first_fit(self.cursors[class], len, search_max)
                 .or_else(|| search_max.is_none().then(|| self.first_fit(0, len, None))?)
         };
-        let at = at.or_else(|| Some(self.free.best_fit(len)?.start))?;
-        self.free.take(at, len);
-        self.cursors[class] = at + len;
-        Some(at)
+        let start = first_fit.or_else(|| Some(self.free.best_fit(len)?.start))?;
+        self.free.take(start, len);
+        self.cursors[class] = start + len;
+        Some(start)
     }
 
     fn first_fit(&self, cursor: u64, len: u64, search_max: Option<u64>) -> Option<u64> {
@@ -312,7 +312,7 @@ mod tests {
         search_max: None,
     };
 
-    fn at(space: &mut LogSpace, len: u64) -> u64 {
+    fn allocate(space: &mut LogSpace, len: u64) -> u64 {
         space.allocate(len, 0).unwrap().offset - 4 * MIB
     }
 
@@ -326,9 +326,9 @@ mod tests {
     #[test]
     fn fresh_space_is_given_out_in_order_whatever_the_size() {
         let mut space = LogSpace::new(rules(NDF), 100 * MIB);
-        assert_eq!(at(&mut space, 4 * KIB), 0);
-        assert_eq!(at(&mut space, 128 * KIB), 4 * KIB);
-        assert_eq!(at(&mut space, 4 * KIB), 132 * KIB);
+        assert_eq!(allocate(&mut space, 4 * KIB), 0);
+        assert_eq!(allocate(&mut space, 128 * KIB), 4 * KIB);
+        assert_eq!(allocate(&mut space, 4 * KIB), 132 * KIB);
     }
 
     /// The mechanism of the far seeks: sizes part ways once there are two free segments.
@@ -340,14 +340,14 @@ mod tests {
             .collect();
         // The first MiB is free again: smaller than what follows the cursor of 4 KiB.
         space.synced(blocks[..256].to_vec());
-        assert_eq!(at(&mut space, 4 * KIB), 2 * MIB);
-        assert_eq!(at(&mut space, 12 * KIB), 0);
-        assert_eq!(at(&mut space, 4 * KIB), 2 * MIB + 4 * KIB);
-        assert_eq!(at(&mut space, 8 * KIB), 12 * KIB);
+        assert_eq!(allocate(&mut space, 4 * KIB), 2 * MIB);
+        assert_eq!(allocate(&mut space, 12 * KIB), 0);
+        assert_eq!(allocate(&mut space, 4 * KIB), 2 * MIB + 4 * KIB);
+        assert_eq!(allocate(&mut space, 8 * KIB), 12 * KIB);
         // The cursor of 128 KiB still stands at 0: the segment that overlaps it there will do.
-        assert_eq!(at(&mut space, 128 * KIB), 20 * KIB);
+        assert_eq!(allocate(&mut space, 128 * KIB), 20 * KIB);
         // 64 KiB from there: the same; and so on, as long as it lasts.
-        assert_eq!(at(&mut space, 128 * KIB), 148 * KIB);
+        assert_eq!(allocate(&mut space, 128 * KIB), 148 * KIB);
     }
 
     #[test]
@@ -355,12 +355,12 @@ mod tests {
         let mut space = LogSpace::new(rules(DF), 36 * MIB);
         let first = space.allocate(MIB, 0).unwrap();
         for number in 1..20 {
-            assert_eq!(at(&mut space, MIB), number * MIB);
+            assert_eq!(allocate(&mut space, MIB), number * MIB);
         }
         space.synced(vec![first]);
         // Another alignment has its own cursor, still at the start.
-        assert_eq!(at(&mut space, 4 * KIB), 0);
-        assert_eq!(at(&mut space, MIB), 20 * MIB);
+        assert_eq!(allocate(&mut space, 4 * KIB), 0);
+        assert_eq!(allocate(&mut space, MIB), 20 * MIB);
     }
 
     #[test]
@@ -383,7 +383,7 @@ mod tests {
     #[test]
     fn a_metaslab_is_used_up_before_the_next() {
         let mut space = LogSpace::new(rules(NDF), 100 * MIB);
-        let places: Vec<u64> = (0..40).map(|_| at(&mut space, MIB) / MIB).collect();
+        let places: Vec<u64> = (0..40).map(|_| allocate(&mut space, MIB) / MIB).collect();
         assert_eq!(places, (0..40).collect::<Vec<u64>>());
     }
 
@@ -400,7 +400,7 @@ mod tests {
         let mut space = LogSpace::new(rules, 400 * MIB);
         let mut places = Vec::new();
         for _ in 0..20 {
-            places.push(at(&mut space, MIB) / MIB);
+            places.push(allocate(&mut space, MIB) / MIB);
             space.synced(Vec::new());
         }
         assert_eq!(places[..17], (0..17).collect::<Vec<u64>>());

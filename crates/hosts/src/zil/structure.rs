@@ -112,9 +112,9 @@ pub(super) fn unmerged(issued: u64, mut offset: u64, mut len: u64) -> Vec<Issued
     let mergeable = &BUCKETS[1..];
     let mut blocks = Vec::new();
     while !BUCKETS.contains(&len) {
-        let rest = |first: &&u64| mergeable.contains(&len.wrapping_sub(**first));
+        let rest_mergeable = |first: &&u64| mergeable.contains(&len.wrapping_sub(**first));
         let equal = |first: &&u64| len > **first && len.is_multiple_of(**first);
-        let first = mergeable.iter().find(rest);
+        let first = mergeable.iter().find(rest_mergeable);
         let Some(&first) = first.or_else(|| mergeable.iter().find(equal)) else {
             break;
         };
@@ -160,8 +160,8 @@ impl StructureTally {
     fn region(&mut self, window: &[IssuedLogBlock], region: &[usize]) -> Option<usize> {
         let mut turns = region.to_vec();
         turns.sort_unstable();
-        let turn_of = |at: usize| turns.binary_search(&region[at]).unwrap_or(at);
-        let ahead = (0..region.len()).map(|at| at.saturating_sub(turn_of(at)));
+        let turn_of = |index: usize| turns.binary_search(&region[index]).unwrap_or(index);
+        let ahead = (0..region.len()).map(|index| index.saturating_sub(turn_of(index)));
         let logs = 1 + ahead.max()?;
         if logs > AHEAD_MAX {
             return None;
@@ -196,17 +196,24 @@ impl StructureTally {
             points.push((cycles.len() as f64, *len as f64 / 1024.0, median));
         }
         let weight: f64 = points.iter().map(|(w, ..)| w).sum();
-        let mean = |of: fn(&(f64, f64, f64)) -> f64| {
-            points.iter().map(|point| point.0 * of(point)).sum::<f64>() / weight.max(1.0)
+        let mean = |component: fn(&(f64, f64, f64)) -> f64| {
+            points
+                .iter()
+                .map(|point| point.0 * component(point))
+                .sum::<f64>()
+                / weight.max(1.0)
         };
         let (x, y) = (mean(|point| point.1), mean(|point| point.2));
-        let square: f64 = points.iter().map(|(w, at, _)| w * (at - x).powi(2)).sum();
-        let both: f64 = points
+        let square: f64 = points
             .iter()
-            .map(|(w, at, of)| w * (at - x) * (of - y))
+            .map(|(w, len_kib, _)| w * (len_kib - x).powi(2))
+            .sum();
+        let covariance: f64 = points
+            .iter()
+            .map(|(w, len_kib, cycle_ns)| w * (len_kib - x) * (cycle_ns - y))
             .sum();
         let slope = if square > 0.0 {
-            (both / square).clamp(0.0, y / x.max(1.0))
+            (covariance / square).clamp(0.0, y / x.max(1.0))
         } else {
             0.0
         };

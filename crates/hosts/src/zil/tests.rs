@@ -274,7 +274,7 @@ fn a_device_that_ignores_flushes_loses_acknowledged_writes() {
     assert!(found.acknowledged_lost > 100, "{found:?}");
 }
 
-/// Both sides get every block, and nobody goes on before the slower side has flushed.
+/// Both sides get every block, and no writer continues before the slower side has flushed.
 #[test]
 fn a_mirror_waits_for_its_slower_side() {
     let mut spec = ZfsPreset::V2010.host(1, 1, 4 * GIB, 1).unwrap();

@@ -90,14 +90,14 @@ pub(super) fn records(bytes: u64, chunk: Option<u64>) -> Vec<u64> {
     let Some(chunk) = chunk else {
         return vec![bytes];
     };
-    let mut left = bytes;
+    let mut remaining = bytes;
     let mut records = Vec::new();
     // A file system block of 128 KiB is the most that is written at once.
-    while left > 0 {
+    while remaining > 0 {
         let limit = super::block_size::BLOCK_MAX - RECORD_BYTES - super::block_size::CHAIN_BYTES;
-        let len = if left > limit { chunk } else { left };
+        let len = if remaining > limit { chunk } else { remaining };
         records.push(len);
-        left -= len;
+        remaining -= len;
     }
     records
 }

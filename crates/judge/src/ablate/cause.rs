@@ -121,10 +121,6 @@ impl Cause {
             Cause::Map if config.ftl.mapping.kind == MappingKind::Tree => {
                 "its map is fragmented and no longer fits into DRAM".into()
             }
-            Cause::Map if config.ftl.mapping.kind == MappingKind::Extents => {
-                "its map is fragmented, and data is rewritten in order so that it fits into DRAM"
-                    .into()
-            }
             Cause::Map => "its map does not fit into DRAM".into(),
             Cause::Link => format!(
                 "its link carries only {} MB/s",
@@ -272,10 +268,7 @@ impl ReliefLevels {
                 vec![Relief::EndlessSlc],
             ),
             Cause::Map => (
-                matches!(
-                    mapping,
-                    MappingKind::Cached | MappingKind::Tree | MappingKind::Extents
-                ),
+                matches!(mapping, MappingKind::Cached | MappingKind::Tree),
                 vec![Relief::MapInDram],
             ),
             Cause::Link => (

@@ -6,8 +6,8 @@
 //! up; see [`decompose()`].
 //!
 //! A cost is first reduced to what a healthy drive of the same interface and cells has
-//! ([`ReliefLevels::healthy`]): if this saves a third of the time, the cost is a fault. Then every cost
-//! is taken down to nothing ([`ReliefLevels::free`]): the limits of the drive, not its faults.
+//! ([`ReliefLevels::healthy`]): if this saves a third of the time, the cost is a fault. Then every
+//! cost is taken down to nothing ([`ReliefLevels::free`]): the limits of the drive, not its faults.
 //!
 //! The commands are those of eight loads, or a host's own: see [`HostStream`].
 

@@ -1,8 +1,8 @@
 //! Causes of slowness as hypotheses: what shows each, what excludes it, what must still be tried.
 //!
 //! Each is judged from times alone. Limits are those of a healthy drive of the same interface, as
-//! in [`crate::ablate::ReliefLevels`]; a cause is shown when some load would be [`FAULT`] times as fast
-//! with that of a healthy drive.
+//! in [`crate::ablate::ReliefLevels`]; a cause is shown when some load would be [`FAULT`] times as
+//! fast with that of a healthy drive.
 
 use super::figures::{ExperimentFigure, ExperimentFigures};
 use super::kinds::ExperimentKind;

@@ -147,8 +147,9 @@ fn what_the_drive_says_decides_where_times_do_not() {
         );
     };
     let rested = [(InOrder, 3_000.0), (Overwrite, 250.0), (AfterIdle, 1_200.0)];
+    let answer = answered(&rested);
     assert!(
-        matches!(answered(&rested), InvestigationAnswer::OneOf(of) if of.contains(&Cause::Throttling))
+        matches!(&answer, InvestigationAnswer::OneOf(causes) if causes.contains(&Cause::Throttling))
     );
     is(answered_with(&rested, &said(3.0, 0.0)), Cause::SlcFull);
     is(answered_with(&rested, &said(3.0, 60.0)), Cause::Throttling);

@@ -309,7 +309,7 @@ impl<'a> OverwriteBench<'a> {
         OverwriteWindow {
             rate: count as f64 / took.max(1e-9),
             waf: drive.counters().waf_since(&before, slot).unwrap_or(0.0),
-            map: per_write(|c| c.slots_map + c.slots_merged),
+            map: per_write(|c| c.slots_map),
             misses: per_write(|c| c.map_misses),
         }
     }

@@ -44,7 +44,8 @@ pub enum MeasureReading {
     },
     /// The evidence does not tell.
     Unknown {
-        /// [`EvidenceGrade::Behavioural`] when something was measured that bears on it without deciding.
+        /// [`EvidenceGrade::Behavioural`] when something was measured that bears on it without
+        /// deciding.
         grade: EvidenceGrade,
         /// One sentence: what is missing.
         why: String,

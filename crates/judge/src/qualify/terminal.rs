@@ -32,27 +32,26 @@ pub fn answer(q: &Qualification, width: usize) -> String {
     if !verdict.consequence.is_empty() {
         rows.push(("It means".into(), verdict.consequence.clone()));
     }
-    let of = |outcome| worst.iter().filter(move |f| f.outcome == outcome);
-    let titles = |all: Vec<&&RoleFinding>| {
-        let more = all.len().saturating_sub(NAMED_MAX);
-        let mut said: Vec<String> = all
-            .iter()
-            .take(NAMED_MAX)
+    let with_outcome = |outcome| worst.iter().filter(move |f| f.outcome == outcome);
+    let titles = |findings: Vec<&&RoleFinding>| {
+        let more = findings.len().saturating_sub(NAMED_MAX);
+        let named = findings.iter().take(NAMED_MAX);
+        let mut titles: Vec<String> = named
             .map(|f| format!("{} ({})", f.title, f.value))
             .collect();
-        said.extend((more > 0).then(|| format!("{more} more")));
-        said.join("; ")
+        titles.extend((more > 0).then(|| format!("{more} more")));
+        titles.join("; ")
     };
     for (head, outcome) in [
         ("Not met", QualifyOutcome::Fail),
         ("Not known", QualifyOutcome::Unknown),
     ] {
-        let all: Vec<&&RoleFinding> = of(outcome).collect();
-        if !all.is_empty() {
-            rows.push((head.into(), titles(all)));
+        let findings: Vec<&&RoleFinding> = with_outcome(outcome).collect();
+        if !findings.is_empty() {
+            rows.push((head.into(), titles(findings)));
         }
     }
-    let unknown = of(QualifyOutcome::Unknown).find(|f| f.hard || f.id == "health");
+    let unknown = with_outcome(QualifyOutcome::Unknown).find(|f| f.hard || f.id == "health");
     rows.extend(unknown.map(|f| ("Find out by".into(), next_step(q, f))));
     let health = &q.target.evidence.facts.health;
     let warnings = health
@@ -63,11 +62,8 @@ pub fn answer(q: &Qualification, width: usize) -> String {
     let gives = verdict.mechanisms.first();
     rows.extend(gives.map(|m| ("What gives?".into(), format!("{}. {}", m.title, m.sentence))));
     rows.extend(beside(q));
-    rows.extend(
-        q.kept
-            .as_ref()
-            .map(|kept| (String::new(), format!("{kept}."))),
-    );
+    let note = q.kept.as_ref();
+    rows.extend(note.map(|note| (String::new(), format!("{note}."))));
     let incomplete = q.incomplete.len();
     rows.extend((incomplete > 0).then(|| {
         let cut = format!("{incomplete} steps were left out or cut short");

@@ -80,11 +80,7 @@ fn weigh(
             why,
         },
         MeasureReading::Fact { holds, grade, why } => RequirementJudgement {
-            outcome: if holds {
-                QualifyOutcome::Pass
-            } else {
-                QualifyOutcome::Fail
-            },
+            outcome: fail_unless(holds, QualifyOutcome::Pass),
             value: if holds { "yes" } else { "no" }.into(),
             grade,
             why,
@@ -92,11 +88,7 @@ fn weigh(
         MeasureReading::Partial { value, why } => {
             let met = meets(value);
             RequirementJudgement {
-                outcome: if met {
-                    QualifyOutcome::Unknown
-                } else {
-                    QualifyOutcome::Fail
-                },
+                outcome: fail_unless(met, QualifyOutcome::Unknown),
                 value: if met {
                     format!("{} so far", show::with_unit(value, unit))
                 } else {
@@ -107,11 +99,7 @@ fn weigh(
             }
         }
         MeasureReading::Falling { value, last, why } => RequirementJudgement {
-            outcome: if meets(value) && meets(last) {
-                QualifyOutcome::Unknown
-            } else {
-                QualifyOutcome::Fail
-            },
+            outcome: fail_unless(meets(value) && meets(last), QualifyOutcome::Unknown),
             value: format!(
                 "{} after 80 min, then {}",
                 show::with_unit(value, unit),
@@ -133,6 +121,15 @@ fn weigh(
                 why,
             }
         }
+    }
+}
+
+/// The outcome where the limit is met, else a failure.
+fn fail_unless(is_met: bool, outcome: QualifyOutcome) -> QualifyOutcome {
+    if is_met {
+        outcome
+    } else {
+        QualifyOutcome::Fail
     }
 }
 

@@ -7,7 +7,8 @@ use super::parts::{chart, grouped, header, histograms, steady};
 use super::result::{SniaPoint, SniaTest, SniaTestResult, Suite};
 use super::stimulus::groups;
 use maud::{Markup, html};
-use ssdlab_view::chart::{ChartAxis, ChartUnit, Charts};
+use ssdlab_view::chart::ChartAxis::{self, Rounds, Writes};
+use ssdlab_view::chart::{ChartUnit, Charts};
 use ssdlab_view::page::page as whole_page;
 use ssdlab_view::{parts, units};
 
@@ -153,7 +154,7 @@ fn iops(tested: &SniaTestResult, charts: &mut Charts) -> Markup {
     html! {
         section {
             h2 { "Steady State Convergence" }
-            (chart(charts, title, ChartUnit::Rate, ChartAxis::Rounds, convergence))
+            (chart(charts, title, ChartUnit::Rate, Rounds, convergence))
         }
         (steady(&tested.tracked, charts))
         section {
@@ -177,7 +178,7 @@ fn throughput(tested: &SniaTestResult, charts: &mut Charts) -> Markup {
     html! {
         section {
             h2 { "Steady State Convergence" }
-            (chart(charts, title, ChartUnit::Throughput, ChartAxis::Rounds, all))
+            (chart(charts, title, ChartUnit::Throughput, Rounds, all))
         }
         (steady(&tested.tracked, charts))
         section {
@@ -198,8 +199,8 @@ fn latency(tested: &SniaTestResult, charts: &mut Charts) -> Markup {
     html! {
         section {
             h2 { "Steady State Convergence" }
-            (chart(charts, "Average response time of writes", ChartUnit::Time, ChartAxis::Rounds, mean))
-            (chart(charts, "Maximum response time of writes", ChartUnit::Time, ChartAxis::Rounds, longest))
+            (chart(charts, "Average response time of writes", ChartUnit::Time, Rounds, mean))
+            (chart(charts, "Maximum response time of writes", ChartUnit::Time, Rounds, longest))
         }
         (steady(&tested.tracked, charts))
         section {
@@ -246,15 +247,15 @@ fn saturation(suite: &Suite, tested: &SniaTestResult, charts: &mut Charts) -> Ma
     html! {
         section {
             h2 { "Write Saturation - IOPS over Time" }
-            (chart(charts, "IOPS by minute", ChartUnit::Rate, ChartAxis::Rounds, by_time))
+            (chart(charts, "IOPS by minute", ChartUnit::Rate, Rounds, by_time))
         }
         section {
             h2 { "Write Saturation - IOPS over Total Bytes Written (TGBW)" }
-            (chart(charts, "IOPS by capacities written", ChartUnit::Rate, ChartAxis::Writes, by_bytes))
+            (chart(charts, "IOPS by capacities written", ChartUnit::Rate, Writes, by_bytes))
         }
         section {
             h2 { "Write Saturation - Response Time over Time" }
-            (chart(charts, "Response time by minute", ChartUnit::Time, ChartAxis::Rounds, latency))
+            (chart(charts, "Response time by minute", ChartUnit::Time, Rounds, latency))
         }
         (steady(&tested.tracked, charts))
     }
@@ -298,13 +299,13 @@ fn idle(tested: &SniaTestResult, charts: &mut Charts) -> Markup {
     html! {
         section {
             h2 { "Pre-conditioning - IOPS by Round" }
-            (chart(charts, "Rounds of 30 minutes", ChartUnit::Rate, ChartAxis::Rounds, before))
+            (chart(charts, "Rounds of 30 minutes", ChartUnit::Rate, Rounds, before))
         }
         (steady(&tested.tracked, charts))
         section {
             h2 { "Host Idle Recovery - IOPS over Time, All Wait States" }
-            (chart(charts, title, ChartUnit::Rate, ChartAxis::Rounds, after))
-            (chart(charts, "Baseline: the same without waits", ChartUnit::Rate, ChartAxis::Rounds, base))
+            (chart(charts, title, ChartUnit::Rate, Rounds, after))
+            (chart(charts, "Baseline: the same without waits", ChartUnit::Rate, Rounds, base))
             (parts::table(&parts::heads(&head), &rows))
         }
     }
@@ -344,11 +345,11 @@ fn stimulus(tested: &SniaTestResult, charts: &mut Charts) -> Markup {
     html! {
         section {
             h2 { "Cross Stimulus Recovery - Throughput over Time" }
-            (chart(charts, "Throughput by sample", ChartUnit::Throughput, ChartAxis::Rounds, rate))
+            (chart(charts, "Throughput by sample", ChartUnit::Throughput, Rounds, rate))
         }
         section {
             h2 { "Cross Stimulus Recovery - Response Time over Time" }
-            (chart(charts, "Average and maximum", ChartUnit::Time, ChartAxis::Rounds, times))
+            (chart(charts, "Average and maximum", ChartUnit::Time, Rounds, times))
         }
         section {
             h2 { "Cross Stimulus Recovery - Recovery" }
@@ -375,7 +376,7 @@ fn demand(tested: &SniaTestResult, charts: &mut Charts) -> Markup {
     html! {
         section {
             h2 { "Pre-conditioning - IOPS by Round" }
-            (chart(charts, "Rounds of 30 minutes", ChartUnit::Rate, ChartAxis::Rounds, before))
+            (chart(charts, "Rounds of 30 minutes", ChartUnit::Rate, Rounds, before))
         }
         (steady(&tested.tracked, charts))
         section {

@@ -22,7 +22,8 @@ const PLACE_FILE: &str = "drive.path";
 /// Description of the drive that it leaves behind.
 pub fn about(
     manner: &LifeConditions,
-    (interface, attributes): (&str, Option<AttributeSet>),
+    interface: &str,
+    attributes: Option<AttributeSet>,
     host_bytes: u64,
     days: f64,
 ) -> SavedDriveInfo {
@@ -50,8 +51,13 @@ pub fn about(
 impl LifeResult {
     /// Description of the drive that it leaves behind.
     pub fn about(&self, interface: &str, attributes: Option<AttributeSet>) -> SavedDriveInfo {
-        let serves = (interface, attributes);
-        about(&self.manner, serves, self.end.host_bytes, self.end.days)
+        about(
+            &self.manner,
+            interface,
+            attributes,
+            self.end.host_bytes,
+            self.end.days,
+        )
     }
 }
 
@@ -82,7 +88,7 @@ pub fn verify(path: &Path) -> Result<u64, LabError> {
     } else {
         saved::load(path).map(drop)?
     }
-    let bytes = path.metadata().map(|found| found.len());
+    let bytes = path.metadata().map(|metadata| metadata.len());
     bytes.map_err(|error| LabError::file("reading", path, error))
 }
 
@@ -125,7 +131,8 @@ pub fn open(path: &Path) -> Result<(Drive, SavedDriveInfo), LabError> {
     let days = standing.days(drive.config(), drive.counters().host_bytes_written);
     let about = about(
         &standing.manner,
-        (&standing.interface, standing.attributes),
+        &standing.interface,
+        standing.attributes,
         drive.counters().host_bytes_written,
         days,
     );

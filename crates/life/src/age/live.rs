@@ -154,14 +154,14 @@ impl<'a> Ageing<'a> {
         watch: &mut dyn FnMut(&AgeingSample),
         stop: &AtomicBool,
     ) -> Result<AgeingOutcome, LabError> {
-        let mut kept = self.host_bytes();
+        let mut checkpoint_bytes = self.host_bytes();
         let span = self.span();
         while !self.is_over() && !stop.load(Ordering::Relaxed) {
             let begin = (
                 self.drive.counters().clone(),
                 self.drive.nand_work().clone(),
             );
-            self.play(self.left().min(span), stop);
+            self.play(self.bytes_left().min(span), stop);
             if self.plan.manner.fast {
                 self.try_leap(&begin, stop);
             }
@@ -169,9 +169,11 @@ impl<'a> Ageing<'a> {
             if let Some(row) = self.rows.last() {
                 watch(row);
             }
-            if let Some(keep) = keep.filter(|keep| self.host_bytes() - kept >= keep.every) {
+            if let Some(keep) =
+                keep.filter(|keep| self.host_bytes() - checkpoint_bytes >= keep.every)
+            {
                 checkpoint::save(&keep.path, &self.drive, &self.standing())?;
-                kept = self.host_bytes();
+                checkpoint_bytes = self.host_bytes();
             }
         }
         let stopped = !self.is_over();
@@ -211,16 +213,17 @@ impl<'a> Ageing<'a> {
     /// Bytes in each of the two spans that a leap extrapolates.
     fn leap_span(&self) -> u64 {
         let most = LEAP_SHARE * f64::from(self.plan.media.cycles_rated);
-        let times = match self.commands.is_in_order() {
-            // Short beside what is leapt, on media of few cycles too.
-            true => ((most / 4.0) as u64).clamp(1, SPAN_IN_ORDER),
-            false => 1,
+        let times = if self.commands.is_in_order() {
+            // Short beside the leap, on media of few cycles too.
+            ((most / 4.0) as u64).clamp(1, SPAN_IN_ORDER)
+        } else {
+            1
         };
         self.plan.config.user_bytes.saturating_mul(times)
     }
 
     /// Bytes left to write, where that is known.
-    fn left(&self) -> u64 {
+    fn bytes_left(&self) -> u64 {
         match self.plan.until {
             LifeEnd::Bytes(bytes) => bytes.saturating_sub(self.host_bytes()),
             _ => u64::MAX,
@@ -231,10 +234,10 @@ impl<'a> Ageing<'a> {
         let at_end = self.drive.ended().is_some();
         at_end
             || match self.plan.until {
-                LifeEnd::Bytes(_) => self.left() == 0,
+                LifeEnd::Bytes(_) => self.bytes_left() == 0,
                 LifeEnd::LifeLeft(percent) => {
-                    let left = self.rows.last().map_or(100.0, |row| row.life_left_pct);
-                    left <= f64::from(percent)
+                    let life_left_pct = self.rows.last().map_or(100.0, |row| row.life_left_pct);
+                    life_left_pct <= f64::from(percent)
                 }
                 LifeEnd::Dead => false,
             }
@@ -304,8 +307,8 @@ impl<'a> Ageing<'a> {
     fn patrol(&mut self) {
         let factor = self.plan.hours_factor().unwrap_or(1.0);
         let hours = self.patrol_hours();
-        let told = |patrols: u64| patrols as f64 * f64::from(hours) * factor;
-        let whole = told(self.patrols + 1).floor() - told(self.patrols).floor();
+        let hours_after = |patrols: u64| patrols as f64 * f64::from(hours) * factor;
+        let whole = hours_after(self.patrols + 1).floor() - hours_after(self.patrols).floor();
         self.patrols += 1;
         self.drive.rest(whole.min(f64::from(u32::MAX)) as u32);
         self.drive.idle();
@@ -333,7 +336,7 @@ impl<'a> Ageing<'a> {
     /// Plays one more span; when it is like the one before, as many more are added unplayed.
     fn try_leap(&mut self, first: &(DriveCounters, NandWork), stop: &AtomicBool) {
         let span = self.leap_span();
-        let enough = self.left() > span.saturating_mul(2);
+        let enough = self.bytes_left() > span.saturating_mul(2);
         let Some(one) = self.waf(&first.0).filter(|_| enough) else {
             return;
         };
@@ -355,10 +358,10 @@ impl<'a> Ageing<'a> {
         let erases = self.drive.nand_work().erases - begin.1.erases;
         let geometry = self.plan.config.geometry();
         let blocks = u64::from(geometry.die_count) * u64::from(geometry.superblock_count);
-        let each = erases as f64 / blocks as f64;
+        let erases_per_block = erases as f64 / blocks as f64;
         let share = LEAP_SHARE * f64::from(self.plan.media.cycles_rated);
-        let most = share.min(self.cycles_to_failures()) / each.max(1e-9);
-        let room = self.left().saturating_sub(span) / written.max(1);
+        let most = share.min(self.cycles_to_failures()) / erases_per_block.max(1e-9);
+        let room = self.bytes_left().saturating_sub(span) / written.max(1);
         let times = (most as u64).min(room);
         if times == 0 {
             return;

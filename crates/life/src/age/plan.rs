@@ -29,8 +29,8 @@ impl LifeEnd {
     /// When it is none of these.
     pub fn parse(text: &str) -> Result<LifeEnd, LabError> {
         let percent = text.strip_suffix('%').map(|n| n.trim().parse::<u32>());
-        let found = match percent {
-            Some(Ok(left)) if left < 100 => Some(LifeEnd::LifeLeft(left)),
+        let end = match percent {
+            Some(Ok(percent_left)) if percent_left < 100 => Some(LifeEnd::LifeLeft(percent_left)),
             Some(_) => None,
             None if text == "dead" => Some(LifeEnd::Dead),
             None if text.trim().ends_with('B') => {
@@ -39,7 +39,7 @@ impl LifeEnd {
             }
             None => None,
         };
-        found.ok_or_else(|| {
+        end.ok_or_else(|| {
             LabError::bad_option(
                 "--until",
                 text,
@@ -202,8 +202,8 @@ impl AgeingPlan {
 
     /// Hours at the tables' reference temperature for one at the drive's.
     pub(crate) fn hours_factor(&self) -> Result<f64, LabError> {
-        let here = self.manner.temperature_c;
+        let temperature_c = self.manner.temperature_c;
         let ev = retention::CHARGE_LOSS_EV;
-        retention::acceleration(ev, law::REFERENCE_C, here)
+        retention::acceleration(ev, law::REFERENCE_C, temperature_c)
     }
 }

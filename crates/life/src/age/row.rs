@@ -118,7 +118,7 @@ fn csv_line(r: &AgeingSample) -> String {
     )
 }
 
-/// `series.csv` while the life goes on, for whoever looks before the end. In the end it is written
+/// `series.csv` during the life, so that it can be watched. At the end it is written
 /// whole, and errors are seen.
 #[derive(Debug)]
 pub struct AgeingSeriesFile(File);

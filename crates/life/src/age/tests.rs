@@ -11,7 +11,7 @@ use ssdlab_drives::keep::manner::LifeConditions;
 use ssdlab_drives::keep::saved::SavedDriveInfo;
 use ssdlab_drives::settings::DriveSetting;
 use ssdlab_drives::{catalogue, settings};
-use ssdlab_ssd::ftl::{Found, SuperblockView};
+use ssdlab_ssd::ftl::{SlotPlace, SuperblockView};
 use ssdlab_ssd::nand::reliability::WearCounters;
 use std::sync::atomic::AtomicBool;
 
@@ -118,7 +118,7 @@ fn in_two(whole: &AgeingPlan, path: &std::path::Path) -> AgeingOutcome {
 }
 
 /// Where everything is, and how worn each block is.
-fn state(drive: &ssdlab_ssd::CountingDrive) -> (Vec<Found>, Vec<SuperblockView>, Vec<u32>) {
+fn state(drive: &ssdlab_ssd::CountingDrive) -> (Vec<SlotPlace>, Vec<SuperblockView>, Vec<u32>) {
     let slots = drive.config().user_slots() as u32;
     let wear = drive.reliability().unwrap();
     (

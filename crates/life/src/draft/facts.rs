@@ -153,20 +153,20 @@ pub const QUESTIONS: &[DraftQuestion] = &[
         }
     ),
     question!("class", false, "client or enterprise", |f, t| {
-        let all = [
+        let classes = [
             ("client", DraftClass::Client),
             ("enterprise", DraftClass::Enterprise),
         ];
-        f.class = Some(choice(t, &all)?);
+        f.class = Some(choice(t, &classes)?);
         Ok(())
     }),
     question!("cells", false, "mlc, tlc or qlc", |f, t| {
-        let all = [
+        let cell_kinds = [
             ("mlc", Cells::Mlc),
             ("tlc", Cells::Tlc),
             ("qlc", Cells::Qlc),
         ];
-        f.cells = choice(t, &all)?;
+        f.cells = choice(t, &cell_kinds)?;
         Ok(())
     }),
     question!(
@@ -371,8 +371,8 @@ impl DatasheetFacts {
                 let kind = kinds.into_iter().find(|k| k.name() == kind.trim())?;
                 Some((kind, source.trim().to_owned()))
             });
-            let found = named.unwrap_or((Provenance::Datasheet, source.trim().to_owned()));
-            self.others.insert(question.key, found);
+            let provenance = named.unwrap_or((Provenance::Datasheet, source.trim().to_owned()));
+            self.others.insert(question.key, provenance);
         }
         Ok(())
     }
@@ -404,38 +404,38 @@ fn name(facts: &mut DatasheetFacts, text: &str) -> Result<(), String> {
     Ok(())
 }
 
-fn choice<T: Copy>(text: &str, all: &[(&str, T)]) -> Result<T, String> {
-    let found = all.iter().find(|(name, _)| *name == text);
-    found.map(|&(_, value)| value).ok_or_else(|| {
-        let names: Vec<&str> = all.iter().map(|&(name, _)| name).collect();
+fn choice<T: Copy>(text: &str, choices: &[(&str, T)]) -> Result<T, String> {
+    let chosen = choices.iter().find(|(name, _)| *name == text);
+    chosen.map(|&(_, value)| value).ok_or_else(|| {
+        let names: Vec<&str> = choices.iter().map(|&(name, _)| name).collect();
         format!("one of {} is allowed", names.join(", "))
     })
 }
 
 fn size(text: &str) -> Result<u64, String> {
-    let found = parse_size(text).ok().filter(|bytes| *bytes > 0);
-    found.ok_or_else(|| "a size such as 960GB or 128GiB is allowed".into())
+    let bytes = parse_size(text).ok().filter(|bytes| *bytes > 0);
+    bytes.ok_or_else(|| "a size such as 960GB or 128GiB is allowed".into())
 }
 
 fn rate(text: &str) -> Result<u64, String> {
-    let found = text
+    let rate = text
         .strip_suffix("/s")
         .and_then(|t| parse_size(t.trim()).ok());
     let allowed = "a size per second such as 3200MB/s is allowed";
-    found.filter(|rate| *rate > 0).ok_or_else(|| allowed.into())
+    rate.filter(|rate| *rate > 0).ok_or_else(|| allowed.into())
 }
 
 fn time(text: &str) -> Result<Nanos, String> {
-    let found = parse_duration(text).ok().filter(|time| time.0 > 0);
-    found.ok_or_else(|| "a time such as 15us is allowed".into())
+    let time = parse_duration(text).ok().filter(|time| time.0 > 0);
+    time.ok_or_else(|| "a time such as 15us is allowed".into())
 }
 
 fn count(text: &str) -> Result<u32, String> {
     let scale = |n: &str, scale: u32| n.parse::<u32>().ok()?.checked_mul(scale);
-    let found = match text.strip_suffix(['k', 'K']) {
+    let number = match text.strip_suffix(['k', 'K']) {
         Some(thousands) => scale(thousands, 1000),
         None => text.parse().ok(),
     };
-    let found = found.filter(|n| *n > 0);
-    found.ok_or_else(|| "a whole number such as 540000 or 540k is allowed".into())
+    let number = number.filter(|n| *n > 0);
+    number.ok_or_else(|| "a whole number such as 540000 or 540k is allowed".into())
 }

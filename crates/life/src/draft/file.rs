@@ -505,8 +505,8 @@ fn quoted(text: &str) -> String {
 }
 
 fn times(ns: u64, bits: u64) -> String {
-    let each = time(Nanos(ns));
-    format!("[{}]", vec![each; bits as usize].join(", "))
+    let latency = time(Nanos(ns));
+    format!("[{}]", vec![latency; bits as usize].join(", "))
 }
 
 /// Tenths of microseconds, as data sheets have them; below a microsecond, ns.
@@ -534,8 +534,8 @@ fn decimal(bytes: u64) -> String {
         (1 << 20, "MiB"),
         (1_000_000, "MB"),
     ];
-    let found = units.iter().find(|(unit, _)| bytes.is_multiple_of(*unit));
-    found.map_or(format!("{bytes} B"), |(unit, name)| {
+    let whole_unit = units.iter().find(|(unit, _)| bytes.is_multiple_of(*unit));
+    whole_unit.map_or(format!("{bytes} B"), |(unit, name)| {
         format!("{} {name}", bytes / unit)
     })
 }

@@ -111,8 +111,8 @@ pub(super) fn array(facts: &DatasheetFacts, raw: u64) -> ArrayShape {
         bits,
         planes_apart: false,
     };
-    let wanted = facts.random_read.map_or(0.0, f64::from);
-    if wanted > random_reads(facts, array.dies, cell_read_ns(facts)) {
+    let required_rate = facts.random_read.map_or(0.0, f64::from);
+    if required_rate > random_reads(facts, array.dies, cell_read_ns(facts)) {
         array.dies *= array.planes;
         array.planes = 1;
         array.planes_apart = true;
@@ -175,8 +175,8 @@ pub(super) fn usual_read_ns(cells: Cells) -> u64 {
 fn random_reads(facts: &DatasheetFacts, dies: u64, ns: u64) -> f64 {
     let outstanding = f64::from(facts.depth.unwrap_or(32));
     let fixed = latency_ns(facts).unwrap_or(10_000) + link_ns(facts) + transfer_ns(facts, 4096);
-    let wanted = facts.random_read.map_or(0.0, f64::from);
-    let at_dies = (outstanding - wanted * fixed as f64 / 1e9).max(1.0);
+    let required_rate = facts.random_read.map_or(0.0, f64::from);
+    let at_dies = (outstanding - required_rate * fixed as f64 / 1e9).max(1.0);
     let dies = dies as f64;
     dies * 1e9 / ns as f64 * at_dies / (at_dies + dies - 1.0)
 }
@@ -185,10 +185,10 @@ fn random_reads(facts: &DatasheetFacts, dies: u64, ns: u64) -> f64 {
 /// is usual or a single read takes.
 pub(super) fn read_ns(facts: &DatasheetFacts, array: &ArrayShape) -> (u64, bool) {
     let cell = cell_read_ns(facts);
-    let wanted = facts.random_read.map_or(0.0, f64::from);
+    let required_rate = facts.random_read.map_or(0.0, f64::from);
     let reads = random_reads(facts, array.dies, cell);
-    if wanted > reads {
-        ((cell as f64 * reads / wanted).round() as u64, true)
+    if required_rate > reads {
+        ((cell as f64 * reads / required_rate).round() as u64, true)
     } else {
         (cell, false)
     }
@@ -242,8 +242,8 @@ pub(super) fn usual_program_ns(cells: Cells) -> u64 {
 /// Bytes per second that the array takes at the usual time of a program.
 fn usual_write_rate(facts: &DatasheetFacts, array: &ArrayShape) -> u64 {
     let unit = array.unit();
-    let each = usual_program_ns(facts.cells) + unit * 1000 / channel_rate(facts);
-    let dies = array.dies * unit * 1_000_000_000 / each;
+    let program_cycle_ns = usual_program_ns(facts.cells) + unit * 1000 / channel_rate(facts);
+    let dies = array.dies * unit * 1_000_000_000 / program_cycle_ns;
     dies.min(link_rate(facts) * 1_000_000)
 }
 

@@ -50,12 +50,12 @@ impl Jesd219 {
 
     /// Index of an entry drawn by its share of 100.
     fn draw<const N: usize>(&mut self, shares: [u32; N]) -> usize {
-        let mut at = self.rng.below(100) as u32;
+        let mut draw = self.rng.below(100) as u32;
         for (index, share) in shares.into_iter().enumerate() {
-            if at < share {
+            if draw < share {
                 return index;
             }
-            at -= share;
+            draw -= share;
         }
         N - 1
     }

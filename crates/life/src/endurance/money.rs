@@ -129,7 +129,7 @@ fn fill_in_time(devices: &mut Devices, bytes: u64) {
     const RUN: u64 = 1 << 20;
     let mut writes = (0..bytes)
         .step_by(RUN as usize)
-        .map(|at| Command::write(at, RUN.min(bytes - at) as u32));
+        .map(|offset| Command::write(offset, RUN.min(bytes - offset) as u32));
     devices.keep(1, Nanos::MAX, &mut || writes.next());
     devices.settle();
 }
@@ -140,27 +140,27 @@ struct CountedWrites<'a> {
     blocks: u64,
     fua: bool,
     /// Writes left to give.
-    left: u32,
+    remaining: u32,
     warm: u32,
     counted: u32,
-    done: u32,
+    completed: u32,
     /// Times of the completions at which counting begins and ends.
     span: [Nanos; 2],
 }
 
 impl CommandSource for CountedWrites<'_> {
     fn next(&mut self, _: &Drive) -> Option<Command> {
-        self.left = self.left.checked_sub(1)?;
+        self.remaining = self.remaining.checked_sub(1)?;
         Some(write(self.rng, self.blocks, self.fua))
     }
 
-    fn done(&mut self, _: &Drive, done: &DeviceCompletion) {
-        self.done += 1;
-        if self.done == self.warm {
-            self.span[0] = done.done;
+    fn done(&mut self, _: &Drive, completion: &DeviceCompletion) {
+        self.completed += 1;
+        if self.completed == self.warm {
+            self.span[0] = completion.done;
         }
-        if self.done == self.warm + self.counted {
-            self.span[1] = done.done;
+        if self.completed == self.warm + self.counted {
+            self.span[1] = completion.done;
         }
     }
 }
@@ -174,10 +174,10 @@ fn rate(devices: &mut Devices, rng: &mut Rng, blocks: u64, fua: bool) -> Option<
         rng,
         blocks,
         fua,
-        left: warm + counted + DEPTH,
+        remaining: warm + counted + DEPTH,
         warm,
         counted,
-        done: 0,
+        completed: 0,
         span: [Nanos::ZERO; 2],
     };
     devices.keep(DEPTH, Nanos::MAX, &mut writes);

@@ -2,7 +2,7 @@
 
 use super::machine::LifeDrive;
 use super::result::{LoadBaseline, LoadLatency, Simulation};
-use super::sample::{LifePhase, LifeSample, Sampler};
+use super::sample::{LifePhase, LifeSample, PhaseEnd, Sampler};
 use super::{LoadEnd, Prefill, SimulationGear, SimulationPlan};
 use ssdlab_base::LabError;
 use ssdlab_base::check::SelfCheck;
@@ -45,15 +45,6 @@ pub struct NullLifeObserver;
 
 impl LifeObserver for NullLifeObserver {
     fn progress(&mut self, _: &LifeProgress) {}
-}
-
-/// Where a phase ends.
-#[derive(Clone, Copy, Debug)]
-enum PhaseEnd {
-    /// Bytes written by the host in the phase.
-    Bytes(u64),
-    /// Virtual time in the phase.
-    Time(Nanos),
 }
 
 /// What ran, and the drive afterwards.
@@ -222,8 +213,8 @@ impl<M: LifeDrive> LifeRunner<'_, M> {
         self.phase(LifePhase::Fill, &mut commands, PhaseEnd::Bytes(whole))?;
         // The rest at the end.
         if whole < span && !self.stopped() {
-            let rest = Command::write(whole, (span - whole) as u32);
-            self.give(LifePhase::Fill, &[rest]);
+            let tail = Command::write(whole, (span - whole) as u32);
+            self.give(LifePhase::Fill, &[tail]);
         }
         self.machine.settle(&mut self.sampler.latencies);
         self.sampler.flush(LifePhase::Fill, &self.machine);
@@ -237,7 +228,7 @@ impl<M: LifeDrive> LifeRunner<'_, M> {
         let slots = span / slot;
         let mut rng = ssdlab_ssd::rng::Rng::named(self.plan.load.seed, "simulate: fill");
         let order = ssdlab_load::permutation::Permutation::new(slots, &mut rng);
-        let end = (false, span);
+        let end = PhaseEnd::Bytes(span);
         self.sampler.begin(&self.machine, end, slot as u32, 40);
         let mut batch = Vec::with_capacity(BATCH);
         for first in (0..slots).step_by(BATCH) {
@@ -281,17 +272,18 @@ impl<M: LifeDrive> LifeRunner<'_, M> {
                 40
             },
         );
-        self.sampler
-            .begin(&self.machine, end_of(end), block, samples);
+        self.sampler.begin(&self.machine, end, block, samples);
         let mut batch = Vec::with_capacity(BATCH);
         // Counters of the host run behind in the timed gear: what has been asked for counts.
-        let mut asked = 0;
+        let mut requested = 0;
         while !self.stopped() {
-            let now = self.machine.now();
-            let (share, left) = match end {
-                PhaseEnd::Bytes(bytes) => (asked as f64 / bytes.max(1) as f64, bytes - asked),
+            let instant = self.machine.now();
+            let (share, remaining) = match end {
+                PhaseEnd::Bytes(bytes) => {
+                    (requested as f64 / bytes.max(1) as f64, bytes - requested)
+                }
                 PhaseEnd::Time(time) => {
-                    let passed = Nanos(now.0 - began.0);
+                    let passed = Nanos(instant.0 - began.0);
                     (
                         passed.0 as f64 / time.0.max(1) as f64,
                         time.0.saturating_sub(passed.0),
@@ -299,7 +291,7 @@ impl<M: LifeDrive> LifeRunner<'_, M> {
                 }
             };
             self.report(phase, share);
-            if left == 0 {
+            if remaining == 0 {
                 break;
             }
             batch.clear();
@@ -308,12 +300,12 @@ impl<M: LifeDrive> LifeRunner<'_, M> {
                 let mut command = commands.command();
                 command.fua |= through && command.op == Op::Write;
                 if let PhaseEnd::Bytes(bytes) = end {
-                    if asked >= bytes {
+                    if requested >= bytes {
                         break;
                     }
                     let writes = command.op == Op::Write;
-                    asked += if writes { u64::from(command.len) } else { 0 };
-                    asked = asked.min(bytes);
+                    requested += if writes { u64::from(command.len) } else { 0 };
+                    requested = requested.min(bytes);
                 }
                 batch.push(command);
             }
@@ -323,11 +315,11 @@ impl<M: LifeDrive> LifeRunner<'_, M> {
         Ok(())
     }
 
-    fn report(&mut self, phase: LifePhase, done: f64) {
+    fn report(&mut self, phase: LifePhase, share_done: f64) {
         let counters = self.machine.counters();
         self.watch.progress(&LifeProgress {
             phase,
-            done: done.min(1.0),
+            done: share_done.min(1.0),
             host_bytes: counters.host_bytes_written - self.first.host_bytes_written,
             waf: counters.waf_since(self.sampler.phase_began(), self.slot_bytes),
             now: self.machine.now(),
@@ -336,19 +328,12 @@ impl<M: LifeDrive> LifeRunner<'_, M> {
     }
 }
 
-fn end_of(end: PhaseEnd) -> (bool, u64) {
-    match end {
-        PhaseEnd::Bytes(bytes) => (false, bytes),
-        PhaseEnd::Time(time) => (true, time.0),
-    }
-}
-
 /// The self-checks of a life.
 fn checks<M: LifeDrive>(machine: &M, first: &DriveCounters, commands: u64) -> Vec<SelfCheck> {
-    let now = machine.counters();
+    let counters = machine.counters();
     let sum = |c: &DriveCounters| c.host_reads + c.host_writes + c.host_trims + c.host_flushes;
-    let served = sum(now) - sum(first);
-    let mut all = vec![
+    let served = sum(counters) - sum(first);
+    let mut checks = vec![
         SelfCheck::new("drive", machine.check()),
         SelfCheck::new(
             "every command served",
@@ -360,7 +345,7 @@ fn checks<M: LifeDrive>(machine: &M, first: &DriveCounters, commands: u64) -> Ve
         ),
     ];
     if let Some(little) = machine.littles_law() {
-        all.push(SelfCheck::new("Little's law", little));
+        checks.push(SelfCheck::new("Little's law", little));
     }
-    all
+    checks
 }

@@ -114,14 +114,14 @@ impl CommandSource for BatchSource<'_> {
     }
 
     #[inline]
-    fn done(&mut self, _: &Drive, done: &DeviceCompletion) {
-        record(self.latencies, done);
+    fn done(&mut self, _: &Drive, completion: &DeviceCompletion) {
+        record(self.latencies, completion);
     }
 }
 
 #[inline]
-fn record(latencies: &mut OpLatencies, done: &DeviceCompletion) {
-    latencies[done.op as usize].saturating_record(done.done.0 - done.submitted.0);
+fn record(latencies: &mut OpLatencies, completion: &DeviceCompletion) {
+    latencies[completion.op as usize].saturating_record(completion.done.0 - completion.submitted.0);
 }
 
 impl LifeDrive for TimedLifeDrive {
@@ -135,7 +135,8 @@ impl LifeDrive for TimedLifeDrive {
     }
 
     fn settle(&mut self, latencies: &mut OpLatencies) {
-        self.devices.settle_with(|_, done| record(latencies, done));
+        self.devices
+            .settle_with(|_, completion| record(latencies, completion));
     }
 
     fn config(&self) -> &DriveConfig {

@@ -153,23 +153,23 @@ fn over_life(s: &Simulation, samples: &[LifeSample], charts: &mut Charts) -> Mar
         ChartUnit::Rate,
         &[("IOPS", &|s: &LifeSample| s.iops)],
     );
-    let of = |all: Option<[u64; 3]>, i: usize| all.map(|all| all[i] as f64);
+    let quantile = |quantiles: Option<[u64; 3]>, i: usize| quantiles.map(|ns| ns[i] as f64);
     let write = time.chart(
         "Write latency over virtual time",
         ChartUnit::Time,
         &[
-            ("p50", &|s: &LifeSample| of(s.write_ns, 0)),
-            ("p99", &|s: &LifeSample| of(s.write_ns, 1)),
-            ("p99.9", &|s: &LifeSample| of(s.write_ns, 2)),
+            ("p50", &|s: &LifeSample| quantile(s.write_ns, 0)),
+            ("p99", &|s: &LifeSample| quantile(s.write_ns, 1)),
+            ("p99.9", &|s: &LifeSample| quantile(s.write_ns, 2)),
         ],
     );
     let read = time.chart(
         "Read latency over virtual time",
         ChartUnit::Time,
         &[
-            ("p50", &|s: &LifeSample| of(s.read_ns, 0)),
-            ("p99", &|s: &LifeSample| of(s.read_ns, 1)),
-            ("p99.9", &|s: &LifeSample| of(s.read_ns, 2)),
+            ("p50", &|s: &LifeSample| quantile(s.read_ns, 0)),
+            ("p99", &|s: &LifeSample| quantile(s.read_ns, 1)),
+            ("p99.9", &|s: &LifeSample| quantile(s.read_ns, 2)),
         ],
     );
     let watts = time.chart(

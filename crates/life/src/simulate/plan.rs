@@ -25,8 +25,9 @@ impl SimulationGear {
     /// # Errors
     /// When there is no such gear.
     pub fn parse(text: &str) -> Result<SimulationGear, LabError> {
-        let all = [SimulationGear::Counting, SimulationGear::Timed];
-        all.into_iter()
+        let gears = [SimulationGear::Counting, SimulationGear::Timed];
+        gears
+            .into_iter()
             .find(|gear| gear.name() == text)
             .ok_or_else(|| {
                 LabError::bad_option(
@@ -64,8 +65,9 @@ impl Prefill {
     /// # Errors
     /// When there is no such fill.
     pub fn parse(text: &str) -> Result<Prefill, LabError> {
-        let all = [Prefill::None, Prefill::Sequential, Prefill::Random];
-        all.into_iter()
+        let fills = [Prefill::None, Prefill::Sequential, Prefill::Random];
+        fills
+            .into_iter()
             .find(|fill| fill.name() == text)
             .ok_or_else(|| {
                 LabError::bad_option(
@@ -108,7 +110,7 @@ impl LoadEnd {
             .strip_suffix('x')
             .and_then(|n| n.trim().parse::<f64>().ok());
         let ending = |unit: &str| text.trim().ends_with(unit);
-        let found = match drives {
+        let end = match drives {
             Some(drives) if drives > 0.0 && drives <= 1e6 => Some(LoadEnd::Drives(drives)),
             Some(_) => None,
             // `30m` is half an hour here; sizes need their B.
@@ -118,7 +120,7 @@ impl LoadEnd {
                 .filter(|t| t.0 > 0)
                 .map(LoadEnd::Time),
         };
-        found.ok_or_else(|| LabError::BadValue {
+        end.ok_or_else(|| LabError::BadValue {
             option: "--until".into(),
             given: text.into(),
             allowed: "user capacities written (10x), bytes written (100GB) or virtual time (30m) \
@@ -212,7 +214,7 @@ impl SimulationPlan {
         nothing.on(drive)
     }
 
-    /// Sets a parameter of the load, of the fill or of the end by its name in [`SimulationPlan::KEYS`].
+    /// Sets a parameter of the load, the fill or the end by its name in [`SimulationPlan::KEYS`].
     ///
     /// # Errors
     /// When there is no such parameter, or the value is of another form.

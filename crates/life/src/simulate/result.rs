@@ -117,23 +117,24 @@ impl LoadLatency {
         ]
     }
 
-    pub(super) fn of(all: &OpLatencies) -> Vec<LoadLatency> {
-        let each = Op::ALL.into_iter().zip(all);
-        each.filter_map(|(op, histogram)| {
-            let [p50_ns, p99_ns, p999_ns] = three(histogram)?;
-            Some(LoadLatency {
-                op: op.name(),
-                count: histogram.len(),
-                mean_ns: histogram.mean(),
-                p50_ns,
-                p99_ns,
-                p999_ns,
-                p9999_ns: (histogram.len() >= 10_000)
-                    .then(|| histogram.value_at_quantile(0.9999).min(histogram.max())),
-                max_ns: histogram.max(),
+    pub(super) fn of(histograms: &OpLatencies) -> Vec<LoadLatency> {
+        let by_op = Op::ALL.into_iter().zip(histograms);
+        by_op
+            .filter_map(|(op, histogram)| {
+                let [p50_ns, p99_ns, p999_ns] = three(histogram)?;
+                Some(LoadLatency {
+                    op: op.name(),
+                    count: histogram.len(),
+                    mean_ns: histogram.mean(),
+                    p50_ns,
+                    p99_ns,
+                    p999_ns,
+                    p9999_ns: (histogram.len() >= 10_000)
+                        .then(|| histogram.value_at_quantile(0.9999).min(histogram.max())),
+                    max_ns: histogram.max(),
+                })
             })
-        })
-        .collect()
+            .collect()
     }
 }
 
@@ -374,21 +375,21 @@ fn last_quarter(samples: &[LifeSample]) -> (Option<f64>, Option<f64>) {
 
 fn work<M: LifeDrive>(machine: &M, at_load: &LoadBaseline) -> Vec<PurposeWork> {
     let (now, then) = (machine.counters(), &at_load.counters);
-    let slots = |of: fn(&DriveCounters) -> u64| of(now) - of(then);
+    let slots = |counter: fn(&DriveCounters) -> u64| counter(now) - counter(then);
     let busy = machine.busy_by_purpose().zip(at_load.busy);
-    let of = |purpose: Purpose, slots: u64| PurposeWork {
+    let purpose_work = |purpose: Purpose, slots: u64| PurposeWork {
         purpose: Purpose::NAMES[purpose as usize],
         slots,
         busy_s: busy
             .map(|(now, then)| (now[purpose as usize] - then[purpose as usize]) as f64 / 1e9),
     };
     vec![
-        of(Purpose::Host, slots(|c| c.slots_host)),
-        of(Purpose::Relocation, slots(|c| c.slots_relocated)),
-        of(Purpose::Map, slots(|c| c.slots_map + c.slots_merged)),
-        of(Purpose::Fold, slots(|c| c.slots_folded)),
-        of(Purpose::Refresh, slots(|c| c.slots_refreshed)),
-        of(Purpose::Parity, slots(|c| c.slots_parity)),
+        purpose_work(Purpose::Host, slots(|c| c.slots_host)),
+        purpose_work(Purpose::Relocation, slots(|c| c.slots_relocated)),
+        purpose_work(Purpose::Map, slots(|c| c.slots_map)),
+        purpose_work(Purpose::Fold, slots(|c| c.slots_folded)),
+        purpose_work(Purpose::Refresh, slots(|c| c.slots_refreshed)),
+        purpose_work(Purpose::Parity, slots(|c| c.slots_parity)),
         // Its time is that of the program it fills up.
         PurposeWork {
             purpose: "padding",
@@ -411,18 +412,18 @@ fn valid_shares(superblocks: &[ssdlab_ssd::ftl::SuperblockView]) -> Vec<u32> {
 }
 
 fn erases(superblocks: &[ssdlab_ssd::ftl::SuperblockView]) -> SuperblockErases {
-    let all: Vec<u32> = superblocks.iter().map(|view| view.erases).collect();
+    let erases: Vec<u32> = superblocks.iter().map(|view| view.erases).collect();
     let mean = |part: &[u32]| {
         let sum: u64 = part.iter().map(|&n| u64::from(n)).sum();
         sum as f64 / part.len().max(1) as f64
     };
-    let per_cell = all.len().div_ceil(ERASE_CELLS).max(1);
+    let per_cell = erases.len().div_ceil(ERASE_CELLS).max(1);
     SuperblockErases {
-        min: all.iter().copied().min().unwrap_or(0),
-        mean: mean(&all),
-        max: all.iter().copied().max().unwrap_or(0),
+        min: erases.iter().copied().min().unwrap_or(0),
+        mean: mean(&erases),
+        max: erases.iter().copied().max().unwrap_or(0),
         per_cell,
-        map: all.chunks(per_cell).map(mean).collect(),
+        map: erases.chunks(per_cell).map(mean).collect(),
     }
 }
 

@@ -4,7 +4,16 @@ use super::SimulationPlan;
 use super::machine::{LifeDrive, OpLatencies};
 use serde::Serialize;
 use ssdlab_base::latencies::{Latencies, latencies};
-use ssdlab_ssd::{DriveCounters, Op};
+use ssdlab_ssd::{DriveCounters, Nanos, Op};
+
+/// Where a phase ends.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum PhaseEnd {
+    /// Bytes written by the host in the phase.
+    Bytes(u64),
+    /// Virtual time in the phase.
+    Time(Nanos),
+}
 
 /// Part of a life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,8 +88,8 @@ pub fn csv(samples: &[LifeSample]) -> String {
 
 /// Percentiles 50, 99 and 99.9; `None` when nothing was recorded.
 pub(super) fn three(histogram: &Latencies) -> Option<[u64; 3]> {
-    let at = |quantile| histogram.value_at_quantile(quantile).min(histogram.max());
-    (!histogram.is_empty()).then(|| [at(0.5), at(0.99), at(0.999)])
+    let percentile = |quantile| histogram.value_at_quantile(quantile).min(histogram.max());
+    (!histogram.is_empty()).then(|| [percentile(0.5), percentile(0.99), percentile(0.999)])
 }
 
 /// How a drive stood.
@@ -141,26 +150,23 @@ impl Sampler {
         }
     }
 
-    /// A phase of a number of bytes, or ns when `by_time`, begins, in commands of `block` bytes;
-    /// `count` samples are wanted of it.
-    pub fn begin<M: LifeDrive>(
-        &mut self,
-        machine: &M,
-        (by_time, length): (bool, u64),
-        block: u32,
-        count: u64,
-    ) {
+    /// Begins a phase of commands of `block` bytes, of which about `count` samples are taken.
+    pub fn begin<M: LifeDrive>(&mut self, machine: &M, end: PhaseEnd, block: u32, count: u64) {
         self.block = block;
         self.phase_began = machine.counters().clone();
-        self.by_time = by_time;
+        let length = match end {
+            PhaseEnd::Bytes(bytes) => bytes,
+            PhaseEnd::Time(time) => time.0,
+        };
+        self.by_time = matches!(end, PhaseEnd::Time(_));
         self.step = (length / count).max(1);
         self.last = CounterSnapshot::of(machine);
-        self.last_from = (self.at(machine) + length).saturating_sub(self.step / 2);
+        self.last_from = (self.position(machine) + length).saturating_sub(self.step / 2);
         self.commands_before = 0;
     }
 
     /// Where the drive is on the axis of the phase.
-    fn at<M: LifeDrive>(&self, machine: &M) -> u64 {
+    fn position<M: LifeDrive>(&self, machine: &M) -> u64 {
         if self.by_time {
             machine.now().0
         } else {
@@ -190,30 +196,33 @@ impl Sampler {
         } else {
             self.last.counters.host_bytes_written
         };
-        let at = self.at(machine);
-        if at - last >= self.step && at < self.last_from {
+        let position = self.position(machine);
+        if position - last >= self.step && position < self.last_from {
             self.take(phase, machine);
         }
     }
 
     /// Takes the rest as a sample.
     pub fn flush<M: LifeDrive>(&mut self, phase: LifePhase, machine: &M) {
-        if self.commands > 0 || self.latencies.iter().any(|all| !all.is_empty()) {
+        if self.commands > 0 || self.latencies.iter().any(|histogram| !histogram.is_empty()) {
             self.take(phase, machine);
         }
     }
 
     fn take<M: LifeDrive>(&mut self, phase: LifePhase, machine: &M) {
-        let now = CounterSnapshot::of(machine);
-        let done = |op: Op| self.latencies[op as usize].len();
-        let completed: u64 = Op::ALL.into_iter().map(done).sum();
-        let seconds = (now.now - self.last.now) as f64 / 1e9;
-        let energy = now.energy_nj.zip(self.last.energy_nj);
+        let snapshot = CounterSnapshot::of(machine);
+        let completed_count = |op: Op| self.latencies[op as usize].len();
+        let completed: u64 = Op::ALL.into_iter().map(completed_count).sum();
+        let seconds = (snapshot.now - self.last.now) as f64 / 1e9;
+        let energy = snapshot.energy_nj.zip(self.last.energy_nj);
         self.samples.push(LifeSample {
             phase: phase.name(),
-            host_bytes: now.counters.host_bytes_written - self.began.counters.host_bytes_written,
-            t_s: (now.now - self.began.now) as f64 / 1e9,
-            waf: now.counters.waf_since(&self.last.counters, self.slot_bytes),
+            host_bytes: snapshot.counters.host_bytes_written
+                - self.began.counters.host_bytes_written,
+            t_s: (snapshot.now - self.began.now) as f64 / 1e9,
+            waf: snapshot
+                .counters
+                .waf_since(&self.last.counters, self.slot_bytes),
             iops: (seconds > 0.0).then(|| completed as f64 / seconds),
             read_ns: three(&self.latencies[Op::Read as usize]),
             write_ns: three(&self.latencies[Op::Write as usize]),
@@ -229,7 +238,7 @@ impl Sampler {
             }
             part.reset();
         }
-        self.last = now;
+        self.last = snapshot;
         self.commands_before = std::mem::take(&mut self.commands);
     }
 }

@@ -100,12 +100,12 @@ pub(crate) fn shares(work: &[PurposeWork]) -> Vec<(&'static str, f64, String)> {
     let rows = work.iter().filter(|w| !timed || w.busy_s.is_some());
     rows.filter(|w| amount(w) > 0.0)
         .map(|w| {
-            let what = if timed {
+            let amount_text = if timed {
                 format!("{} of dies", units::clock(amount(w)))
             } else {
                 format!("{} mapping units", units::count(w.slots))
             };
-            (w.purpose, amount(w) / whole, what)
+            (w.purpose, amount(w) / whole, amount_text)
         })
         .collect()
 }
@@ -177,8 +177,8 @@ pub fn summary(s: &Simulation) -> String {
     lines.join("\n")
 }
 
-fn latencies(all: &[LoadLatency], lines: &mut Vec<String>) {
-    if all.is_empty() {
+fn latencies(latencies: &[LoadLatency], lines: &mut Vec<String>) {
+    if latencies.is_empty() {
         return;
     }
     let row = |[op, count, times @ ..]: [String; 8]| {
@@ -190,7 +190,7 @@ fn latencies(all: &[LoadLatency], lines: &mut Vec<String>) {
         "latency", "commands", "mean", "p50", "p99", "p99.9", "p99.99", "longest",
     ];
     lines.push(row(head.map(str::to_owned)));
-    lines.extend(all.iter().map(|l| row(l.cells())));
+    lines.extend(latencies.iter().map(|l| row(l.cells())));
 }
 
 /// The figures of the FDP statistics and events logs, where the host names streams.

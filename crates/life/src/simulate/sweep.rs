@@ -114,11 +114,11 @@ impl LifeGrid {
         }
         let mut points = Vec::with_capacity(count);
         for index in 0..count {
-            let mut rest = index;
+            let mut remainder = index;
             let mut values = Vec::with_capacity(dimensions.len());
             for dimension in dimensions.iter().rev() {
-                values.push(dimension.values[rest % dimension.values.len()].clone());
-                rest /= dimension.values.len();
+                values.push(dimension.values[remainder % dimension.values.len()].clone());
+                remainder /= dimension.values.len();
             }
             values.reverse();
             points.push(point(drive, base, plan, dimensions, values)?);
@@ -138,7 +138,7 @@ impl LifeGrid {
         &self,
         jobs: usize,
         stop: &AtomicBool,
-        mut done: impl FnMut(&LifeGridRow),
+        mut on_row: impl FnMut(&LifeGridRow),
     ) -> Result<Vec<LifeGridRow>, LabError> {
         let jobs = jobs.clamp(1, self.points.len().max(1));
         let needs = |p: &&LifeGridPoint| p.plan.config.memory_bytes();
@@ -155,7 +155,7 @@ impl LifeGrid {
                 let values = self.points[index].values.clone();
                 let simulation = (!simulation.stopped).then_some(*simulation);
                 let row = LifeGridRow { values, simulation };
-                done(&row);
+                on_row(&row);
                 rows[index] = Some(row);
             }
             Err(error) => {
@@ -195,17 +195,17 @@ fn point(
     dimensions: &[Dimension],
     values: Vec<String>,
 ) -> Result<LifeGridPoint, LabError> {
-    let mut all = base.to_vec();
+    let mut overrides = base.to_vec();
     let mut plan = plan.clone();
     for (dimension, value) in dimensions.iter().zip(&values) {
         if SimulationPlan::KEYS.contains(&dimension.key.as_str()) {
             plan.set(&dimension.key, value)?;
         } else {
-            all.push(DriveSetting::new(&dimension.key, value)?);
+            overrides.push(DriveSetting::new(&dimension.key, value)?);
         }
     }
-    let changed = settings::apply(drive, &all)?;
-    plan.settings = all.iter().map(DriveSetting::to_string).collect();
+    let changed = settings::apply(drive, &overrides)?;
+    plan.settings = overrides.iter().map(DriveSetting::to_string).collect();
     let plan = plan.on(&changed);
     plan.validate()?;
     Ok(LifeGridPoint { values, plan })
@@ -240,12 +240,12 @@ fn columns(s: &Simulation) -> Vec<String> {
     let number = |value: Option<f64>| value.map_or(String::new(), |v| v.to_string());
     let three = |op: &str| {
         let l = of(s, op);
-        let each = [
+        let quantiles = [
             l.map(|l| l.p50_ns),
             l.map(|l| l.p99_ns),
             l.map(|l| l.p999_ns),
         ];
-        each.map(|ns| ns.map_or(String::new(), |ns| ns.to_string()))
+        quantiles.map(|ns| ns.map_or(String::new(), |ns| ns.to_string()))
     };
     let mut cells = vec![
         number(s.waf),

@@ -63,8 +63,8 @@ impl PageStream {
             PagePattern::HotCold(..) => self.hot + self.rng.below(self.pages - self.hot),
             PagePattern::Zipf(_) => {
                 let total = self.sums[self.sums.len() - 1];
-                let at = (self.rng.next_u64() >> 11) as f64 / (1_u64 << 53) as f64 * total;
-                self.sums.partition_point(|&sum| sum <= at) as u64
+                let draw = (self.rng.next_u64() >> 11) as f64 / (1_u64 << 53) as f64 * total;
+                self.sums.partition_point(|&sum| sum <= draw) as u64
             }
             PagePattern::Sequential => {
                 self.next += 1;

@@ -185,7 +185,12 @@ impl ReferenceDrive {
     fn choose(&mut self) -> usize {
         let (np, host) = (self.setup.np, self.host);
         let (blocks, closed, rng) = (&self.blocks, &self.closed, &mut self.rng);
-        let emptiest = |of: &[usize]| of.iter().copied().min_by_key(|&b| (blocks[b].valid, b));
+        let emptiest = |candidates: &[usize]| {
+            candidates
+                .iter()
+                .copied()
+                .min_by_key(|&b| (blocks[b].valid, b))
+        };
         let mut any = || closed[rng.below(closed.len() as u64) as usize];
         let victim = match self.setup.policy {
             ReferencePolicy::Greedy => emptiest(closed),

@@ -62,7 +62,7 @@ const UNDER_SKEW: [ReferencePolicy; 6] = [
 
 /// The cases, in order: a selection that takes a minute or so, or all.
 pub fn cases(full: bool) -> Vec<TheoryCase> {
-    let mut all = Vec::new();
+    let mut cases = Vec::new();
     let (nps, ops): (&[usize], &[u32]) = if full {
         (&[32, 64, 128, 256, 512], &[7, 12, 20, 28, 50])
     } else {
@@ -72,7 +72,7 @@ pub fn cases(full: bool) -> Vec<TheoryCase> {
         for &np in nps {
             for &op in ops {
                 for frontiers in [FrontierSplit::Shared, FrontierSplit::Separate] {
-                    all.push(case(
+                    cases.push(case(
                         "uniform",
                         policy,
                         np,
@@ -90,14 +90,8 @@ pub fn cases(full: bool) -> Vec<TheoryCase> {
         ReferencePolicy::CostBenefit,
     ] {
         let kind = PagePattern::Sequential;
-        all.push(case(
-            "sequential",
-            policy,
-            nps[1],
-            7,
-            FrontierSplit::Shared,
-            kind,
-        ));
+        let frontiers = FrontierSplit::Shared;
+        cases.push(case("sequential", policy, nps[1], 7, frontiers, kind));
     }
     for &op in if full { ops } else { &[12] } {
         for policy in UNDER_SKEW {
@@ -107,7 +101,7 @@ pub fn cases(full: bool) -> Vec<TheoryCase> {
                     _ => &[FrontierSplit::Shared, FrontierSplit::Separate],
                 };
                 for &frontiers in if full { frontiers } else { &frontiers[..1] } {
-                    all.push(case("skew", policy, 32, op, frontiers, kind));
+                    cases.push(case("skew", policy, 32, op, frontiers, kind));
                 }
             }
         }
@@ -115,23 +109,17 @@ pub fn cases(full: bool) -> Vec<TheoryCase> {
     for policy in WITH_LAW {
         for &op in if full { ops } else { &[7] } {
             for trims in [10, 30] {
-                let mut case = case(
-                    "trim",
-                    policy,
-                    32,
-                    op,
-                    FrontierSplit::Separate,
-                    PagePattern::Uniform,
-                );
+                let frontiers = FrontierSplit::Separate;
+                let mut case = case("trim", policy, 32, op, frontiers, PagePattern::Uniform);
                 case.protocol.trims = trims;
-                all.push(case);
+                cases.push(case);
             }
         }
     }
-    for case in &mut all {
+    for case in &mut cases {
         case.protocol.batches_max = if full { 200 } else { 40 };
     }
-    all
+    cases
 }
 
 fn case(
@@ -350,14 +338,14 @@ pub fn run(
     threads: usize,
     stop: &AtomicBool,
     measure: impl Fn(&TheoryCase) -> Result<MeasuredWa, LabError> + Sync,
-    done: impl Fn(&TheoryRow) + Sync,
+    on_row: impl Fn(&TheoryRow) + Sync,
 ) -> Result<Vec<TheoryRow>, LabError> {
     let rows = all(cases, threads.max(1), |case| {
         if stop.load(Ordering::Relaxed) {
             return Ok(None);
         }
         let row = case.row(measure(case)?);
-        done(&row);
+        on_row(&row);
         Ok(Some(row))
     })?;
     Ok(rows.into_iter().flatten().collect())

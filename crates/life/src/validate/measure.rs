@@ -65,22 +65,29 @@ pub fn validate(
         rng: Rng::named(seed, "validate"),
         stop,
     };
-    let wanted = documented(drive)?;
-    let figures: Vec<DatasheetFigure> = wanted.iter().map(|sheet| sheet.figure).collect();
-    let (found, checks) = bench.measure(&figures);
+    let documented_figures = documented(drive)?;
+    let figures: Vec<DatasheetFigure> = documented_figures
+        .iter()
+        .map(|sheet| sheet.figure)
+        .collect();
+    let (measured, checks) = bench.measure(&figures);
     if stop.load(Ordering::Relaxed) {
         return Err(LabError::refused("stopped", ""));
     }
-    let row = |(documented, found): (DocumentedFigure, ModelFigure)| ValidationRow {
-        ours: found.value,
+    let row = |(documented, model): (DocumentedFigure, ModelFigure)| ValidationRow {
+        ours: model.value,
         null: null(documented.figure, &drive.config.host),
-        steady: found.steady,
+        steady: model.steady,
         documented,
     };
     Ok(Validation {
         drive: drive.file.name.clone(),
         scaled: small.said,
-        rows: wanted.into_iter().zip(found).map(row).collect(),
+        rows: documented_figures
+            .into_iter()
+            .zip(measured)
+            .map(row)
+            .collect(),
         checks,
     })
 }
@@ -158,7 +165,7 @@ impl ValidationBench<'_> {
             (true, Some(slots)) => ModelFigure::from(self.short_run(&mut used, slots)),
             (true, None) => self.steady_run(&mut used),
         };
-        let of = |figure: &DatasheetFigure| match figure {
+        let measure = |figure: &DatasheetFigure| match figure {
             DatasheetFigure::RandomRead => random_read.into(),
             DatasheetFigure::RandomWrite => random_write,
             DatasheetFigure::SequentialRead => sequential_read.into(),
@@ -171,9 +178,9 @@ impl ValidationBench<'_> {
             DatasheetFigure::Read999 => self.alone(&mut used.clone(), true, true, NINES).into(),
             DatasheetFigure::Write999 => self.alone(&mut used.clone(), true, false, NINES).into(),
         };
-        let found = figures.iter().map(of).collect();
+        let measured = figures.iter().map(measure).collect();
         used.settle();
-        (found, used.checks())
+        (measured, used.checks())
     }
 
     /// Random commands per second, of which 70 % are reads.
@@ -221,20 +228,20 @@ impl ValidationBench<'_> {
         mut make: impl FnMut(u64) -> Command,
     ) -> f64 {
         let (began, before) = (host.now(), host.outstanding(0));
-        let mut given = 0;
+        let mut submitted = 0;
         let mut next = || {
-            let stopped = given % 1024 == 0 && self.stop.load(Ordering::Relaxed);
-            (given < count && !stopped).then(|| {
-                given += 1;
+            let stopped = submitted % 1024 == 0 && self.stop.load(Ordering::Relaxed);
+            (submitted < count && !stopped).then(|| {
+                submitted += 1;
                 let compress_pct = self.compress_pct;
                 Command {
                     compress_pct,
-                    ..make(given - 1)
+                    ..make(submitted - 1)
                 }
             })
         };
         host.keep(depth, Nanos::MAX, &mut next);
-        let completed = before + given - host.outstanding(0);
+        let completed = before + submitted - host.outstanding(0);
         completed as f64 * 1e9 / (host.now() - began).0.max(1) as f64
     }
 
@@ -270,16 +277,16 @@ impl ValidationBench<'_> {
     /// Random writes of half the slots, or until there were more programs than `most`.
     fn round(&mut self, host: &mut Devices, slots: u64, most: u64) -> f64 {
         let (began, before) = (host.now(), host.outstanding(0));
-        let mut given = 0;
+        let mut submitted = 0;
         for part in 1..=PARTS {
-            let count = slots / 2 * part / PARTS - given;
+            let count = slots / 2 * part / PARTS - submitted;
             self.random_writes(host, slots, count);
-            given += count;
+            submitted += count;
             if host.drive(0).counters().nand_programs > most {
                 break;
             }
         }
-        let completed = before + given - host.outstanding(0);
+        let completed = before + submitted - host.outstanding(0);
         completed as f64 * 1e9 / (host.now() - began).0.max(1) as f64
     }
 
@@ -320,8 +327,8 @@ impl ValidationBench<'_> {
 
 /// Whether the last [`WINDOW`] rounds agree.
 pub(super) fn is_steady(rates: &[f64], wafs: &[f64]) -> bool {
-    let agree = |all: &[f64], share: f64| {
-        let Some(last) = all.len().checked_sub(WINDOW).map(|from| &all[from..]) else {
+    let agree = |series: &[f64], share: f64| {
+        let Some(last) = series.len().checked_sub(WINDOW).map(|from| &series[from..]) else {
             return false;
         };
         let mean = last.iter().sum::<f64>() / WINDOW as f64;

@@ -24,9 +24,9 @@ type SheetPoint = (f64, f64, f64);
 ///
 /// # Errors
 /// When a drive is not in the catalogue any more.
-pub fn page(all: &[Validation]) -> Result<String, LabError> {
+pub fn page(validations: &[Validation]) -> Result<String, LabError> {
     let mut families: BTreeMap<(String, &str), Vec<SheetPoint>> = BTreeMap::new();
-    for validation in all {
+    for validation in validations {
         let drive = catalogue::open(&validation.drive)?;
         let bytes = drive.config.user_bytes as f64;
         for row in &validation.rows {
@@ -48,7 +48,7 @@ pub fn page(all: &[Validation]) -> Result<String, LabError> {
         header .answer {
             p .kicker { "ssdlab drives validate" }
             h1 { "Modelled drives against their own data sheets" }
-            pre { (show::totals(all)) }
+            pre { (show::totals(validations)) }
         }
         section {
             h2 { "Rates by capacity, published and ours" }
@@ -57,7 +57,9 @@ pub fn page(all: &[Validation]) -> Result<String, LabError> {
         }
         section {
             h2 { "Every figure" }
-            @for drive in all.iter().filter(|drive| !drive.rows.is_empty()) { (table(drive)) }
+            @for drive in validations.iter().filter(|drive| !drive.rows.is_empty()) {
+                (table(drive))
+            }
         }
     };
     let title = "Modelled drives against their data sheets";
@@ -65,7 +67,7 @@ pub fn page(all: &[Validation]) -> Result<String, LabError> {
 }
 
 fn chart(family: &str, figure: &str, mut points: Vec<SheetPoint>) -> Chart {
-    points.sort_by(|one, other| one.0.total_cmp(&other.0));
+    points.sort_by(|a, b| a.0.total_cmp(&b.0));
     let line = |label: &str, colour: usize, of: fn(&SheetPoint) -> f64| ChartLine {
         label: label.into(),
         colour,

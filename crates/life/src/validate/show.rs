@@ -8,10 +8,10 @@ use ssdlab_view::text::{PLAIN, finish, new_table, paragraph};
 use ssdlab_view::units;
 
 /// A table of every documented figure, and how many of the model's are within [`ERROR_MAX`].
-pub fn text(all: &[Validation]) -> String {
+pub fn text(validations: &[Validation]) -> String {
     let mut table = new_table(PLAIN);
     table.set_header(["", "sheet", "model", "error", "", "known by"]);
-    for drive in all.iter().filter(|drive| !drive.rows.is_empty()) {
+    for drive in validations.iter().filter(|drive| !drive.rows.is_empty()) {
         table.add_row([&drive.drive]);
         for row in &drive.rows {
             table.add_row([
@@ -26,13 +26,13 @@ pub fn text(all: &[Validation]) -> String {
     }
     let mut text = finish(&table);
     text.push('\n');
-    text += &totals(all);
-    let silent = all.iter().filter(|drive| drive.rows.is_empty());
+    text += &totals(validations);
+    let silent = validations.iter().filter(|drive| drive.rows.is_empty());
     let silent: Vec<&str> = silent.map(|drive| drive.drive.as_str()).collect();
     if !silent.is_empty() {
         text += &paragraph("no sheet gives a figure:", &silent.join(", "));
     }
-    for drive in all {
+    for drive in validations {
         for failure in failures(&drive.checks) {
             text += &paragraph("self-check FAILED:", &format!("{}: {failure}", drive.drive));
         }
@@ -41,15 +41,20 @@ pub fn text(all: &[Validation]) -> String {
 }
 
 /// How many figures hold, in sentences.
-pub(super) fn totals(all: &[Validation]) -> String {
-    let rows: Vec<&ValidationRow> = all.iter().flat_map(|drive| &drive.rows).collect();
-    let hold = |of: &dyn Fn(&ValidationRow) -> bool| {
-        rows.iter().filter(|row| row.holds() && of(row)).count()
+pub(super) fn totals(validations: &[Validation]) -> String {
+    let rows: Vec<&ValidationRow> = validations.iter().flat_map(|drive| &drive.rows).collect();
+    let hold = |predicate: &dyn Fn(&ValidationRow) -> bool| {
+        rows.iter()
+            .filter(|row| row.holds() && predicate(row))
+            .count()
     };
     let fitted = rows.iter().filter(|row| row.documented.fitted).count();
     let null = rows.iter().filter(|row| row.null_holds()).count();
-    let validated = all.iter().filter(|drive| drive.is_validated()).count();
-    let silent = all.iter().filter(|drive| drive.rows.is_empty());
+    let validated = validations
+        .iter()
+        .filter(|drive| drive.is_validated())
+        .count();
+    let silent = validations.iter().filter(|drive| drive.rows.is_empty());
     let remembered = rows
         .iter()
         .filter(|row| row.documented.kind == Provenance::Assumed);
@@ -66,7 +71,7 @@ pub(super) fn totals(all: &[Validation]) -> String {
         rows.len() - fitted,
         hold(&|row| !row.documented.fitted && !row.null_holds()),
         remembered.count(),
-        all.len() - silent.count(),
+        validations.len() - silent.count(),
     )
 }
 
@@ -99,20 +104,20 @@ pub(super) fn shown(figure: DatasheetFigure, value: f64) -> String {
 }
 
 /// The table of `drives/validated.csv`.
-pub fn table(all: &[Validation]) -> String {
+pub fn table(validations: &[Validation]) -> String {
     let mut text = format!("{VALIDATED_HEADER}\n");
-    for drive in all {
+    for drive in validations {
         for row in &drive.rows {
-            let of = &row.documented;
+            let documented = &row.documented;
             let yes = |is: bool| if is { "yes" } else { "no" };
             text += &format!(
                 "{},{},{:.0},{:.0},{:.0},{},{}\n",
                 drive.drive,
-                of.figure.key(),
-                of.value,
+                documented.figure.key(),
+                documented.value,
                 row.ours,
                 row.null,
-                yes(of.fitted),
+                yes(documented.fitted),
                 yes(row.holds()),
             );
         }

@@ -131,9 +131,9 @@ pub fn pattern_compress_pct(block: u32) -> u8 {
 impl DiskspdDraft {
     /// Refuses options that contradict each other.
     pub fn check(&self) -> Result<(), LabError> {
-        let conflict = |what: &str, hint: &str| {
+        let conflict = |problem: &str, hint: &str| {
             Err(LabError::refused(
-                format!("DISKSPD command line: {what}"),
+                format!("DISKSPD command line: {problem}"),
                 hint,
             ))
         };
@@ -287,8 +287,8 @@ impl DiskspdDraft {
         let write = u64::from(self.write_pct);
         let share = |total: u64| {
             let part = |percent: u64| {
-                let all = u128::from(total) * u128::from(merged) * u128::from(percent);
-                let limit = all / 100 / u128::from(parts);
+                let scaled = u128::from(total) * u128::from(merged) * u128::from(percent);
+                let limit = scaled / 100 / u128::from(parts);
                 // 0 means no limit, so a small share of a small limit is at least 1.
                 let least = u64::from(total > 0 && percent > 0);
                 u64::try_from(limit).unwrap_or(u64::MAX).max(least)

@@ -1,7 +1,7 @@
 //! DISKSPD command lines.
 //!
 //! Options come first, then targets, as in DISKSPD; each option is one word (`-b4K`, `/b4K`).
-//! On systems where paths begin with a slash, a word such as `/dev/sda` that is no option is a
+//! On systems where paths begin with a slash, a word such as `/dev/sda` that is not an option is a
 //! target. What is not in [`supported_options`] is refused by name.
 //!
 //! * Sizes take K, M, G, T (powers of 1024) or `b` (blocks of `-b`).
@@ -107,12 +107,12 @@ fn is_program(word: &str) -> bool {
 }
 
 fn word(text: &str, number: usize) -> CommandLineWord<'_> {
-    let mut rest = text.chars();
-    rest.next();
-    rest.next();
+    let mut letters = text.chars();
+    letters.next();
+    letters.next();
     CommandLineWord {
         text,
-        rest: rest.as_str(),
+        rest: letters.as_str(),
         number,
     }
 }
@@ -126,12 +126,12 @@ fn letter(word: &CommandLineWord) -> Option<char> {
 fn option(word: &CommandLineWord) -> Option<&'static SwitchHelp> {
     static UNKNOWN: SwitchHelp =
         switches::switch('?', "", "", "", |_, word| Err(word.unsupported()));
-    let found = supported_options()
+    let switch = supported_options()
         .iter()
         .find(|s| Some(s.letter) == letter(word));
     match word.text.chars().next() {
-        Some('-') => Some(found.unwrap_or(&UNKNOWN)),
-        Some('/') => found.filter(|s| (s.set)(&mut DiskspdDraft::default(), word).is_ok()),
+        Some('-') => Some(switch.unwrap_or(&UNKNOWN)),
+        Some('/') => switch.filter(|s| (s.set)(&mut DiskspdDraft::default(), word).is_ok()),
         _ => None,
     }
 }

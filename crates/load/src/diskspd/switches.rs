@@ -412,9 +412,9 @@ fn compressible(path: &str, bytes: u64) -> std::io::Result<u8> {
     let fast = flate2::Compression::fast();
     let mut encoder = flate2::write::DeflateEncoder::new(Vec::new(), fast);
     encoder.write_all(&contents)?;
-    let left = encoder.finish()?.len() as u64;
-    let all = contents.len() as u64;
-    Ok((all.saturating_sub(left) * 100 / all) as u8)
+    let compressed_bytes = encoder.finish()?.len() as u64;
+    let total_bytes = contents.len() as u64;
+    Ok((total_bytes.saturating_sub(compressed_bytes) * 100 / total_bytes) as u8)
 }
 
 fn limit(draft: &mut DiskspdDraft, word: &CommandLineWord) -> SwitchResult {

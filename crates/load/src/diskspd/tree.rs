@@ -31,7 +31,7 @@ impl XmlElement {
         self.children.iter().find(|child| child.name == name)
     }
 
-    fn of(start: &BytesStart) -> Result<XmlElement, String> {
+    fn from_start(start: &BytesStart) -> Result<XmlElement, String> {
         let name = start.name().as_ref().to_owned();
         let mut attributes = Vec::new();
         for attribute in start.attributes() {
@@ -48,7 +48,7 @@ impl XmlElement {
     }
 }
 
-/// Elements inside elements: more than this is no profile.
+/// Elements inside elements: more than this is not a profile.
 const DEPTH_MAX: usize = 32;
 
 /// The root element of `text`.
@@ -63,10 +63,10 @@ pub(super) fn parse(text: &str) -> Result<XmlElement, String> {
                 if open.len() > DEPTH_MAX {
                     return Err("elements are nested too deeply".to_owned());
                 }
-                open.push(XmlElement::of(&start)?);
+                open.push(XmlElement::from_start(&start)?);
             }
             Event::Empty(start) => {
-                let element = XmlElement::of(&start)?;
+                let element = XmlElement::from_start(&start)?;
                 if let Some(outer) = open.last_mut() {
                     outer.children.push(element);
                 }

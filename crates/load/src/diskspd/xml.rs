@@ -31,9 +31,9 @@ struct XmlProfileSource<'a> {
 }
 
 impl XmlProfileSource<'_> {
-    fn bad(&self, element: &str, what: &str) -> LabError {
+    fn bad(&self, element: &str, problem: &str) -> LabError {
         LabError::refused(
-            format!("DISKSPD profile {}: {element}: {what}", self.path),
+            format!("DISKSPD profile {}: {element}: {problem}", self.path),
             "see the profiles that diskspd -Rpxml prints",
         )
     }
@@ -185,8 +185,8 @@ fn phase(
     for (index, element) in elements.iter().enumerate() {
         weights.insert(source.count(element, "Weight")?);
         if common.depth_total.is_some() && weights.len() > 1 {
-            let what = "targets that share a thread's commands have equal parts here";
-            return Err(source.bad("Weight", what));
+            let rule = "targets that share a thread's commands have equal parts here";
+            return Err(source.bad("Weight", rule));
         }
         let mut draft = common.clone();
         let path = target(source, element, &mut draft)?;
@@ -206,9 +206,9 @@ fn substituted(
     let Some(number) = path.strip_prefix('*') else {
         return Ok(path.to_owned());
     };
-    let at = number.parse::<usize>().ok().and_then(|n| n.checked_sub(1));
-    let found = at.and_then(|at| targets.get(at));
-    found.cloned().ok_or_else(|| {
+    let index = number.parse::<usize>().ok().and_then(|n| n.checked_sub(1));
+    let target = index.and_then(|at| targets.get(at));
+    target.cloned().ok_or_else(|| {
         source.bad(
             "Path",
             &format!("`{path}` has no target on the command line"),
@@ -282,9 +282,9 @@ fn target<'a>(
     let pause = source.count(element, "ThinkTime")?;
     draft.pause = pause.map(|ms| Nanos::from_millis(ms.into()));
     draft.burst = source.count(element, "BurstSize")?;
-    let all = source.flag(element, "DisableAllCache")?;
-    draft.uncached = Some(all || source.flag(element, "DisableOSCache")?);
-    draft.write_through = all || source.flag(element, "WriteThrough")?;
+    let all_caches_off = source.flag(element, "DisableAllCache")?;
+    draft.uncached = Some(all_caches_off || source.flag(element, "DisableOSCache")?);
+    draft.write_through = all_caches_off || source.flag(element, "WriteThrough")?;
     draft.mapped = source.flag(element, "MemoryMappedIo")?;
     draft.flushes = draft.mapped && element.value("FlushType").is_some();
     limits(source, element, draft)?;

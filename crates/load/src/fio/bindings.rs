@@ -1,14 +1,12 @@
 //! Setters of the options that tie a job to what it wrote, to other jobs and to its own results:
 //! `verify`, zones, `flow`, `exitall`, `steadystate`, `latency_target`.
 
-use super::draft::FioJobDraft;
+use super::draft::{FioJobDraft, SetterResult};
 use crate::plan::{ExitScope, WriteAs};
 use ssdlab_fio::Error;
 use ssdlab_fio::JobOption;
 use ssdlab_fio::TimeUnit;
 use ssdlab_ssd::Nanos;
-
-type BindingResult = Result<(), Error>;
 
 /// fio's methods. All are carried out alike: by the address, number and checksum in each block.
 const METHODS: &[&str] = &[
@@ -32,7 +30,7 @@ const METHODS: &[&str] = &[
     "pattern_hdr",
 ];
 
-pub(super) fn verify(draft: &mut FioJobDraft, s: &JobOption) -> BindingResult {
+pub(super) fn verify(draft: &mut FioJobDraft, s: &JobOption) -> SetterResult {
     draft.verifies = match s.text() {
         "0" | "none" => false,
         method if METHODS.contains(&method) => true,
@@ -47,24 +45,24 @@ pub(super) fn verify(draft: &mut FioJobDraft, s: &JobOption) -> BindingResult {
     Ok(())
 }
 
-pub(super) fn do_verify(draft: &mut FioJobDraft, s: &JobOption) -> BindingResult {
+pub(super) fn do_verify(draft: &mut FioJobDraft, s: &JobOption) -> SetterResult {
     draft.verify_after = s.flag()?;
     Ok(())
 }
 
-pub(super) fn verify_backlog(draft: &mut FioJobDraft, s: &JobOption) -> BindingResult {
+pub(super) fn verify_backlog(draft: &mut FioJobDraft, s: &JobOption) -> SetterResult {
     draft.verify_backlog = s.count(draft.kb_base, 0..=u64::from(u32::MAX))? as u32;
     Ok(())
 }
 
-pub(super) fn verify_backlog_batch(draft: &mut FioJobDraft, s: &JobOption) -> BindingResult {
+pub(super) fn verify_backlog_batch(draft: &mut FioJobDraft, s: &JobOption) -> SetterResult {
     draft.verify_batch = s.count(draft.kb_base, 0..=u64::from(u32::MAX))? as u32;
     Ok(())
 }
 
 /// Kinds of error after which fio goes on; here a kind is `verify`, or one that ends no run
 /// anyway.
-pub(super) fn continue_on_error(draft: &mut FioJobDraft, s: &JobOption) -> BindingResult {
+pub(super) fn continue_on_error(draft: &mut FioJobDraft, s: &JobOption) -> SetterResult {
     draft.verify_goes_on = match s.text() {
         "none" | "read" | "write" | "io" | "0" => false,
         "verify" | "all" | "1" => true,
@@ -73,7 +71,7 @@ pub(super) fn continue_on_error(draft: &mut FioJobDraft, s: &JobOption) -> Bindi
     Ok(())
 }
 
-pub(super) fn zonemode(draft: &mut FioJobDraft, s: &JobOption) -> BindingResult {
+pub(super) fn zonemode(draft: &mut FioJobDraft, s: &JobOption) -> SetterResult {
     draft.zbd = None;
     draft.strided = match s.text() {
         "none" => false,
@@ -97,22 +95,22 @@ fn blocks(draft: &FioJobDraft, s: &JobOption) -> Result<u64, Error> {
     }
 }
 
-pub(super) fn zonesize(draft: &mut FioJobDraft, s: &JobOption) -> BindingResult {
+pub(super) fn zonesize(draft: &mut FioJobDraft, s: &JobOption) -> SetterResult {
     draft.zone_bytes = blocks(draft, s)?;
     Ok(())
 }
 
-pub(super) fn zonerange(draft: &mut FioJobDraft, s: &JobOption) -> BindingResult {
+pub(super) fn zonerange(draft: &mut FioJobDraft, s: &JobOption) -> SetterResult {
     draft.zone_range = blocks(draft, s)?;
     Ok(())
 }
 
-pub(super) fn zoneskip(draft: &mut FioJobDraft, s: &JobOption) -> BindingResult {
+pub(super) fn zoneskip(draft: &mut FioJobDraft, s: &JobOption) -> SetterResult {
     draft.zone_skip = blocks(draft, s)?;
     Ok(())
 }
 
-pub(super) fn sg_write_mode(draft: &mut FioJobDraft, s: &JobOption) -> BindingResult {
+pub(super) fn sg_write_mode(draft: &mut FioJobDraft, s: &JobOption) -> SetterResult {
     draft.write_as = match s.text() {
         "write" => WriteAs::Write,
         "verify" | "write_and_verify" => WriteAs::WriteAndRead,
@@ -134,27 +132,27 @@ pub(super) fn sg_write_mode(draft: &mut FioJobDraft, s: &JobOption) -> BindingRe
     Ok(())
 }
 
-pub(super) fn new_group(draft: &mut FioJobDraft, s: &JobOption) -> BindingResult {
+pub(super) fn new_group(draft: &mut FioJobDraft, s: &JobOption) -> SetterResult {
     draft.new_group = s.flag()?;
     Ok(())
 }
 
-pub(super) fn flow(draft: &mut FioJobDraft, s: &JobOption) -> BindingResult {
+pub(super) fn flow(draft: &mut FioJobDraft, s: &JobOption) -> SetterResult {
     draft.flow = s.count(draft.kb_base, 0..=1000)? as u32;
     Ok(())
 }
 
-pub(super) fn flow_id(draft: &mut FioJobDraft, s: &JobOption) -> BindingResult {
+pub(super) fn flow_id(draft: &mut FioJobDraft, s: &JobOption) -> SetterResult {
     draft.flow_id = s.count(draft.kb_base, 0..=u64::from(u32::MAX))? as u32;
     Ok(())
 }
 
-pub(super) fn exitall(draft: &mut FioJobDraft, s: &JobOption) -> BindingResult {
+pub(super) fn exitall(draft: &mut FioJobDraft, s: &JobOption) -> SetterResult {
     draft.exits = s.flag()?;
     Ok(())
 }
 
-pub(super) fn exit_what(draft: &mut FioJobDraft, s: &JobOption) -> BindingResult {
+pub(super) fn exit_what(draft: &mut FioJobDraft, s: &JobOption) -> SetterResult {
     draft.exit_what = match s.text() {
         "group" => ExitScope::Group,
         "stonewall" => ExitScope::Phase,
@@ -165,7 +163,7 @@ pub(super) fn exit_what(draft: &mut FioJobDraft, s: &JobOption) -> BindingResult
 }
 
 /// `iops:5%`, `bw_slope:100`.
-pub(super) fn steadystate(draft: &mut FioJobDraft, s: &JobOption) -> BindingResult {
+pub(super) fn steadystate(draft: &mut FioJobDraft, s: &JobOption) -> SetterResult {
     let bad = || {
         s.bad(
             "it is iops, iops_slope, bw or bw_slope, a colon and a limit such as 5%",
@@ -195,7 +193,7 @@ pub(super) fn steadystate(draft: &mut FioJobDraft, s: &JobOption) -> BindingResu
     Ok(())
 }
 
-pub(super) fn steadystate_duration(draft: &mut FioJobDraft, s: &JobOption) -> BindingResult {
+pub(super) fn steadystate_duration(draft: &mut FioJobDraft, s: &JobOption) -> SetterResult {
     let time = Nanos(s.time_ns(TimeUnit::Seconds)?);
     let seconds = time.0.div_ceil(1_000_000_000);
     draft.steady.window_s = match u32::try_from(seconds) {
@@ -205,22 +203,22 @@ pub(super) fn steadystate_duration(draft: &mut FioJobDraft, s: &JobOption) -> Bi
     Ok(())
 }
 
-pub(super) fn steadystate_ramp_time(draft: &mut FioJobDraft, s: &JobOption) -> BindingResult {
+pub(super) fn steadystate_ramp_time(draft: &mut FioJobDraft, s: &JobOption) -> SetterResult {
     draft.steady.ramp = Nanos(s.time_ns(TimeUnit::Seconds)?);
     Ok(())
 }
 
-pub(super) fn latency_target(draft: &mut FioJobDraft, s: &JobOption) -> BindingResult {
+pub(super) fn latency_target(draft: &mut FioJobDraft, s: &JobOption) -> SetterResult {
     draft.latency.limit = Nanos(s.time_ns(TimeUnit::Micros)?);
     Ok(())
 }
 
-pub(super) fn latency_window(draft: &mut FioJobDraft, s: &JobOption) -> BindingResult {
+pub(super) fn latency_window(draft: &mut FioJobDraft, s: &JobOption) -> SetterResult {
     draft.latency.window = Nanos(s.time_ns(TimeUnit::Micros)?);
     Ok(())
 }
 
-pub(super) fn latency_percentile(draft: &mut FioJobDraft, s: &JobOption) -> BindingResult {
+pub(super) fn latency_percentile(draft: &mut FioJobDraft, s: &JobOption) -> SetterResult {
     draft.latency.percentile = match s.text().parse::<f64>() {
         Ok(percent) if percent > 0.0 && percent <= 100.0 => percent,
         _ => return Err(s.bad("it is above 0, up to 100", "")),
@@ -228,7 +226,7 @@ pub(super) fn latency_percentile(draft: &mut FioJobDraft, s: &JobOption) -> Bind
     Ok(())
 }
 
-pub(super) fn latency_run(draft: &mut FioJobDraft, s: &JobOption) -> BindingResult {
+pub(super) fn latency_run(draft: &mut FioJobDraft, s: &JobOption) -> SetterResult {
     draft.latency.run = s.flag()?;
     Ok(())
 }

@@ -22,7 +22,7 @@ impl Default for DedupeOptions {
 }
 
 impl DedupeOptions {
-    /// In writes of which the smallest has `unit` bytes.
+    /// The repetition in units of `unit` bytes, the smallest write.
     pub fn plan(&self, unit: u64) -> Option<Dedupe> {
         (self.percent > 0).then(|| Dedupe {
             percent: self.percent,
@@ -45,8 +45,8 @@ impl DedupeOptions {
                 "say with size= how large the region is",
             ))
         } else if files > 1 {
-            let what = "a working set of dedupe with several files";
-            Some((what, "give it one file"))
+            let problem = "a working set of dedupe with several files";
+            Some((problem, "give it one file"))
         } else if self.percent + self.set_pct > 100 {
             Some((
                 "a working set and a share of repeated blocks above 100 % together",

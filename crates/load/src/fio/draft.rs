@@ -1,9 +1,9 @@
 //! A job while its options are being read, with fio's defaults.
 
 use crate::plan::{
-    AddressSteps, BlockSize, CapacityShares, Distribution, ExitScope, FlowShare, JobDependencies,
-    JobRateLimits, JobSpec, JobTiming, LatencyTarget, Mix, Order, SteadyRateCriterion, Verify,
-    WriteAs, WriteDurability, WritePayload, Zones,
+    BlockSize, CapacityShares, Distribution, ExitScope, FlowShare, JobDependencies, JobRateLimits,
+    JobSpec, JobTiming, LatencyTarget, Mix, Order, SteadyRateCriterion, Verify, WriteAs,
+    WriteDurability, WritePayload,
 };
 use ssdlab_fio::Error;
 use ssdlab_fio::SizeOrPercent;
@@ -14,11 +14,8 @@ use ssdlab_ssd::rng::Rng;
 /// fio's FIO_RANDSEED default for `randseed`.
 const SEED: u64 = 0x89;
 
-/// Files of a job, over all copies.
-const FILES_MAX: u64 = 65_536;
-
 /// A sequential order as fio has it.
-const SEQUENTIAL: Order = Order::Sequential {
+pub(super) const SEQUENTIAL: Order = Order::Sequential {
     stride: None,
     start_step: 0,
     split_positions: true,
@@ -42,8 +39,8 @@ const LATENCY: LatencyTarget = LatencyTarget {
     run: false,
 };
 
-/// Bytes, or per cent of the region.
-type IoLimit = (Option<u64>, Option<u64>);
+/// What the setter of an option returns.
+pub(super) type SetterResult = Result<(), Error>;
 
 /// `rw` without its order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,7 +73,7 @@ pub(super) struct FioJobDraft {
     pub synchronous: bool,
     /// A value is wrong; the error is reported.
     pub crooked: bool,
-    /// The engine is no block I/O; the error is reported.
+    /// The engine is not for block I/O; the error is reported.
     pub engine_refused: bool,
     /// The number after the colon of `rw`.
     pub after_colon: i64,
@@ -221,22 +218,22 @@ impl FioJobDraft {
     ) -> JobSpec {
         self.time.time_based &= self.time.run.is_some();
         let (mix, data) = (self.mix(), self.data());
-        let mut kept = |what: Option<Error>| errors.extend(what);
+        let mut report = |error: Option<Error>| errors.extend(error);
         let (region, region_share) = self.region(section).unwrap_or_else(|error| {
-            kept(Some(error));
+            report(Some(error));
             (None, None)
         });
         let (io_limit, io_share) = self.limit(section, region).unwrap_or_else(|error| {
-            kept(Some(error));
+            report(Some(error));
             (None, None)
         });
         let (offset, offset_share) = match self.offset {
             SizeOrPercent::Bytes(bytes) => (bytes, None),
             SizeOrPercent::Percent(percent) => (0, Some(percent)),
         };
-        kept(self.contradiction(section));
+        report(self.contradiction(section));
         let order = self.order(section).unwrap_or_else(|error| {
-            kept(Some(error));
+            report(Some(error));
             SEQUENTIAL
         });
         let (block_sizes, steps) = (self.block_sizes(), self.steps());
@@ -312,80 +309,6 @@ impl FioJobDraft {
         }
     }
 
-    /// What cannot be meant together.
-    fn contradiction(&self, section: &JobFileSection) -> Option<Error> {
-        let files = u64::from(self.files.in_turn()) * u64::from(self.copies);
-        if let Some(setting) = &self.zbd {
-            return Some(super::zbd::refused(setting, self.zone_bytes > 0));
-        }
-        let (what, hint) = if self.fsync > 0 && self.fdatasync > 0 {
-            ("both fsync and fdatasync", "use one of them")
-        } else if let Some(contradiction) = self.contradiction_of_bindings() {
-            contradiction
-        } else if let Some(contradiction) =
-            (self.dedupe).contradiction(self.size.is_some(), self.files.in_turn())
-        {
-            contradiction
-        } else if self.replayed.log.is_some() && self.shapes_commands() {
-            let what = "read_iolog with a rate, thinktime, flow, latency_target, verify or zones";
-            (what, "leave the others out: the log says what is sent when")
-        } else if files > FILES_MAX {
-            ("more than 65,536 files", "use fewer copies or files")
-        } else if self.after_colon < 0 && !self.random && self.offset != SizeOrPercent::Bytes(0) {
-            (
-                "backwards from an offset, where fio leaves the region",
-                "write offset=0",
-            )
-        } else {
-            return None;
-        };
-        Some(refuse(section, what, hint))
-    }
-
-    /// Whether anything but a log says what is sent when.
-    fn shapes_commands(&self) -> bool {
-        let pace = &self.pace;
-        let limited = pace.rate_bytes != [0; 3] || pace.rate_iops != [0; 3];
-        let held = limited || pace.think.0 > 0 || self.flow > 0 || self.latency.limit.0 > 0;
-        held || self.verifies || self.strided
-    }
-
-    fn contradiction_of_bindings(&self) -> Option<(&'static str, &'static str)> {
-        let zone = self.zone_bytes > 0;
-        Some(if self.strided && !zone {
-            (
-                "zonemode=strided without zones",
-                "say how large with zonesize=",
-            )
-        } else if zone && !self.strided {
-            ("zones without a zonemode", "write zonemode=strided")
-        } else if self.strided && (self.files.in_turn() > 1 || self.after_colon != 0) {
-            (
-                "zones with several files, or with a number after rw's colon",
-                "give it one file, or leave the number out",
-            )
-        } else if self.ends_steady && self.steady.window_s == 0 {
-            (
-                "steadystate without a window",
-                "say over what time with steadystate_duration=",
-            )
-        } else if self.latency.limit > Nanos::ZERO && self.latency.window == Nanos::ZERO {
-            (
-                "latency_target without a window",
-                "say over what time a depth is judged with latency_window=",
-            )
-        } else if self.write_as == WriteAs::TrimAndWrite && self.split.is_some() {
-            ("trimwrite with several sizes", "use one block size")
-        } else if self.verifies && self.write_as != WriteAs::Write {
-            (
-                "verify with writes that are something else to the drive",
-                "leave verify= out",
-            )
-        } else {
-            return None;
-        })
-    }
-
     /// Reads that verify; `order` says whether fio would keep the writes in their order.
     fn verify(&self, order: &Order) -> Option<Verify> {
         let mapped = matches!(
@@ -418,191 +341,4 @@ impl FioJobDraft {
             shares_depth: false,
         }
     }
-
-    /// Bytes to transfer, or per cent of the region: `io_size`, `loops` and `number_ios`.
-    fn limit(&self, section: &JobFileSection, region: Option<u64>) -> Result<IoLimit, Error> {
-        let (bytes, share) = match self.io_size {
-            Some(SizeOrPercent::Percent(percent)) => (None, Some(u64::from(percent))),
-            Some(SizeOrPercent::Bytes(bytes)) => (Some(bytes), None),
-            None => {
-                match (self.size, region) {
-                    // A filesize was given beside it, which is the region.
-                    (Some(SizeOrPercent::Bytes(size)), Some(region)) if size < region => {
-                        (Some(size), None)
-                    }
-                    _ if self.passes() == 1 && self.commands.is_none() => (None, None),
-                    _ => (region, region.is_none().then_some(100)),
-                }
-            }
-        };
-        let bytes = bytes.map(|bytes| bytes.saturating_mul(self.passes()));
-        let share = share.map(|share| share.saturating_mul(self.passes()));
-        let Some(commands) = self.commands else {
-            return Ok((bytes, share));
-        };
-        let sizes = self.block_sizes();
-        let mut used = sizes[self.kinds()].iter().flatten().map(|b| b.bytes);
-        let first = used.next().unwrap_or(4096);
-        if used.any(|bytes| bytes != first) {
-            let what = "number_ios with commands of several sizes";
-            return Err(refuse(
-                section,
-                what,
-                "say how much to transfer with io_size=",
-            ));
-        }
-        let counted = commands
-            .saturating_mul(self.passes())
-            .saturating_mul(first.into());
-        Ok((
-            Some(bytes.map_or(counted, |bytes| bytes.min(counted))),
-            share,
-        ))
-    }
-
-    /// Passes that a limit is for. What verifies is limited by the pass.
-    fn passes(&self) -> u64 {
-        if self.verifies { 1 } else { self.loops }
-    }
-
-    /// The kinds of command, as indices into the block sizes.
-    fn kinds(&self) -> std::ops::Range<usize> {
-        match self.direction {
-            RwDirection::Read => 0..1,
-            RwDirection::Write => 1..2,
-            RwDirection::Trim => 2..3,
-            RwDirection::Both => 0..2,
-        }
-    }
-
-    fn smallest(&self) -> [u64; 3] {
-        self.block_sizes().map(|list| {
-            let bytes = list.iter().map(|b| u64::from(b.bytes));
-            bytes.min().unwrap_or(4096)
-        })
-    }
-
-    /// Where each kind may start, if reads and writes differ in it: fio aligns each to its own
-    /// smallest block.
-    fn own_align(&self) -> Option<[u64; 3]> {
-        let smallest = self.smallest();
-        let used = &smallest[self.kinds()];
-        let differ = used.iter().any(|bytes| *bytes != used[0]);
-        (self.random && self.align.is_none() && differ).then_some(smallest)
-    }
-
-    fn steps(&self) -> AddressSteps {
-        let colon = self.after_colon;
-        AddressSteps {
-            skip: if self.random { 0 } else { colon },
-            followers: if self.random {
-                u32::try_from(colon.max(1) - 1).unwrap_or(u32::MAX)
-            } else {
-                0
-            },
-            align: self.own_align(),
-            copy: self.offset_step,
-            zones: self.strided.then_some(Zones {
-                bytes: self.zone_bytes,
-                // fio: "backward compatibility dictates it should be made equal to zone_size".
-                range: match self.zone_range {
-                    0 => self.zone_bytes,
-                    range => range,
-                },
-                skip: self.zone_skip,
-            }),
-            size_range: self.range.filter(|_| self.split.is_none()),
-            write_as: self.write_as,
-            ..AddressSteps::default()
-        }
-    }
-
-    /// The region in bytes, or in per cent of the target.
-    fn region(&self, section: &JobFileSection) -> Result<(Option<u64>, Option<u8>), Error> {
-        let files = u64::from(self.files.in_turn());
-        let file_size = self.file_size.map(|bytes| bytes.saturating_mul(files));
-        match (self.size, file_size) {
-            (None, None) => Ok((None, None)),
-            (Some(SizeOrPercent::Bytes(bytes)), None) => Ok((Some(bytes), None)),
-            // All of the target is what no region at all means.
-            (Some(SizeOrPercent::Percent(100)), None) => Ok((None, None)),
-            (Some(SizeOrPercent::Percent(percent)), None) => Ok((None, Some(percent))),
-            (Some(SizeOrPercent::Percent(percent)), Some(file)) => {
-                let bytes = u128::from(file) * u128::from(percent) / 100;
-                Ok((u64::try_from(bytes).ok(), None))
-            }
-            // The file from the offset to its end; `size` limits the bytes only.
-            (None | Some(SizeOrPercent::Bytes(_)), Some(file)) => {
-                let offset = match self.offset {
-                    SizeOrPercent::Bytes(bytes) => bytes,
-                    SizeOrPercent::Percent(_) => 0,
-                };
-                match file.checked_sub(offset).filter(|rest| *rest > 0) {
-                    Some(rest) => Ok((Some(rest), None)),
-                    None => Err(refuse(
-                        section,
-                        "its offset is not below filesize",
-                        "use a smaller offset or a larger file",
-                    )),
-                }
-            }
-        }
-    }
-
-    fn block_sizes(&self) -> [Vec<BlockSize>; 3] {
-        let ends = |(low, high)| {
-            let half = |bytes| BlockSize { bytes, percent: 50 };
-            if low == high {
-                vec![BlockSize {
-                    bytes: low,
-                    percent: 100,
-                }]
-            } else {
-                vec![half(low), half(high)]
-            }
-        };
-        match (&self.split, self.range) {
-            (Some(split), _) => split.clone(),
-            (None, Some(range)) => range.map(ends),
-            (None, None) => self.block.map(|bytes| {
-                vec![BlockSize {
-                    bytes,
-                    percent: 100,
-                }]
-            }),
-        }
-    }
-
-    fn order(&self, section: &JobFileSection) -> Result<Order, Error> {
-        if !self.random {
-            return Ok(SEQUENTIAL);
-        }
-        let smallest = self.smallest();
-        let used = &smallest[self.kinds()];
-        if self.own_align().is_some() && self.distribution != Distribution::Uniform {
-            // fio draws one block number for all kinds, which may lie outside for one of them.
-            return Err(refuse(
-                section,
-                "reads and writes whose smallest blocks differ, at skewed addresses",
-                "say where both may start with blockalign=",
-            ));
-        }
-        // fio: "Any use of blockalign= turns off randommap"; so does any skew.
-        let mapped = self.random_map && self.align.is_none();
-        let each_once = (mapped || self.lfsr) && self.distribution == Distribution::Uniform;
-        Ok(Order::Random {
-            align: self
-                .align
-                .unwrap_or_else(|| used.iter().copied().min().unwrap_or(4096)),
-            distribution: self.distribution.clone(),
-            each_once,
-        })
-    }
-}
-
-pub(super) fn refuse(section: &JobFileSection, what: &str, hint: &str) -> Error {
-    Error::refused(
-        format!("{}: job `{}`: {what}", section.place, section.name),
-        hint,
-    )
 }

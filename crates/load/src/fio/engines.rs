@@ -121,8 +121,8 @@ static ENGINES: &[(&[&str], EngineClass)] = &[
 pub(super) fn meaning(name: &str) -> Option<EngineClass> {
     // fio takes `external:path` as the path of a library.
     let name = name.split(':').next().unwrap_or(name);
-    let found = ENGINES.iter().find(|(names, _)| names.contains(&name));
-    found.map(|(_, meaning)| *meaning)
+    let entry = ENGINES.iter().find(|(names, _)| names.contains(&name));
+    entry.map(|(_, meaning)| *meaning)
 }
 
 /// The engines that are block I/O.

@@ -102,10 +102,10 @@ impl FileAssignment<'_> {
         Some(self.job.offset.saturating_add(further).saturating_add(file))
     }
 
-    fn refuse(&self, what: &str, hint: &str) -> Error {
+    fn refuse(&self, problem: &str, hint: &str) -> Error {
         let section = self.section;
         Error::refused(
-            format!("{}: job `{}`: {what}", section.place, section.name),
+            format!("{}: job `{}`: {problem}", section.place, section.name),
             hint,
         )
     }
@@ -130,7 +130,7 @@ pub(super) fn place(jobs: &mut [FileAssignment], errors: &mut Vec<Error>) {
             files => files,
         };
     }
-    let one = order.len() == 1;
+    let single_file = order.len() == 1;
     let mut starts: BTreeMap<&str, u64> = BTreeMap::new();
     let mut end = 0u64;
     let unsized_files = order.iter().any(|name| lengths[name].is_none());
@@ -138,7 +138,10 @@ pub(super) fn place(jobs: &mut [FileAssignment], errors: &mut Vec<Error>) {
         starts.insert(name, end);
         end = end.saturating_add(lengths[name].unwrap_or(0).next_multiple_of(4096));
     }
-    for placed in jobs.iter_mut().filter(|placed| placed.asked.any() && !one) {
+    for placed in jobs
+        .iter_mut()
+        .filter(|placed| placed.asked.any() && !single_file)
+    {
         let several = placed
             .names()
             .nth(1)
@@ -149,7 +152,7 @@ pub(super) fn place(jobs: &mut [FileAssignment], errors: &mut Vec<Error>) {
         if unsized_files && !placed.job.steps.several_files {
             continue;
         }
-        let found = if unsized_files {
+        let outcome = if unsized_files {
             Err(placed.refuse(
                 "several files whose sizes are not known",
                 "give size= or filesize= in bytes to every job, or one filename=",
@@ -157,17 +160,17 @@ pub(super) fn place(jobs: &mut [FileAssignment], errors: &mut Vec<Error>) {
         } else {
             lay(placed, &starts)
         };
-        errors.extend(found.err());
+        errors.extend(outcome.err());
     }
 }
 
 /// Moves a job to its files.
 fn lay(placed: &mut FileAssignment, starts: &BTreeMap<&str, u64>) -> Result<(), Error> {
-    let at = |copy, number| starts[placed.name(copy, number).as_str()];
+    let start_of = |copy, number| starts[placed.name(copy, number).as_str()];
     let (copies, files) = (placed.job.copies, placed.asked.in_turn());
-    let first = at(0, 0);
+    let first = start_of(0, 0);
     let step = if copies > 1 {
-        at(1, 0).wrapping_sub(first)
+        start_of(1, 0).wrapping_sub(first)
     } else {
         0
     };
@@ -177,7 +180,7 @@ fn lay(placed: &mut FileAssignment, starts: &BTreeMap<&str, u64>) -> Result<(), 
             let expected = first
                 .wrapping_add(step.wrapping_mul(copy.into()))
                 .wrapping_add(length.wrapping_mul(n.into()));
-            at(copy, n) == expected
+            start_of(copy, n) == expected
         })
     });
     if !regular || step > i64::MAX as u64 {

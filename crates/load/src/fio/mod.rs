@@ -21,19 +21,20 @@
 //! * Zipf is exact rather than approximate.
 //! * `verify` reads back what fio would ([`crate::follow`]), by stamps of ssdlab's own.
 //! * `flow`, `exitall`, `steadystate` and `latency_target` are the engine's.
+//! * A run repeats whatever `randrepeat` says; change `randseed` for another.
 //!
 //! # For other programs
 //!
-//! This module stands alone: it turns a text into a [`WorkloadPlan`] and knows no device, no clock and no
-//! engine. A plan's job becomes commands with [`crate::follow::FollowUpStream`]:
+//! This module stands alone: it turns a text into a [`WorkloadPlan`] and knows no device, no clock
+//! and no engine. A plan's job becomes commands with [`crate::follow::FollowUpStream`]:
 //!
 //! ```
-//! use ssdlab_load::{fio, follow::Followed};
+//! use ssdlab_load::{fio, follow::FollowUpStream};
 //!
 //! let text = "[global]\nbs=4k\nsize=64k\n[a]\nrw=write:4k\nverify=crc32c\n";
 //! let plan = fio::parse(text, "a.fio").expect("a job file");
 //! let job = &plan.phases[0].jobs[0];
-//! let mut commands = Followed::new(job, 0, 1 << 30).expect("it fits 1 GiB");
+//! let mut commands = FollowUpStream::new(job, 0, 1 << 30).expect("it fits 1 GiB");
 //! let first = commands.next_command().expect("a command");
 //! assert_eq!((first.offset, first.len), (0, 4096));
 //! assert_eq!(commands.next_command().map(|c| c.offset), Some(8192));
@@ -43,11 +44,12 @@
 //! assert!(error.to_string().contains("a.fio:2: fio option `iodeph` is not supported"));
 //! assert!(error.to_string().contains("a.fio:3: `rw` cannot be `rad`"));
 //! ```
-//! * A run repeats whatever `randrepeat` says; change `randseed` for another.
 //!
 //! Source: fio HOWTO, parse.c, options.c.
 
+mod addresses;
 mod bindings;
+mod contradictions;
 mod dedupe;
 mod draft;
 mod engines;
@@ -56,6 +58,7 @@ mod notes;
 mod options;
 mod pattern;
 mod refusals;
+mod region;
 mod replayed;
 mod setters;
 mod zbd;
@@ -125,7 +128,7 @@ pub fn parse_in(
         all_straight &= !crooked;
         jobs.push(ParsedJob {
             job,
-            asked,
+            filenames: asked,
             section,
             stonewall,
             wait_for,
@@ -193,7 +196,7 @@ fn of_lab(error: Error) -> LabError {
 /// A job with what places it in space and time.
 struct ParsedJob<'a> {
     job: JobSpec,
-    asked: FilenameOptions,
+    filenames: FilenameOptions,
     section: &'a JobFileSection,
     stonewall: bool,
     wait_for: Option<JobOption>,
@@ -203,26 +206,27 @@ struct ParsedJob<'a> {
 const ONE_FILE: &str = "a log is replayed on all of one target: give the jobs the same filename=";
 
 fn place(jobs: &mut [ParsedJob], errors: &mut Vec<Error>) {
-    let placed = jobs.iter_mut().map(|found| FileAssignment {
-        job: &mut found.job,
-        asked: &found.asked,
-        section: found.section,
+    let placed = jobs.iter_mut().map(|parsed| FileAssignment {
+        job: &mut parsed.job,
+        asked: &parsed.filenames,
+        section: parsed.section,
     });
     let mut placed: Vec<FileAssignment> = placed.collect();
     files::place(&mut placed, errors);
-    errors.extend(jobs.iter().filter_map(|found| {
-        let moved = found.job.offset > 0 || found.job.steps.several_files;
-        (found.job.replay.is_some() && moved)
-            .then(|| draft::refuse(found.section, "read_iolog beside other files", ONE_FILE))
+    errors.extend(jobs.iter().filter_map(|parsed| {
+        let moved = parsed.job.offset > 0 || parsed.job.steps.several_files;
+        (parsed.job.replay.is_some() && moved).then(|| {
+            contradictions::refuse(parsed.section, "read_iolog beside other files", ONE_FILE)
+        })
     }));
 }
 
 /// Jobs that run at the same time, by `stonewall` and `wait_for`.
 fn phases(jobs: Vec<ParsedJob>, errors: &mut Vec<Error>) -> Vec<PlanPhase> {
     let mut phases: Vec<PlanPhase> = Vec::new();
-    for found in jobs {
-        let waits = match (&found.wait_for, phases.last()) {
-            (Some(setting), Some(last)) if !found.stonewall => {
+    for parsed in jobs {
+        let waits = match (&parsed.wait_for, phases.last()) {
+            (Some(setting), Some(last)) if !parsed.stonewall => {
                 let named = |job: &JobSpec| job.name == setting.text();
                 let among = last.jobs.iter().any(named);
                 if among && last.jobs.len() > 1 {
@@ -236,13 +240,13 @@ fn phases(jobs: Vec<ParsedJob>, errors: &mut Vec<Error>) -> Vec<PlanPhase> {
             _ => false,
         };
         let earlier = |name: &str| phases.iter().flat_map(|p| &p.jobs).any(|j| j.name == name);
-        if let Some(setting) = found.wait_for.as_ref().filter(|s| !earlier(s.text())) {
+        if let Some(setting) = parsed.wait_for.as_ref().filter(|s| !earlier(s.text())) {
             errors.push(setting.bad("no job above has this name", ""));
         }
         match phases.last_mut() {
-            Some(phase) if !found.stonewall && !waits => phase.jobs.push(found.job),
+            Some(phase) if !parsed.stonewall && !waits => phase.jobs.push(parsed.job),
             _ => phases.push(PlanPhase {
-                jobs: vec![found.job],
+                jobs: vec![parsed.job],
             }),
         }
     }
@@ -251,25 +255,25 @@ fn phases(jobs: Vec<ParsedJob>, errors: &mut Vec<Error>) -> Vec<PlanPhase> {
 
 /// Applies settings in order: of an option given twice, only the last stands.
 fn drafted(settings: &[&JobOption], errors: &mut Vec<Error>) -> FioJobDraft {
-    let all = || settings.iter().copied();
+    let in_order = || settings.iter().copied();
     let mut draft = FioJobDraft::default();
-    let mut found: Vec<(bool, Error)> = Vec::new();
+    let mut option_errors: Vec<(bool, Error)> = Vec::new();
     // fio reads kb_base before the rest, wherever it stands.
     for pass in [true, false] {
-        for setting in all().filter(|s| (s.name == "kb_base") == pass) {
+        for setting in in_order().filter(|s| (s.name == "kb_base") == pass) {
             let effect = options::find(&setting.name).map(|option| option.effect);
             if let Err(error) = apply(&mut draft, setting) {
                 draft.crooked |= matches!(effect, Some(OptionEffect::Set(_)));
-                found.push((effect.is_none(), error));
+                option_errors.push((effect.is_none(), error));
             }
         }
     }
     // An engine that is refused has options of its own, which say nothing more.
-    let telling = found
+    let telling = option_errors
         .into_iter()
         .filter(|(unknown, _)| !(*unknown && draft.engine_refused));
     errors.extend(telling.map(|(_, error)| error));
-    draft.written = all().map(JobOption::as_written).collect();
+    draft.written = in_order().map(JobOption::as_written).collect();
     let mut seen = std::collections::BTreeSet::new();
     draft.written.reverse();
     draft

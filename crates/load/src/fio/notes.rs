@@ -7,25 +7,26 @@ use crate::plan::{JobSpec, WorkloadPlan, WriteAs};
 /// done something else with the same file.
 pub fn notes(plan: &WorkloadPlan) -> Vec<String> {
     let jobs = plan.phases.iter().flat_map(|phase| &phase.jobs);
-    // A trace of the command line is no job of a file.
-    let made = jobs.filter(|job| job.replay.is_none() || option(job, "read_iolog").is_some());
-    made.flat_map(|job| {
-        let notes = of(job).into_iter();
-        notes.map(|note| format!("job `{}`: {note}", job.name))
-    })
-    .collect()
+    // A trace of the command line is not a job of a file.
+    let file_jobs = jobs.filter(|job| job.replay.is_none() || option(job, "read_iolog").is_some());
+    file_jobs
+        .flat_map(|job| {
+            let notes = job_notes(job).into_iter();
+            notes.map(|note| format!("job `{}`: {note}", job.name))
+        })
+        .collect()
 }
 
 /// The value of the option that stands last.
-fn option<'a>(job: &'a JobSpec, wanted: &str) -> Option<&'a str> {
+fn option<'a>(job: &'a JobSpec, wanted_name: &str) -> Option<&'a str> {
     let written = job.options.iter();
-    let found = written
+    let last_setting = written
         .rev()
-        .find(|(name, _)| options::canonical(name) == wanted);
-    found.map(|(_, value)| value.as_str())
+        .find(|(name, _)| options::canonical(name) == wanted_name);
+    last_setting.map(|(_, value)| value.as_str())
 }
 
-fn of(job: &JobSpec) -> Vec<String> {
+fn job_notes(job: &JobSpec) -> Vec<String> {
     let mut notes = Vec::new();
     match option(job, "ioengine") {
         Some("io_uring" | "io_uring_cmd") => {}

@@ -14,25 +14,25 @@ const EXAMPLE: &str = "for example 0xdeadface, -12 or \"abcd\"-12";
 /// The bytes of a pattern as fio 3.33 writes them: a text as it is; `0x` byte by byte from the
 /// left; a positive number in as few bytes as it needs and a negative one in four, lowest first.
 pub(super) fn bytes(s: &JobOption) -> Result<Vec<u8>, Error> {
-    let mut rest = s.text();
+    let mut remaining = s.text();
     let mut bytes = Vec::new();
-    while !rest.is_empty() {
-        rest = item(s, rest, &mut bytes)?;
+    while !remaining.is_empty() {
+        remaining = item(s, remaining, &mut bytes)?;
     }
     if bytes.is_empty() || bytes.len() > BYTES_MAX {
-        let what = format!(
+        let problem = format!(
             "it has {} bytes, and 1 to {BYTES_MAX} are allowed",
             bytes.len()
         );
-        return Err(s.bad(&what, EXAMPLE));
+        return Err(s.bad(&problem, EXAMPLE));
     }
     Ok(bytes)
 }
 
 /// Per cent that a compressor removes of a pattern of `len` bytes, repeated: all but the first.
 pub(super) fn compress_pct(len: usize) -> u8 {
-    let kept = (len * 100 + UNIT_BYTES / 2) / UNIT_BYTES;
-    100u8.saturating_sub(kept as u8)
+    let kept_pct = (len * 100 + UNIT_BYTES / 2) / UNIT_BYTES;
+    100u8.saturating_sub(kept_pct as u8)
 }
 
 /// Appends the bytes of the first item of `text`; the text after it.
@@ -49,8 +49,8 @@ fn item<'a>(s: &JobOption, text: &'a str, bytes: &mut Vec<u8>) -> Result<&'a str
         return Err(s.bad("a pattern from a file is not supported", hint));
     }
     if text.starts_with('%') {
-        let what = "fio has the formats %o only in verify_pattern";
-        return Err(s.bad(what, "leave it out"));
+        let problem = "fio has the formats %o only in verify_pattern";
+        return Err(s.bad(problem, "leave it out"));
     }
     if let Some(digits) = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
         let (digits, rest) = split(digits, |c| c.is_ascii_hexdigit());
@@ -73,9 +73,9 @@ fn item<'a>(s: &JobOption, text: &'a str, bytes: &mut Vec<u8>) -> Result<&'a str
         Ok(negative) if value < 0 => bytes.extend(negative.to_le_bytes()),
         Err(_) if value < 0 => return Err(s.bad("a negative number has 32 bits", EXAMPLE)),
         _ => {
-            let all = value.to_le_bytes();
-            let used = all.iter().rposition(|byte| *byte != 0).unwrap_or(0);
-            bytes.extend(&all[..=used]);
+            let le_bytes = value.to_le_bytes();
+            let used = le_bytes.iter().rposition(|byte| *byte != 0).unwrap_or(0);
+            bytes.extend(&le_bytes[..=used]);
         }
     }
     Ok(rest)

@@ -32,21 +32,21 @@ impl IologOptions {
 /// The job, with the commands of the log that it names.
 pub(super) fn replayed(
     job: JobSpec,
-    asked: &IologOptions,
+    options: &IologOptions,
     surroundings: &Surroundings,
 ) -> Result<JobSpec, (Box<JobSpec>, Error)> {
-    let Some(setting) = &asked.log else {
+    let Some(setting) = &options.log else {
         return Ok(job);
     };
-    match replay(setting, asked, surroundings) {
-        Ok(replay) => Ok(of(job, replay)),
+    match replay(setting, options, surroundings) {
+        Ok(replay) => Ok(with_commands(job, replay)),
         Err(error) => Err((Box::new(job), error)),
     }
 }
 
 fn replay(
     setting: &JobOption,
-    asked: &IologOptions,
+    options: &IologOptions,
     surroundings: &Surroundings,
 ) -> Result<Replay, Error> {
     let bad = |why: &str| setting.bad(why, "it is a log of fio's, of version 2 or 3");
@@ -55,7 +55,7 @@ fn replay(
         bad_share: 0.0,
         ..ReadOptions::default()
     };
-    let surveyed = Replay::survey(&path, &read, asked.speed(), AddressFit::Refuse);
+    let surveyed = Replay::survey(&path, &read, options.speed(), AddressFit::Refuse);
     let (replay, reading) = surveyed.map_err(|error| bad(&error.to_string()))?;
     if !matches!(reading.format, TraceFormat::IologV2 | TraceFormat::IologV3) {
         let hint = "replay it with: ssdlab run --trace FILE";
@@ -65,19 +65,19 @@ fn replay(
 }
 
 /// `job` with the commands of `replay`.
-fn of(job: JobSpec, replay: Replay) -> JobSpec {
-    let mut made = replay.phase(job.depth).jobs;
-    let Some(made) = made.pop() else {
+fn with_commands(job: JobSpec, replay: Replay) -> JobSpec {
+    let mut jobs = replay.phase(job.depth).jobs;
+    let Some(replayed_job) = jobs.pop() else {
         return job;
     };
     JobSpec {
-        mix: made.mix,
-        order: made.order,
-        block_sizes: made.block_sizes,
+        mix: replayed_job.mix,
+        order: replayed_job.order,
+        block_sizes: replayed_job.block_sizes,
         offset: 0,
-        region: made.region,
+        region: replayed_job.region,
         io_limit: None,
-        replay: made.replay,
+        replay: replayed_job.replay,
         // Those of the order that the log takes the place of.
         random_pct: 100,
         steps: crate::plan::AddressSteps {

@@ -17,7 +17,7 @@ pub const BLOCK: u64 = 4096;
 /// Counts by block.
 #[derive(Debug)]
 pub struct Blocks {
-    kept: BlockCountStore,
+    store: BlockCountStore,
     kept_max: usize,
 }
 
@@ -69,7 +69,7 @@ impl Blocks {
     /// Nothing counted; at most `kept_max` runs or sampled blocks (at least 1) are kept.
     pub fn new(kept_max: usize) -> Blocks {
         Blocks {
-            kept: BlockCountStore::All(BlockRuns::default()),
+            store: BlockCountStore::All(BlockRuns::default()),
             kept_max: kept_max.max(1),
         }
     }
@@ -89,11 +89,11 @@ impl Blocks {
             return;
         }
         let (first, last) = (offset / BLOCK, offset.saturating_add(len - 1) / BLOCK);
-        match &mut self.kept {
+        match &mut self.store {
             BlockCountStore::All(runs) => {
                 runs.touch(first, last + 1, count);
                 if runs.exceed(self.kept_max) {
-                    self.kept = sample(runs, self.kept_max);
+                    self.store = sample(runs, self.kept_max);
                 }
             }
             BlockCountStore::Some(blocks, halvings) => {
@@ -112,7 +112,7 @@ impl Blocks {
 
     /// What the counts say.
     pub fn reuse(&self) -> Reuse {
-        match &self.kept {
+        match &self.store {
             BlockCountStore::All(runs) => reuse(runs.iter(), 0),
             BlockCountStore::Some(blocks, halvings) => {
                 reuse(blocks.values().map(|counts| (1, *counts)), *halvings)
@@ -133,11 +133,11 @@ fn sample(runs: &BlockRuns, kept_max: usize) -> BlockCountStore {
     for (block, _) in blocks() {
         by_bits[hash(block).trailing_zeros() as usize] += 1;
     }
-    let kept = |halvings: u32| by_bits[halvings as usize..].iter().sum::<usize>();
-    let halvings = (1..64).find(|&halvings| kept(halvings) <= kept_max);
+    let kept_count = |halvings: u32| by_bits[halvings as usize..].iter().sum::<usize>();
+    let halvings = (1..64).find(|&halvings| kept_count(halvings) <= kept_max);
     let halvings = halvings.unwrap_or(64);
-    let kept = blocks().filter(|(block, _)| sampled(*block, halvings));
-    BlockCountStore::Some(kept.collect(), halvings)
+    let kept_blocks = blocks().filter(|(block, _)| sampled(*block, halvings));
+    BlockCountStore::Some(kept_blocks.collect(), halvings)
 }
 
 /// Sums over (number of blocks, counts of each). The order of a hash map does not show in sums, nor
@@ -192,9 +192,9 @@ fn add(sum: &mut u64, more: u64) {
 fn written(most_first: &[(u64, u64)], mut blocks: u128) -> u64 {
     let mut sum: u64 = 0;
     for &(writes, alike) in most_first {
-        let taken = blocks.min(u128::from(alike));
-        blocks -= taken;
-        add(&mut sum, writes.saturating_mul(taken as u64));
+        let block_count = blocks.min(u128::from(alike));
+        blocks -= block_count;
+        add(&mut sum, writes.saturating_mul(block_count as u64));
     }
     sum
 }
@@ -299,7 +299,7 @@ mod tests {
                 }
             }
             assert_eq!(blocks.reuse(), one_by_one(&commands), "round {round}");
-            let BlockCountStore::All(runs) = &mut blocks.kept else {
+            let BlockCountStore::All(runs) = &mut blocks.store else {
                 panic!("few enough");
             };
             runs.check();

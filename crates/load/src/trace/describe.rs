@@ -165,7 +165,7 @@ pub struct Describer {
 }
 
 struct PatternDisplayRows {
-    kept: Vec<PatternDisplayRow>,
+    rows: Vec<PatternDisplayRow>,
     kept_max: usize,
     seen: u64,
     random_pct_sum: u64,
@@ -175,7 +175,7 @@ struct PatternDisplayRows {
 impl PatternDisplayRows {
     fn new(kept_max: usize) -> PatternDisplayRows {
         PatternDisplayRows {
-            kept: Vec::new(),
+            rows: Vec::new(),
             kept_max,
             seen: 0,
             random_pct_sum: 0,
@@ -191,8 +191,8 @@ impl PatternDisplayRows {
             self.random_pct.0.min(percent),
             self.random_pct.1.max(percent),
         );
-        if self.kept.len() < self.kept_max {
-            self.kept.push(shown(row, interval_ns));
+        if self.rows.len() < self.kept_max {
+            self.rows.push(shown(row, interval_ns));
         }
     }
 }
@@ -276,8 +276,8 @@ impl Describer {
             self.gaps.add(event.issued_ns.saturating_sub(last));
         }
         self.end_ns = self.end_ns.max(event.done_or_issued_ns());
-        if let Some(done) = event.done_ns {
-            let latency = done.saturating_sub(event.issued_ns);
+        if let Some(done_ns) = event.done_ns {
+            let latency = done_ns.saturating_sub(event.issued_ns);
             self.latency_sums[kind] += u128::from(latency);
             self.latency_max[kind] = self.latency_max[kind].max(latency);
             self.latencies[kind].saturating_record(latency);
@@ -287,8 +287,8 @@ impl Describer {
             self.transfer(event);
         }
         let (pattern, rows, interval) = (&mut self.pattern, &mut self.rows, self.interval_ns);
-        self.order.issued(event, |done| {
-            if let Some(row) = pattern.completed(done) {
+        self.order.issued(event, |completed| {
+            if let Some(row) = pattern.completed(completed) {
                 rows.add(&row, interval);
             }
         });
@@ -310,8 +310,8 @@ impl Describer {
     /// What the trace looks like.
     pub fn finish(mut self) -> Description {
         let (pattern, rows, interval) = (&mut self.pattern, &mut self.rows, self.interval_ns);
-        self.order.finish(|done| {
-            if let Some(row) = pattern.completed(done) {
+        self.order.finish(|completed| {
+            if let Some(row) = pattern.completed(completed) {
                 rows.add(&row, interval);
             }
         });
@@ -342,12 +342,12 @@ impl Describer {
             mean_depth: known.then(|| depth(latency_sum)).flatten(),
             max_depth: known.then_some(self.order.most() as u64),
             gaps_ns: span.map(|_| self.gaps.buckets()),
-            rows_left_out: seen - self.rows.kept.len() as u64,
+            rows_left_out: seen - self.rows.rows.len() as u64,
             row_random_pct: (seen > 0).then(|| {
                 let (low, high) = self.rows.random_pct;
                 (low, self.rows.random_pct_sum as f64 / seen as f64, high)
             }),
-            rows: self.rows.kept,
+            rows: self.rows.rows,
             whole: shown(&whole, 0),
             random: whole.random,
             seeks: self.seeks.buckets(),
@@ -362,8 +362,9 @@ fn latency_shares(
     sums: &[u128; Op::COUNT],
     max: &[u64; Op::COUNT],
 ) -> Vec<LatencyShare> {
-    let all = Op::ALL.into_iter().zip(latencies);
-    all.filter(|(_, latencies)| !latencies.is_empty())
+    let by_op = Op::ALL.into_iter().zip(latencies);
+    by_op
+        .filter(|(_, latencies)| !latencies.is_empty())
         .map(|(op, latencies)| LatencyShare {
             op: op.name(),
             count: latencies.len(),

@@ -23,7 +23,7 @@ pub struct TraceEvent {
 }
 
 impl TraceEvent {
-    /// A command of which no more is known than what it asks for and when.
+    /// A command of which only the request and its time are known.
     pub const fn new(issued_ns: u64, op: Op, offset: u64, len: u64) -> TraceEvent {
         TraceEvent {
             issued_ns,

@@ -62,7 +62,7 @@ impl DescribedTrace {
     /// them are kept.
     ///
     /// # Errors
-    /// When the file cannot be read or is no trace.
+    /// When the file cannot be read or is not a trace.
     pub fn read(
         file: &Path,
         interval_ns: u64,

@@ -35,8 +35,8 @@ impl CompletionOrder {
         } else {
             self.slab[place] = *event;
         }
-        let done = event.done_or_issued_ns();
-        self.outstanding.push(Reverse((done, self.turn, place)));
+        let done_ns = event.done_or_issued_ns();
+        self.outstanding.push(Reverse((done_ns, self.turn, place)));
         self.turn += 1;
         self.most = self.most.max(self.outstanding.len());
     }

@@ -111,8 +111,8 @@ impl IoPattern {
         if !event.transfers() {
             return None;
         }
-        let at = event.done_or_issued_ns().saturating_sub(self.origin_ns);
-        let interval = at / self.interval_ns;
+        let elapsed_ns = event.done_or_issued_ns().saturating_sub(self.origin_ns);
+        let interval = elapsed_ns / self.interval_ns;
         let ended = (interval > self.row.interval)
             .then(|| self.next_row(interval))
             .flatten();

@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 pub const WINDOW: usize = 1 << 16;
 /// Lines that are kept of those that cannot be understood.
 const SHOWN_MAX: usize = 10;
-/// The longest line; what is longer is no line of a trace.
+/// The longest line of a trace; a longer one is an error.
 const LINE_MAX: u64 = 1 << 16;
 /// Bytes from which the format is detected.
 const HEAD: u64 = 1 << 16;
@@ -82,7 +82,7 @@ pub struct TraceReadStats {
     pub shown: Vec<BadLine>,
     /// Well-formed lines that are no command of the device: headers, other actions.
     pub skipped: u64,
-    /// Devices of which commands were seen (the first sixteen).
+    /// Devices whose commands were seen (the first sixteen).
     pub devices: Vec<String>,
     /// The last line has no end: it may have been cut short.
     pub unended: bool,
@@ -184,7 +184,7 @@ impl TraceReader {
             ));
         }
         if head.starts_with(BYTE_ORDER_MARK) {
-            // Programs on Windows begin a text so; it is no part of the first line.
+            // Programs on Windows begin a text so; it is not part of the first line.
             head.drain(..BYTE_ORDER_MARK.len());
         }
         let format = match options.format {
@@ -254,7 +254,7 @@ impl TraceReader {
         let origin = *self.origin_ns.get_or_insert(issued_ns);
         self.last_ns = issued_ns;
         event.issued_ns = issued_ns - origin;
-        event.done_ns = event.done_ns.map(|done| done.saturating_sub(origin));
+        event.done_ns = event.done_ns.map(|done_ns| done_ns.saturating_sub(origin));
         self.reading.events += 1;
         Ok(Some(event))
     }
@@ -367,15 +367,16 @@ impl TraceReader {
         let outcome = match blktrace.trailer(&record) {
             // Without a record here, no later one can be found: stop.
             Err(why) => {
-                let what = format!("{}: record {number}: {why}", self.path.display());
+                let problem = format!("{}: record {number}: {why}", self.path.display());
                 return Err(LabError::refused(
-                    what,
+                    problem,
                     "the file is damaged or no blktrace",
                 ));
             }
             Ok(trailer) => {
-                let mut rest = self.input.by_ref().take(trailer as u64);
-                let skipped = std::io::copy(&mut rest, &mut std::io::sink()).map_err(fail)?;
+                let mut trailer_reader = self.input.by_ref().take(trailer as u64);
+                let skipped =
+                    std::io::copy(&mut trailer_reader, &mut std::io::sink()).map_err(fail)?;
                 if skipped < trailer as u64 {
                     Err("the file ends within it".to_owned())
                 } else {
@@ -431,15 +432,15 @@ impl TraceReader {
 impl TraceReadStats {
     /// The bad lines that were kept, one to a line.
     pub fn bad_lines(&self) -> String {
-        let what = match self.format {
+        let unit = match self.format {
             TraceFormat::Blktrace => "record",
             _ => "line",
         };
         let line = |bad: &BadLine| {
             if bad.text.is_empty() {
-                format!("\n  {what} {}: {}", bad.number, bad.why)
+                format!("\n  {unit} {}: {}", bad.number, bad.why)
             } else {
-                format!("\n  {what} {}: {}: `{}`", bad.number, bad.why, bad.text)
+                format!("\n  {unit} {}: {}: `{}`", bad.number, bad.why, bad.text)
             }
         };
         self.shown.iter().map(line).collect()
@@ -518,5 +519,4 @@ fn unknown(path: &Path, head: &[u8]) -> LabError {
 }
 
 #[cfg(test)]
-#[path = "read_tests.rs"]
 mod tests;

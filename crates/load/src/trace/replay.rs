@@ -72,7 +72,7 @@ impl Replay {
     /// Surveys the trace at `path`. The second value counts its bad lines.
     ///
     /// # Errors
-    /// When the trace cannot be read or the speed is none.
+    /// When the trace cannot be read or the speed is below a millionth.
     pub fn survey(
         path: &Path,
         read: &ReadOptions,

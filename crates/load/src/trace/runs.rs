@@ -105,16 +105,16 @@ impl BlockRuns {
         self.split(first);
         self.split(end);
         let mut gaps = Vec::new();
-        let mut at = first;
+        let mut gap_start = first;
         for (from, run) in self.runs.range_mut(first..end) {
-            if at < *from {
-                gaps.push(at..*from);
+            if gap_start < *from {
+                gaps.push(gap_start..*from);
             }
             count(&mut run.counts);
-            at = run.end;
+            gap_start = run.end;
         }
-        if at < end {
-            gaps.push(at..end);
+        if gap_start < end {
+            gaps.push(gap_start..end);
         }
         for gap in gaps {
             let run = BlockRun {
@@ -125,15 +125,15 @@ impl BlockRuns {
         }
     }
 
-    /// Makes `at` the first block of a run, if it lies inside one.
-    fn split(&mut self, at: u64) {
-        let Some((_, run)) = self.runs.range_mut(..at).next_back() else {
+    /// Makes `block` the first block of a run, if it lies inside one.
+    fn split(&mut self, block: u64) {
+        let Some((_, run)) = self.runs.range_mut(..block).next_back() else {
             return;
         };
-        if at < run.end {
-            let rest = *run;
-            run.end = at;
-            self.runs.insert(at, rest);
+        if block < run.end {
+            let upper_part = *run;
+            run.end = block;
+            self.runs.insert(block, upper_part);
         }
     }
 

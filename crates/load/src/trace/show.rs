@@ -152,9 +152,13 @@ fn pattern(out: &mut String, d: &Description) {
          {:>9} {:>4} {:>4} {:>9} {:>7} {:>8} {:>8} {:>10} {:>10}",
         "START(s)", "%RAN", "%SEQ", "COUNT", "MIN", "MAX", "AVG", "KR", "KW"
     );
-    for kept in &d.rows {
-        let start = kept.start_ns as f64 / 1e9;
-        row(out, format!("{start:.3}").trim_end_matches(".000"), kept);
+    for pattern_row in &d.rows {
+        let start = pattern_row.start_ns as f64 / 1e9;
+        row(
+            out,
+            format!("{start:.3}").trim_end_matches(".000"),
+            pattern_row,
+        );
     }
     if d.rows_left_out > 0 {
         let _ = writeln!(

@@ -104,9 +104,9 @@ impl<W: Write> TraceWriter<W> {
             TraceFormat::IologV3 => format!("{} {FILE} close\n", self.last_us),
             _ => String::new(),
         };
-        let mut done = Vec::new();
-        self.order.finish(|event| done.push(*event));
-        self.completed(&done)
+        let mut completed = Vec::new();
+        self.order.finish(|event| completed.push(*event));
+        self.completed(&completed)
             .and_then(|()| self.out.write_all(tail.as_bytes()))
             .and_then(|()| self.out.flush())
             .map_err(failed)?;
@@ -114,10 +114,10 @@ impl<W: Write> TraceWriter<W> {
     }
 
     fn csv(&mut self, event: &TraceEvent) -> io::Result<()> {
-        let done = event.done_ns.map_or(String::new(), decimal_us);
+        let done_us = event.done_ns.map_or(String::new(), decimal_us);
         writeln!(
             self.out,
-            "{},{},{},{},{done},{},{}",
+            "{},{},{},{},{done_us},{},{}",
             decimal_us(event.issued_ns),
             event.op.name(),
             event.offset,
@@ -160,7 +160,7 @@ impl<W: Write> TraceWriter<W> {
             }
         };
         self.lost.flags += u64::from(event.fua || event.preflush);
-        // A command of which it is not known completes at once.
+        // A command without a completion time completes at once.
         let response = event.done_or_issued_ns() - event.issued_ns;
         self.lost.completions += u64::from(event.done_ns.is_none());
         writeln!(
@@ -189,16 +189,16 @@ impl<W: Write> TraceWriter<W> {
         let (at_ns, sector, len) = (event.issued_ns, event.offset / SECTOR, event.len);
         if self.format == TraceFormat::Spc {
             let letter = if read { 'R' } else { 'W' };
-            let at = fixed(at_ns, 1_000_000_000);
-            return writeln!(self.out, "0,{sector},{len},{letter},{at}");
+            let time = fixed(at_ns, 1_000_000_000);
+            return writeln!(self.out, "0,{sector},{len},{letter},{time}");
         }
         // DiskSim's times have a point, MQSim's have none.
-        let at = match self.format {
+        let time = match self.format {
             TraceFormat::Disksim => fixed(at_ns, 1_000_000),
             _ => at_ns.to_string(),
         };
         let sectors = len / SECTOR;
-        writeln!(self.out, "{at} 0 {sector} {sectors} {}", u8::from(read))
+        writeln!(self.out, "{time} 0 {sector} {sectors} {}", u8::from(read))
     }
 
     /// The formats whose lines stand in order of time: completions go between later issues.
@@ -213,9 +213,9 @@ impl<W: Write> TraceWriter<W> {
             TraceFormat::Blktrace | TraceFormat::Blkparse => self.whole_sectors(event),
             _ => self.whole_first_sector(event),
         };
-        let mut done = Vec::new();
-        self.order.issued(&event, |event| done.push(*event));
-        self.completed(&done)?;
+        let mut completed = Vec::new();
+        self.order.issued(&event, |event| completed.push(*event));
+        self.completed(&completed)?;
         match self.format {
             TraceFormat::Blkparse => self.line(event.issued_ns, 'D', &event),
             TraceFormat::Blktrace => self.record(event.issued_ns, BlktraceAction::Issue, &event),
@@ -223,8 +223,8 @@ impl<W: Write> TraceWriter<W> {
         }
     }
 
-    fn completed(&mut self, done: &[TraceEvent]) -> io::Result<()> {
-        for event in done {
+    fn completed(&mut self, completed: &[TraceEvent]) -> io::Result<()> {
+        for event in completed {
             match (self.format, event.done_ns) {
                 (TraceFormat::Biosnoop, _) => self.biosnoop(event)?,
                 (TraceFormat::Blktrace, Some(at_ns)) => {
@@ -237,7 +237,7 @@ impl<W: Write> TraceWriter<W> {
         Ok(())
     }
 
-    /// A line when a command completes; one of which that is not known completes at once.
+    /// A line when a command completes; one without a completion time completes at once.
     fn biosnoop(&mut self, event: &TraceEvent) -> io::Result<()> {
         self.lost.completions += u64::from(event.done_ns.is_none());
         let done_ns = event.done_or_issued_ns();

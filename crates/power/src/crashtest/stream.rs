@@ -17,8 +17,8 @@ const SECTOR: u64 = 512;
 
 /// A device of 512-byte sectors: the interface of an application under test.
 ///
-/// [`RecordingDisk`] records, [`super::RecoveredDrive`] is the drive after a cut; the application's code is the
-/// same on both.
+/// [`RecordingDisk`] records, [`super::RecoveredDrive`] is the drive after a cut; the application's
+/// code is the same on both.
 pub trait SectorDevice {
     /// Bytes that it offers.
     fn capacity(&self) -> u64;

@@ -20,8 +20,8 @@
 //! assert!(sector == [1; 512] || sector == [2; 512]);
 //! ```
 //! One lock holds the whole drive: commands of all connections are done one after another, in
-//! virtual time too. With [`ServedPace::Real`] each is then answered when a copy of the drive that lives
-//! in real time has done it, beside those that are with it at the same time.
+//! virtual time too. With [`ServedPace::Real`] each is then answered when a copy of the drive that
+//! lives in real time has done it, beside those that are with it at the same time.
 //!
 //! A cut that is aimed falls where it was aimed in virtual time: inside a FLUSH somewhere on its
 //! way (drawn from a seed), inside a program or erase in its middle. Once that operation is

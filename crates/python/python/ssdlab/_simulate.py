@@ -183,7 +183,7 @@ class Simulation:
     _shown: _Shown = dataclasses.field(repr=False, compare=False)
 
     @classmethod
-    def _of(cls, lived: _native.Lived) -> Simulation:
+    def _of(cls, lived: _native.Simulated) -> Simulation:
         text = lived.json()
         out = json.loads(text)
         facts, busy = out["drive"], out["utilisation"] or (None, None)

@@ -5,8 +5,8 @@
 //! Replies are sent in batches, so that a client that queues requests works on the first replies
 //! while the next requests run: two system calls for a single request, fewer for several.
 //! A client takes at most one payload in and one reply out of memory, of 2 MiB each; what is larger
-//! comes out of a [`PayloadBudget`] of all clients. Where commands take time, requests run side by side
-//! instead ([`overlapped`]), unless they are encrypted.
+//! comes out of a [`PayloadBudget`] of all clients. Where commands take time, requests run side by
+//! side instead ([`overlapped`]), unless they are encrypted.
 
 use super::budget::{FREE_BYTES, PayloadBudget};
 use super::direct::DirectReceiver;
@@ -81,8 +81,8 @@ impl<'a> Conversation<'a> {
         Self { socket, ..self }
     }
 
-    /// Runs the handshake, or after [`HandshakeResult::Encrypt`] the rest of it. Once the client wants to
-    /// begin transmission, `admit` grants or refuses that, with the reason for the client.
+    /// Runs the handshake, or after [`HandshakeResult::Encrypt`] the rest of it. Once the client
+    /// wants to begin transmission, `admit` grants or refuses that, with the reason for the client.
     ///
     /// # Errors
     /// When the stream fails.

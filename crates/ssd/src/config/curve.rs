@@ -10,13 +10,13 @@ use crate::image::image_of;
 const STEPS_LOG: u32 = 6;
 const STEPS: u64 = 1 << STEPS_LOG;
 
-/// Values at 0, 1, 2 ... 127, 128, 130 ...; beyond the last point the last value holds.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Curve {
-    values: Vec<u64>,
+image_of! {
+    /// Values at 0, 1, 2 ... 127, 128, 130 ...; beyond the last point the last value holds.
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    pub struct Curve {
+        values: Vec<u64>,
+    }
 }
-
-image_of!(Curve { values });
 
 impl Curve {
     /// A constant.

@@ -4,52 +4,39 @@ use super::policy::{Separation, VictimChoice};
 use crate::image::{Image, ImageError, Reader, Writer, image_of, image_of_choice};
 use crate::units::Nanos;
 
-/// Parameters of the translation layer.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FtlConfig {
-    /// Mapping of logical addresses to media.
-    pub mapping: MappingConfig,
-    /// Reclaim.
-    pub reclaim: ReclaimConfig,
-    /// The pSLC cache.
-    pub slc: SlcConfig,
-    /// NAND work for the map.
-    pub journal: JournalConfig,
-    /// Maximum slots of compressed data that one mapping unit may hold; 1 = data is stored
-    /// uncompressed. Data is compressed before placement and takes `1 / pack` mapping units or a
-    /// multiple.
-    pub compression_pack: u32,
-    /// Whether one die of each row of a superblock, in turn, holds the parity of the others.
-    pub parity: bool,
-    /// Unit reads of a superblock after which it is rewritten (read disturb); 0 = never.
-    pub refresh_reads: u32,
-    /// Time without an outstanding command after which the drive begins idle work.
-    pub idle_after: Nanos,
-    /// Whether TRIM is queued with other commands (NVMe, SATA with queued TRIM). Otherwise it waits
-    /// until all outstanding commands are done, and later commands wait for it.
-    pub trim_queued: bool,
-    /// Controller time of each TRIM, in addition to the overhead of every command.
-    pub trim_time: Nanos,
-    /// Source of the map after a power failure, on drives that hold data.
-    pub recovery: RecoverBy,
-    /// Seed of random draws (policies that sample).
-    pub seed: u64,
+image_of! {
+    /// Parameters of the translation layer.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct FtlConfig {
+        /// Mapping of logical addresses to media.
+        pub mapping: MappingConfig,
+        /// Reclaim.
+        pub reclaim: ReclaimConfig,
+        /// The pSLC cache.
+        pub slc: SlcConfig,
+        /// NAND work for the map.
+        pub journal: JournalConfig,
+        /// Maximum slots of compressed data that one mapping unit may hold; 1 = data is stored
+        /// uncompressed. Data is compressed before placement and takes `1 / pack` mapping units or
+        /// a multiple.
+        pub compression_pack: u32,
+        /// Whether one die of each row of a superblock, in turn, holds the parity of the others.
+        pub parity: bool,
+        /// Unit reads of a superblock after which it is rewritten (read disturb); 0 = never.
+        pub refresh_reads: u32,
+        /// Time without an outstanding command after which the drive begins idle work.
+        pub idle_after: Nanos,
+        /// Whether TRIM is queued with other commands (NVMe, SATA with queued TRIM). Otherwise it
+        /// waits until all outstanding commands are done, and later commands wait for it.
+        pub trim_queued: bool,
+        /// Controller time of each TRIM, in addition to the overhead of every command.
+        pub trim_time: Nanos,
+        /// Source of the map after a power failure, on drives that hold data.
+        pub recovery: RecoverBy,
+        /// Seed of random draws (policies that sample).
+        pub seed: u64,
+    }
 }
-
-image_of!(FtlConfig {
-    mapping,
-    reclaim,
-    slc,
-    journal,
-    compression_pack,
-    parity,
-    refresh_reads,
-    idle_after,
-    trim_queued,
-    trim_time,
-    recovery,
-    seed
-});
 
 /// Source of the map after a power failure.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -98,21 +85,13 @@ pub enum MappingKind {
     Tree = 2,
     /// One entry per superblock; a change inside it rewrites the rest of it.
     Block = 3,
-    /// One entry per superblock, and a few page-mapped log superblocks that are merged into the
-    /// others.
-    Hybrid = 4,
-    /// A tree of extents that lies in DRAM under a hard budget. When it is full, the drive merges:
-    /// it rewrites a scattered range of addresses in order.
-    Extents = 5,
 }
 
 image_of_choice!(MappingKind {
     Flat,
     Cached,
     Tree,
-    Block,
-    Hybrid,
-    Extents
+    Block
 });
 
 /// Mapping of logical addresses to media.
@@ -136,26 +115,27 @@ pub struct MappingConfig {
     /// found through as many pages as `leaf_programs` writes, read one after another, and moving
     /// data does not wait for its leaves.
     pub apart: bool,
-    /// `Hybrid`: log superblocks.
-    pub log_superblocks: u32,
 }
 
 /// Set in `leaf_programs` as saved where the map lies apart: directories of drives made before that
 /// was possible are read as they are.
 const APART: u32 = 1 << 31;
 
+/// Saved where the number of log superblocks was (decision 065), for the same reason.
+const GONE: u32 = 0;
+
 impl Image for MappingConfig {
     fn save(&self, out: &mut Writer<'_>) -> Result<(), ImageError> {
         let apart = if self.apart { APART } else { 0 };
         (self.kind, self.dram_bytes).save(out)?;
         (self.entry_bytes, self.leaf_programs | apart).save(out)?;
-        (self.serial_misses, self.log_superblocks).save(out)
+        (self.serial_misses, GONE).save(out)
     }
 
     fn load(from: &mut Reader<'_>) -> Result<MappingConfig, ImageError> {
         let (kind, dram_bytes) = Image::load(from)?;
         let (entry_bytes, programs): (u32, u32) = Image::load(from)?;
-        let (serial_misses, log_superblocks) = Image::load(from)?;
+        let (serial_misses, _gone): (bool, u32) = Image::load(from)?;
         Ok(MappingConfig {
             kind,
             dram_bytes,
@@ -163,7 +143,6 @@ impl Image for MappingConfig {
             leaf_programs: programs & !APART,
             serial_misses,
             apart: programs & APART != 0,
-            log_superblocks,
         })
     }
 }
@@ -176,7 +155,7 @@ impl MappingKind {
 
     /// Whether regions the size of a superblock are mapped instead of single slots.
     pub fn is_block_mapped(self) -> bool {
-        matches!(self, MappingKind::Block | MappingKind::Hybrid)
+        self == MappingKind::Block
     }
 }
 
@@ -189,7 +168,6 @@ impl Default for MappingConfig {
             leaf_programs: 0,
             serial_misses: false,
             apart: false,
-            log_superblocks: 0,
         }
     }
 }
@@ -240,38 +218,31 @@ impl Image for SpareArea {
     }
 }
 
-/// Reclaim.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ReclaimConfig {
-    /// Victim policy: the superblock that is emptied next.
-    pub victim: VictimChoice,
-    /// Pacing of reclaim.
-    pub pace: Pace,
-    /// R: reclaim works, paid by host writes, while no more superblocks than this are free. A
-    /// block-mapped drive has this number beyond its segments and logs, to rewrite segments into.
-    pub free_superblocks_low: u32,
-    /// Number of free superblocks up to which reclaim works when idle; 0 = idle time is not used.
-    pub idle_free_superblocks: u32,
-    /// Whether relocated data goes to the host's open superblocks instead of its own.
-    pub shared_frontier: bool,
-    /// Open superblocks for host data, 1 to 8.
-    pub streams: u32,
-    /// Choice of the open superblock for a slot.
-    pub separation: Separation,
-    /// Definition of the spare area.
-    pub spare: SpareArea,
+image_of! {
+    /// Reclaim.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct ReclaimConfig {
+        /// Victim policy: the superblock that is emptied next.
+        pub victim: VictimChoice,
+        /// Pacing of reclaim.
+        pub pace: Pace,
+        /// R: reclaim works, paid by host writes, while no more superblocks than this are free. A
+        /// block-mapped drive has this number beyond its segments and logs, to rewrite segments
+        /// into.
+        pub free_superblocks_low: u32,
+        /// Number of free superblocks up to which reclaim works when idle; 0 = idle time is not
+        /// used.
+        pub idle_free_superblocks: u32,
+        /// Whether relocated data goes to the host's open superblocks instead of its own.
+        pub shared_frontier: bool,
+        /// Open superblocks for host data, 1 to 8.
+        pub streams: u32,
+        /// Choice of the open superblock for a slot.
+        pub separation: Separation,
+        /// Definition of the spare area.
+        pub spare: SpareArea,
+    }
 }
-
-image_of!(ReclaimConfig {
-    victim,
-    pace,
-    free_superblocks_low,
-    idle_free_superblocks,
-    shared_frontier,
-    streams,
-    separation,
-    spare
-});
 
 impl Default for ReclaimConfig {
     fn default() -> ReclaimConfig {
@@ -300,23 +271,19 @@ pub enum SlcFull {
 
 image_of_choice!(SlcFull { Direct, Fold });
 
-/// The pSLC cache: superblocks written in SLC mode first, folded into native ones later.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SlcConfig {
-    /// Superblocks always used in SLC mode.
-    pub superblocks: u32,
-    /// Dynamic cache: while more native superblocks than this are free, one is opened in SLC
-    /// mode; 0 = no dynamic cache.
-    pub dynamic_above_free: u32,
-    /// Behaviour when the cache is full.
-    pub full: SlcFull,
+image_of! {
+    /// The pSLC cache: superblocks written in SLC mode first, folded into native ones later.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct SlcConfig {
+        /// Superblocks always used in SLC mode.
+        pub superblocks: u32,
+        /// Dynamic cache: while more native superblocks than this are free, one is opened in SLC
+        /// mode; 0 = no dynamic cache.
+        pub dynamic_above_free: u32,
+        /// Behaviour when the cache is full.
+        pub full: SlcFull,
+    }
 }
-
-image_of!(SlcConfig {
-    superblocks,
-    dynamic_above_free,
-    full
-});
 
 impl Default for SlcConfig {
     fn default() -> SlcConfig {
@@ -328,24 +295,19 @@ impl Default for SlcConfig {
     }
 }
 
-/// Cost of keeping the map on media.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct JournalConfig {
-    /// Bytes of map journal per changed map entry; 0 = the map costs nothing.
-    pub entry_bytes: u32,
-    /// Serial map programs that a commit needs after its data is on media.
-    pub commit_map_programs: u32,
-    /// Whether a commit fills up the word line that it programs in native mode: data in a
-    /// half-programmed word line is not yet safe.
-    pub commit_closes_word_lines: bool,
-    /// Journal pages within which the whole map is written once (a rolling checkpoint), so that
-    /// recovery never replays more; 0 = no checkpoints.
-    pub checkpoint_pages: u32,
+image_of! {
+    /// Cost of keeping the map on media.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct JournalConfig {
+        /// Bytes of map journal per changed map entry; 0 = the map costs nothing.
+        pub entry_bytes: u32,
+        /// Serial map programs that a commit needs after its data is on media.
+        pub commit_map_programs: u32,
+        /// Whether a commit fills up the word line that it programs in native mode: data in a
+        /// half-programmed word line is not yet safe.
+        pub commit_closes_word_lines: bool,
+        /// Journal pages within which the whole map is written once (a rolling checkpoint), so that
+        /// recovery never replays more; 0 = no checkpoints.
+        pub checkpoint_pages: u32,
+    }
 }
-
-image_of!(JournalConfig {
-    entry_bytes,
-    commit_map_programs,
-    commit_closes_word_lines,
-    checkpoint_pages
-});

@@ -3,77 +3,58 @@
 use crate::image::image_of;
 use crate::units::Nanos;
 
-/// Thermal model of a drive, and the temperatures at which it slows down.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct HeatConfig {
-    /// Heat capacity of the whole drive, mJ/K.
-    pub capacity_mj_per_k: u64,
-    /// Thermal resistance between drive and ambient air, mK/W. Airflow lowers it.
-    pub resistance_mk_per_w: u64,
-    /// Temperature of the air, Celsius.
-    pub ambient_c: u32,
-    /// Throttling that costs little performance (NVMe: thermal management temperature 1).
-    pub light: ThrottleStep,
-    /// Throttling whatever performance it costs (NVMe: thermal management temperature 2).
-    pub heavy: ThrottleStep,
-    /// The drive's own protection: it nearly stops.
-    pub critical: ThrottleStep,
-    /// A step entered at T is left below T minus this, in K.
-    pub hysteresis_k: u32,
-    /// Temperature from which the drive warns, Celsius (NVMe: WCTEMP).
-    pub warning_c: u32,
-    /// Temperature from which the drive reports overheating, Celsius (NVMe: CCTEMP).
-    pub overheated_c: u32,
+image_of! {
+    /// Thermal model of a drive, and the temperatures at which it slows down.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct HeatConfig {
+        /// Heat capacity of the whole drive, mJ/K.
+        pub capacity_mj_per_k: u64,
+        /// Thermal resistance between drive and ambient air, mK/W. Airflow lowers it.
+        pub resistance_mk_per_w: u64,
+        /// Temperature of the air, Celsius.
+        pub ambient_c: u32,
+        /// Throttling that costs little performance (NVMe: thermal management temperature 1).
+        pub light: ThrottleStep,
+        /// Throttling whatever performance it costs (NVMe: thermal management temperature 2).
+        pub heavy: ThrottleStep,
+        /// The drive's own protection: it nearly stops.
+        pub critical: ThrottleStep,
+        /// A step entered at T is left below T minus this, in K.
+        pub hysteresis_k: u32,
+        /// Temperature from which the drive warns, Celsius (NVMe: WCTEMP).
+        pub warning_c: u32,
+        /// Temperature from which the drive reports overheating, Celsius (NVMe: CCTEMP).
+        pub overheated_c: u32,
+    }
 }
 
-image_of!(HeatConfig {
-    capacity_mj_per_k,
-    resistance_mk_per_w,
-    ambient_c,
-    light,
-    heavy,
-    critical,
-    hysteresis_k,
-    warning_c,
-    overheated_c
-});
-
-/// A step of throttling and its two measures.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ThrottleStep {
-    /// Temperature from which it applies, Celsius.
-    pub at_c: u32,
-    /// Dies that may program at once: what writes dissipate.
-    pub programs_at_once: u32,
-    /// Controller time that each command needs in addition: what reads dissipate.
-    pub pause: Nanos,
+image_of! {
+    /// A step of throttling and its two measures.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct ThrottleStep {
+        /// Temperature from which it applies, Celsius.
+        pub at_c: u32,
+        /// Dies that may program at once: what writes dissipate.
+        pub programs_at_once: u32,
+        /// Controller time that each command needs in addition: what reads dissipate.
+        pub pause: Nanos,
+    }
 }
 
-image_of!(ThrottleStep {
-    at_c,
-    programs_at_once,
-    pause
-});
-
-/// A non-operational power state, entered when the drive has been idle for some time.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PowerState {
-    /// Idle time after which the drive enters it.
-    pub after: Nanos,
-    /// Time to enter it, which cannot be interrupted (NVMe: ENLAT).
-    pub entry: Nanos,
-    /// Time from a command until the drive is operational (NVMe: EXLAT).
-    pub exit: Nanos,
-    /// Power draw in it, mW.
-    pub mw: u64,
+image_of! {
+    /// A non-operational power state, entered when the drive has been idle for some time.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct PowerState {
+        /// Idle time after which the drive enters it.
+        pub after: Nanos,
+        /// Time to enter it, which cannot be interrupted (NVMe: ENLAT).
+        pub entry: Nanos,
+        /// Time from a command until the drive is operational (NVMe: EXLAT).
+        pub exit: Nanos,
+        /// Power draw in it, mW.
+        pub mw: u64,
+    }
 }
-
-image_of!(PowerState {
-    after,
-    entry,
-    exit,
-    mw
-});
 
 impl HeatConfig {
     /// Time constant R C, ns: mK/W x mJ/K = us.

@@ -26,108 +26,81 @@ use crate::units::Nanos;
 use policy::Separation;
 use std::fmt;
 
-/// Everything that makes one drive different from another.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DriveConfig {
-    /// Name in the catalogue.
-    pub name: String,
-    /// The array's shape.
-    pub shape: Shape,
-    /// The array's times.
-    pub nand: NandConfig,
-    /// Bytes the host may address.
-    pub user_bytes: u64,
-    /// Translation layer.
-    pub ftl: FtlConfig,
-    /// Write buffer.
-    pub buffer: BufferConfig,
-    /// Host side.
-    pub host: HostConfig,
-    /// Energy per operation and at rest.
-    pub energy: EnergyConfig,
-    /// Wear of the media; `None`: it does not wear.
-    pub wear: Option<WearConfig>,
-    /// Heat and throttling; `None`: its temperature is not modelled.
-    pub heat: Option<HeatConfig>,
+image_of! {
+    /// Everything that makes one drive different from another.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct DriveConfig {
+        /// Name in the catalogue.
+        pub name: String,
+        /// The array's shape.
+        pub shape: Shape,
+        /// The array's times.
+        pub nand: NandConfig,
+        /// Bytes the host may address.
+        pub user_bytes: u64,
+        /// Translation layer.
+        pub ftl: FtlConfig,
+        /// Write buffer.
+        pub buffer: BufferConfig,
+        /// Host side.
+        pub host: HostConfig,
+        /// Energy per operation and at rest.
+        pub energy: EnergyConfig,
+        /// Wear of the media; `None`: it does not wear.
+        pub wear: Option<WearConfig>,
+        /// Heat and throttling; `None`: its temperature is not modelled.
+        pub heat: Option<HeatConfig>,
+    }
 }
 
-image_of!(DriveConfig {
-    name,
-    shape,
-    nand,
-    user_bytes,
-    ftl,
-    buffer,
-    host,
-    energy,
-    wear,
-    heat
-});
-
-/// Energy of the array's operations and of everything else, for power over time.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct EnergyConfig {
-    /// nJ to read a unit (all planes of a die), by page kind, SLC mode last; see
-    /// [`crate::nand::SLC_KIND`].
-    pub read_nj: [u64; 8],
-    /// nJ to program a unit.
-    pub program_nj: [u64; 8],
-    /// nJ to erase the blocks of all planes of a die.
-    pub erase_nj: u64,
-    /// pJ per byte moved between dies and controller.
-    pub channel_pj_per_byte: u64,
-    /// pJ per byte moved over the host link.
-    pub link_pj_per_byte: u64,
-    /// nJ of the controller per command.
-    pub command_nj: u64,
-    /// Constant power draw, mW: controller, DRAM, regulators, idle dies.
-    pub idle_mw: u64,
-    /// Power draw while a command is in progress, in addition, mW.
-    pub active_mw: u64,
-    /// Non-operational power states, the one entered first first.
-    pub states: Vec<PowerState>,
+image_of! {
+    /// Energy of the array's operations and of everything else, for power over time.
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    pub struct EnergyConfig {
+        /// nJ to read a unit (all planes of a die), by page kind, SLC mode last; see
+        /// [`crate::nand::SLC_KIND`].
+        pub read_nj: [u64; 8],
+        /// nJ to program a unit.
+        pub program_nj: [u64; 8],
+        /// nJ to erase the blocks of all planes of a die.
+        pub erase_nj: u64,
+        /// pJ per byte moved between dies and controller.
+        pub channel_pj_per_byte: u64,
+        /// pJ per byte moved over the host link.
+        pub link_pj_per_byte: u64,
+        /// nJ of the controller per command.
+        pub command_nj: u64,
+        /// Constant power draw, mW: controller, DRAM, regulators, idle dies.
+        pub idle_mw: u64,
+        /// Power draw while a command is in progress, in addition, mW.
+        pub active_mw: u64,
+        /// Non-operational power states, the one entered first first.
+        pub states: Vec<PowerState>,
+    }
 }
 
-image_of!(EnergyConfig {
-    read_nj,
-    program_nj,
-    erase_nj,
-    channel_pj_per_byte,
-    link_pj_per_byte,
-    command_nj,
-    idle_mw,
-    active_mw,
-    states
-});
-
-/// The write buffer.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BufferConfig {
-    /// Bytes of host data it holds, in-flight programs included.
-    pub bytes: u64,
-    /// Part of `bytes` that is held back, in case it is overwritten, before whole units are
-    /// programmed.
-    pub hold_bytes: u64,
-    /// The buffer survives a power cut: an acknowledged write is durable, and FUA and FLUSH wait
-    /// for nothing.
-    pub protected: bool,
-    /// Volatile: flushes that come while a commit runs wait for its end and share the next; else
-    /// each has a commit of its own unless nothing has changed, and takes in all writes submitted
-    /// before it.
-    pub joined_flushes: bool,
-    /// The host leaves the write cache on. Off, writes, trims and zeroes to a volatile buffer are
-    /// on media when they complete, as with FUA (ATA SET FEATURES 82h; NVMe feature 06h). Of no
-    /// effect where the buffer is protected.
-    pub write_cache: bool,
+image_of! {
+    /// The write buffer.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct BufferConfig {
+        /// Bytes of host data it holds, in-flight programs included.
+        pub bytes: u64,
+        /// Part of `bytes` that is held back, in case it is overwritten, before whole units are
+        /// programmed.
+        pub hold_bytes: u64,
+        /// The buffer survives a power cut: an acknowledged write is durable, and FUA and FLUSH
+        /// wait for nothing.
+        pub protected: bool,
+        /// Volatile: flushes that come while a commit runs wait for its end and share the next;
+        /// else each has a commit of its own unless nothing has changed, and takes in all writes
+        /// submitted before it.
+        pub joined_flushes: bool,
+        /// The host leaves the write cache on. Off, writes, trims and zeroes to a volatile buffer
+        /// are on media when they complete, as with FUA (ATA SET FEATURES 82h; NVMe feature 06h).
+        /// Of no effect where the buffer is protected.
+        pub write_cache: bool,
+    }
 }
-
-image_of!(BufferConfig {
-    bytes,
-    hold_bytes,
-    protected,
-    joined_flushes,
-    write_cache
-});
 
 impl BufferConfig {
     /// Whether what has completed is durable.
@@ -141,39 +114,31 @@ impl BufferConfig {
     }
 }
 
-/// The host side.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct HostConfig {
-    /// Maximum number of commands in progress; further ones are queued.
-    pub queue_depth: u32,
-    /// Payload bytes per second of the link.
-    pub link_bytes_per_second: u64,
-    /// Whether reads and writes use the link at the same time (PCIe) or share it (SATA).
-    pub full_duplex: bool,
-    /// Controller time that each command other than a write occupies; bounds the command rate.
-    pub command_overhead: Nanos,
-    /// The same of each write.
-    pub write_overhead: Nanos,
-    /// Controller time for each slot that the drive moves (reclaim, folding, refresh, levelling):
-    /// the firmware's read, change of the map and program; 0 = the controller is never busy with
-    /// it.
-    pub moved_slot: Nanos,
-    /// Latency that each command adds without occupying anything (host stack, firmware pipeline).
-    pub latency: Nanos,
-    /// Slots that are kept read ahead behind reads in order; 0 = none.
-    pub read_ahead: u32,
+image_of! {
+    /// The host side.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct HostConfig {
+        /// Maximum number of commands in progress; further ones are queued.
+        pub queue_depth: u32,
+        /// Payload bytes per second of the link.
+        pub link_bytes_per_second: u64,
+        /// Whether reads and writes use the link at the same time (PCIe) or share it (SATA).
+        pub full_duplex: bool,
+        /// Controller time that each command other than a write occupies; bounds the command rate.
+        pub command_overhead: Nanos,
+        /// The same of each write.
+        pub write_overhead: Nanos,
+        /// Controller time for each slot that the drive moves (reclaim, folding, refresh,
+        /// levelling): the firmware's read, change of the map and program; 0 = the controller is
+        /// never busy with it.
+        pub moved_slot: Nanos,
+        /// Latency that each command adds without occupying anything (host stack, firmware
+        /// pipeline).
+        pub latency: Nanos,
+        /// Slots that are kept read ahead behind reads in order; 0 = none.
+        pub read_ahead: u32,
+    }
 }
-
-image_of!(HostConfig {
-    queue_depth,
-    link_bytes_per_second,
-    full_duplex,
-    command_overhead,
-    write_overhead,
-    moved_slot,
-    latency,
-    read_ahead
-});
 
 /// A drive that cannot exist.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -245,11 +210,11 @@ impl DriveConfig {
         if !self.recovers_by_journal() {
             return JOURNAL_PAGES;
         }
-        let wanted = match self.ftl.journal.checkpoint_pages {
+        let pages = match self.ftl.journal.checkpoint_pages {
             0 => self.leaf_slots().div_ceil(8),
             cycle => 2 * u64::from(cycle),
         };
-        wanted.clamp(JOURNAL_PAGES.into(), 1 << 20) as u32
+        pages.clamp(JOURNAL_PAGES.into(), 1 << 20) as u32
     }
 
     /// Mapping units of map kept on media (checkpoints, a map that is not all in DRAM, or one that
@@ -270,33 +235,7 @@ impl DriveConfig {
     pub(crate) fn leaf_slots(&self) -> u64 {
         let mapping = &self.ftl.mapping;
         let bytes = self.user_slots() * u64::from(mapping.entry_bytes);
-        let bytes = if mapping.kind == MappingKind::Extents {
-            bytes.min(mapping.dram_bytes)
-        } else {
-            bytes
-        };
         bytes.div_ceil(u64::from(self.shape.slot_bytes))
-    }
-
-    /// Logical slots of a merge range, what a map of extents rewrites at once: a power of two, at
-    /// most 256 and at most a superblock.
-    pub(crate) fn merge_range_slots(&self) -> u32 {
-        let superblock = self.geometry().slots_per_superblock.max(1);
-        1 << superblock.ilog2().min(8)
-    }
-
-    /// Merge ranges of the user capacity.
-    pub(crate) fn merge_ranges(&self) -> u64 {
-        self.user_slots()
-            .div_ceil(u64::from(self.merge_range_slots()))
-    }
-
-    /// Extents beyond which the drive merges before it takes a write in. The rest of the budget is
-    /// for extents that moving divides, one for each superblock that is emptied or filled.
-    pub(crate) fn extents_before_merge(&self) -> u64 {
-        let mapping = &self.ftl.mapping;
-        let budget = mapping.dram_bytes / u64::from(mapping.entry_bytes.max(1));
-        budget.saturating_sub(budget / 64 + 32)
     }
 
     /// Mapping units of the map's directory, the place of each leaf and journal page: only drives
@@ -350,9 +289,7 @@ impl DriveConfig {
         } else {
             reclaim.streams
         };
-        let mapping = &self.ftl.mapping;
-        let merges = mapping.kind == MappingKind::Extents;
-        reclaim.streams + own + u32::from(merges || self.map_is_apart())
+        reclaim.streams + own + u32::from(self.map_is_apart())
     }
 
     /// The fewest free superblocks with which reclaim makes progress; one more where the media
@@ -364,14 +301,13 @@ impl DriveConfig {
 
     /// Superblocks that must exist beyond those full of user data, so that reclaim always has
     /// somewhere to write: the free reserve, the open ones, one being emptied, one partly stale. On
-    /// a block-mapped drive: the free reserve and the logs.
+    /// a block-mapped drive: the free reserve.
     pub fn reserve_superblocks(&self) -> u64 {
         if self.ftl.mapping.kind.is_block_mapped() {
-            let logs = u64::from(self.ftl.mapping.log_superblocks);
-            return u64::from(self.ftl.reclaim.free_superblocks_low) + logs;
+            return self.ftl.reclaim.free_superblocks_low.into();
         }
-        let kept = self.ftl.reclaim.free_superblocks_low + self.open_superblocks();
-        u64::from(kept) + 2 + self.tree_superblocks()
+        let reserved = self.ftl.reclaim.free_superblocks_low + self.open_superblocks();
+        u64::from(reserved) + 2 + self.tree_superblocks()
     }
 
     /// Superblocks that the ring of a tree's pages takes where they lie apart: every map slot with
@@ -417,13 +353,12 @@ impl DriveConfig {
     /// drive against, with half of each lost: N_eff = N - R - K (K superblocks open per kind of
     /// data), which is slightly conservative.
     ///
-    /// A block-mapped drive uses its logs and no other spare area: (segments + logs) x slots of a
-    /// superblock / user slots - 1, however many superblocks it has.
+    /// A block-mapped drive uses no spare area: segments x slots of a superblock / user slots - 1,
+    /// however many superblocks it has.
     pub fn effective_op(&self) -> f64 {
         let geometry = Geometry::new(self.shape);
         if self.ftl.mapping.kind.is_block_mapped() {
-            let used = self.segments() + u64::from(self.ftl.mapping.log_superblocks);
-            let slots = used * u64::from(geometry.slots_per_superblock);
+            let slots = self.segments() * u64::from(geometry.slots_per_superblock);
             return slots as f64 / self.mapped_slots() as f64 - 1.0;
         }
         let reclaim = &self.ftl.reclaim;
@@ -448,9 +383,7 @@ impl DriveConfig {
         let blocks = u64::from(geometry.die_count) * u64::from(geometry.superblock_count);
         let buffer = self.buffer.bytes / u64::from(self.shape.slot_bytes);
         if self.ftl.mapping.kind.is_block_mapped() {
-            let logs = u64::from(self.ftl.mapping.log_superblocks);
-            let owners = 4 * logs * u64::from(geometry.slots_per_superblock);
-            return 4 * self.mapped_slots() + owners + 2 * blocks + 16 * buffer;
+            return 4 * self.mapped_slots() + 2 * blocks + 16 * buffer;
         }
         let weights = if self.pack() > 1 { media } else { 0 };
         let ages = match self.ftl.reclaim.separation {

@@ -103,16 +103,16 @@ fn names() -> String {
     VICTIMS.map(|info| info.name).join(", ")
 }
 
-/// A victim policy by name, with its parameter: `greedy`, `d-choices:10`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct VictimChoice {
-    /// Name in [`VICTIMS`].
-    pub name: String,
-    /// Value of its parameter; ignored by policies that have none.
-    pub parameter: u64,
+image_of! {
+    /// A victim policy by name, with its parameter: `greedy`, `d-choices:10`.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct VictimChoice {
+        /// Name in [`VICTIMS`].
+        pub name: String,
+        /// Value of its parameter; ignored by policies that have none.
+        pub parameter: u64,
+    }
 }
-
-image_of!(VictimChoice { name, parameter });
 
 impl VictimChoice {
     /// The default policy.
@@ -256,8 +256,8 @@ impl Separation {
     /// # Errors
     /// A sentence with the value given and the values allowed.
     pub fn parse(text: &str) -> Result<Separation, String> {
-        let found = SEPARATIONS.iter().find(|(_, info)| info.name == text);
-        found.map(|&(kind, _)| kind).ok_or_else(|| {
+        let entry = SEPARATIONS.iter().find(|(_, info)| info.name == text);
+        entry.map(|&(kind, _)| kind).ok_or_else(|| {
             let names: Vec<&str> = SEPARATIONS.iter().map(|(_, info)| info.name).collect();
             format!(
                 "there is no separation `{text}` (there are: {})",

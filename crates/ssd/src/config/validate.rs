@@ -1,9 +1,7 @@
 //! Checks that a configured drive can work.
 
 use super::policy::VictimChoice;
-use super::{
-    BUFFER_SLOTS_MAX, ConfigError, DriveConfig, MEDIA_SLOTS_MAX, MappingKind, ReclaimConfig,
-};
+use super::{BUFFER_SLOTS_MAX, ConfigError, DriveConfig, MEDIA_SLOTS_MAX, ReclaimConfig};
 
 use crate::units::{Bytes, Nanos};
 use std::fmt;
@@ -35,7 +33,6 @@ impl DriveConfig {
         self.validate_sides()?;
         self.validate_ftl()?;
         self.validate_recovery()?;
-        self.validate_logs()?;
         if self.ftl.mapping.kind.is_block_mapped() {
             self.validate_block_mapped()?;
         }
@@ -209,7 +206,6 @@ impl DriveConfig {
             "false is allowed on a drive of one die",
         )?;
         let mapping = &self.ftl.mapping;
-        self.validate_extents()?;
         require(
             (1..=64).contains(&mapping.entry_bytes),
             "map_entry",
@@ -252,40 +248,6 @@ impl DriveConfig {
         )
     }
 
-    /// Merging must always make room: a range that was merged has up to three extents, being cut
-    /// twice by the ends of superblocks, and two more for each of its slots in the write buffer.
-    fn validate_extents(&self) -> Result<(), ConfigError> {
-        let mapping = &self.ftl.mapping;
-        if mapping.kind != MappingKind::Extents {
-            return Ok(());
-        }
-        let only = |ok, what: &str, given: &dyn fmt::Display, allowed: &str| {
-            let allowed = format!("{allowed} with mapping \"extents\"");
-            require(ok, what, given, &allowed)
-        };
-        only(
-            self.pack() == 1,
-            "compression_pack",
-            &self.pack(),
-            "1 is allowed",
-        )?;
-        only(!self.ftl.parity, "parity", &true, "false is allowed")?;
-        let slot = u64::from(self.shape.slot_bytes);
-        let buffered = self.buffer.bytes.div_ceil(slot);
-        let extents = 4 * self.merge_ranges() + 2 * buffered + 64;
-        let least = (extents * 64).div_ceil(63) + 33;
-        let least = least * u64::from(mapping.entry_bytes);
-        require(
-            mapping.dram_bytes >= least,
-            "map_dram",
-            Bytes(mapping.dram_bytes),
-            &format!(
-                "at least {} is allowed: a merged map of extents",
-                Bytes(least)
-            ),
-        )
-    }
-
     /// Recovery by the journal needs one that holds every change of the map.
     fn validate_recovery(&self) -> Result<(), ConfigError> {
         if !self.recovers_by_journal() {
@@ -295,7 +257,7 @@ impl DriveConfig {
         let require = |ok, allowed: &str| require(ok, "recovery", "\"journal\"", allowed);
         require(
             !self.ftl.mapping.kind.is_block_mapped(),
-            "\"scan\" is allowed: a block-mapped drive (mapping \"block\" or \"hybrid\") has no \
+            "\"scan\" is allowed: a block-mapped drive (mapping \"block\") has no \
              journal of single slots; the spare areas give the segment of each superblock",
         )?;
         require(
@@ -313,17 +275,7 @@ impl DriveConfig {
         )
     }
 
-    fn validate_logs(&self) -> Result<(), ConfigError> {
-        let logs = self.ftl.mapping.log_superblocks;
-        let (fits, allowed) = if self.ftl.mapping.kind == MappingKind::Hybrid {
-            (logs > 0, "at least 1 is allowed with mapping \"hybrid\"")
-        } else {
-            (logs == 0, "0 is allowed: only mapping \"hybrid\" has logs")
-        };
-        require(fits, "log_superblocks", logs, allowed)
-    }
-
-    /// Refuses options that a block map does not have, so that nobody believes they have an effect.
+    /// Refuses options that have no effect on a block map.
     fn validate_block_mapped(&self) -> Result<(), ConfigError> {
         let ftl = &self.ftl;
         let reclaim = &ftl.reclaim;
@@ -353,7 +305,7 @@ impl DriveConfig {
                 !given,
                 what,
                 "anything but its default",
-                "a block-mapped drive (mapping \"block\" or \"hybrid\") has nothing of the kind",
+                "a block-mapped drive (mapping \"block\") has nothing of the kind",
             )?;
         }
         Ok(())
@@ -430,7 +382,7 @@ impl DriveConfig {
             !self.ftl.mapping.kind.is_block_mapped(),
             "wear",
             "on",
-            "a block-mapped drive (mapping \"block\" or \"hybrid\") has no wear model",
+            "a block-mapped drive (mapping \"block\") has no wear model",
         )?;
         let geometry = self.geometry();
         // A failed program uses up a unit without any gain.

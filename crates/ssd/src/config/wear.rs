@@ -1,7 +1,7 @@
 //! Wear of a kind of media, as tables of whole numbers.
 //!
 //! The laws behind the tables (power law of bit errors, Arrhenius, the code's limit) are floating
-//! point and belong to whoever makes the tables; see `docs/wear-and-life.md`.
+//! point and belong to the maker of the tables; see `docs/wear-and-life.md`.
 
 use super::curve::Curve;
 use crate::image::{image_of, image_of_choice};
@@ -44,99 +44,72 @@ image_of_choice!(EndOfLife {
     Slow
 });
 
-/// Wear levelling.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct LevellingConfig {
-    /// Dynamic: host data goes to the least worn free superblock, relocated (cold) data to the most
-    /// worn one. Otherwise both go to the one that has been free longest.
-    pub dynamic: bool,
-    /// Static: data of the least worn full superblock is moved once its erase count is this far
-    /// below that of the most worn one; 0 = never.
-    pub static_gap: u32,
-    /// Superblock erases between two searches for such a superblock; at least 1.
-    pub static_every: u32,
-}
-
-image_of!(LevellingConfig {
-    dynamic,
-    static_gap,
-    static_every
-});
-
-/// Wear of the media.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WearConfig {
-    /// Rated cycles of the media; for reports.
-    pub cycles_rated: u32,
-    /// RBER of data just programmed, by cycles of its block; never falling; see [`RBER_UNITY`].
-    pub rber_cycles: Curve,
-    /// RBER that the first hour without refresh adds, by cycles.
-    pub rber_retention: Curve,
-    /// Factor by which that grows, by hours at the reference temperature; see [`UNITY`].
-    pub retention_hours: Curve,
-    /// RBER that one read of each page of the block adds, by cycles.
-    pub rber_disturb: Curve,
-    /// Factor by which that grows, by reads of the block / pages of the block.
-    pub disturb_reads: Curve,
-    /// Quantiles of the factor by which blocks differ in RBER.
-    pub block_spread: Vec<u32>,
-    /// Quantiles of the factor by which the pages of a block differ in RBER.
-    pub page_spread: Vec<u32>,
-    /// Highest RBER corrected at the first try, with one retry, with two ...
-    pub correctable: Vec<u64>,
-    /// Time of each retry besides sensing: setting thresholds, moving data, decoding.
-    pub retry: Nanos,
-    /// RBER above which data found by a read is rewritten.
-    pub refresh_above: u64,
-    /// Pages of each full block that a patrol reads, different ones each time; 0: no patrol.
-    pub patrol_pages: u32,
-    /// Hours between two patrols by the clock of the timed gear; 0: only [`crate::Drive::rest`]
-    /// starts patrols.
-    pub patrol_hours: u32,
-    /// RBER of just programmed data above which its block is retired.
-    pub retire_above: u64,
-    /// Quantiles of the cycles at which a program or erase of a block fails.
-    pub failure_cycles: Vec<u32>,
-    /// Failed programs per 4096 of these failures; the others are failed erases.
-    pub program_failures: u32,
-    /// Spare blocks of each die (all planes), beyond those of [`crate::geometry::Shape`].
-    pub reserve_blocks: u32,
-    /// Factor of program times, by cycles; see [`UNITY`].
-    pub program_time: Curve,
-    /// Factor of erase times, by cycles.
-    pub erase_time: Curve,
+image_of! {
     /// Wear levelling.
-    pub levelling: LevellingConfig,
-    /// Behaviour once the reserve is used up.
-    pub end_of_life: EndOfLife,
-    /// Seed of the values drawn when the drive is created.
-    pub seed: u64,
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct LevellingConfig {
+        /// Dynamic: host data goes to the least worn free superblock, relocated (cold) data to the
+        /// most worn one. Otherwise both go to the one that has been free longest.
+        pub dynamic: bool,
+        /// Static: data of the least worn full superblock is moved once its erase count is this far
+        /// below that of the most worn one; 0 = never.
+        pub static_gap: u32,
+        /// Superblock erases between two searches for such a superblock; at least 1.
+        pub static_every: u32,
+    }
 }
 
-image_of!(WearConfig {
-    cycles_rated,
-    rber_cycles,
-    rber_retention,
-    retention_hours,
-    rber_disturb,
-    disturb_reads,
-    block_spread,
-    page_spread,
-    correctable,
-    retry,
-    refresh_above,
-    patrol_pages,
-    patrol_hours,
-    retire_above,
-    failure_cycles,
-    program_failures,
-    reserve_blocks,
-    program_time,
-    erase_time,
-    levelling,
-    end_of_life,
-    seed
-});
+image_of! {
+    /// Wear of the media.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct WearConfig {
+        /// Rated cycles of the media; for reports.
+        pub cycles_rated: u32,
+        /// RBER of data just programmed, by cycles of its block; never falling; see [`RBER_UNITY`].
+        pub rber_cycles: Curve,
+        /// RBER that the first hour without refresh adds, by cycles.
+        pub rber_retention: Curve,
+        /// Factor by which that grows, by hours at the reference temperature; see [`UNITY`].
+        pub retention_hours: Curve,
+        /// RBER that one read of each page of the block adds, by cycles.
+        pub rber_disturb: Curve,
+        /// Factor by which that grows, by reads of the block / pages of the block.
+        pub disturb_reads: Curve,
+        /// Quantiles of the factor by which blocks differ in RBER.
+        pub block_spread: Vec<u32>,
+        /// Quantiles of the factor by which the pages of a block differ in RBER.
+        pub page_spread: Vec<u32>,
+        /// Highest RBER corrected at the first try, with one retry, with two ...
+        pub correctable: Vec<u64>,
+        /// Time of each retry besides sensing: setting thresholds, moving data, decoding.
+        pub retry: Nanos,
+        /// RBER above which data found by a read is rewritten.
+        pub refresh_above: u64,
+        /// Pages of each full block that a patrol reads, different ones each time; 0: no patrol.
+        pub patrol_pages: u32,
+        /// Hours between two patrols by the clock of the timed gear; 0: only [`crate::Drive::rest`]
+        /// starts patrols.
+        pub patrol_hours: u32,
+        /// RBER of just programmed data above which its block is retired.
+        pub retire_above: u64,
+        /// Quantiles of the cycles at which a program or erase of a block fails.
+        pub failure_cycles: Vec<u32>,
+        /// Failed programs per 4096 of these failures; the others are failed erases.
+        pub program_failures: u32,
+        /// Spare blocks of each die (all planes), beyond those of [`crate::geometry::Shape`].
+        pub reserve_blocks: u32,
+        /// Factor of program times, by cycles; see [`UNITY`].
+        pub program_time: Curve,
+        /// Factor of erase times, by cycles.
+        pub erase_time: Curve,
+        /// Wear levelling.
+        pub levelling: LevellingConfig,
+        /// Behaviour once the reserve is used up.
+        pub end_of_life: EndOfLife,
+        /// Seed of the values drawn when the drive is created.
+        pub seed: u64,
+    }
+}
 
 impl WearConfig {
     /// Media that lasts a few dozen cycles, for examples and tests: the numbers are made up, small
@@ -185,8 +158,8 @@ impl WearConfig {
             return Some((what, "empty".into(), "at least one entry is allowed"));
         }
         if self.correctable.len() > 64 {
-            let given = format!("{} tries", self.correctable.len());
-            return Some(("wear.correctable", given, "at most 64 are allowed"));
+            let tries = format!("{} tries", self.correctable.len());
+            return Some(("wear.correctable", tries, "at most 64 are allowed"));
         }
         if !self.correctable.is_sorted() {
             let allowed = "rising limits are allowed: a retry corrects more";
@@ -197,8 +170,8 @@ impl WearConfig {
             return Some(("wear.failure_cycles", "0".into(), allowed));
         }
         if self.reserve_blocks > 65_536 {
-            let given = self.reserve_blocks.to_string();
-            return Some(("wear.reserve_blocks", given, "at most 65536 are allowed"));
+            let blocks = self.reserve_blocks.to_string();
+            return Some(("wear.reserve_blocks", blocks, "at most 65536 are allowed"));
         }
         if self.levelling.static_gap > 0 && self.levelling.static_every == 0 {
             return Some(("wear.static_every", "0".into(), "at least 1 is allowed"));

@@ -21,39 +21,33 @@ const STREAMS: usize = 8;
 /// Continuations before the drive reads ahead: fewer could be chance.
 const CONTINUATIONS: u32 = 2;
 
-/// Slots read together.
-#[derive(Clone, Debug, Default)]
-struct Batch {
-    /// End of its slots; it begins where the previous one ends.
-    end: u32,
-    /// Time at which all of them are in the controller.
-    ready: u64,
+image_of! {
+    /// Slots read together.
+    #[derive(Clone, Debug, Default)]
+    struct ReadAheadBatch {
+        /// End of its slots; it begins where the previous one ends.
+        end: u32,
+        /// Time at which all of them are in the controller.
+        ready: u64,
+    }
 }
 
-image_of!(Batch { end, ready });
-
-/// Reads in order.
-#[derive(Clone, Debug, Default)]
-struct Stream {
-    /// Byte at which the next read begins.
-    next: u64,
-    continued: u32,
-    /// Number of the read that continued it last.
-    used: u64,
-    /// First slot of the batches.
-    begin: u32,
-    batches: Vec<Batch>,
+image_of! {
+    /// Reads in order.
+    #[derive(Clone, Debug, Default)]
+    struct ReadAheadStream {
+        /// Byte at which the next read begins.
+        next: u64,
+        continued: u32,
+        /// Number of the read that continued it last.
+        used: u64,
+        /// First slot of the batches.
+        begin: u32,
+        batches: Vec<ReadAheadBatch>,
+    }
 }
 
-image_of!(Stream {
-    next,
-    continued,
-    used,
-    begin,
-    batches
-});
-
-impl Stream {
+impl ReadAheadStream {
     /// End of the slots read ahead.
     fn end(&self) -> u32 {
         self.batches.last().map_or(self.begin, |last| last.end)
@@ -80,17 +74,17 @@ impl Stream {
     }
 }
 
-/// See the module's documentation.
-#[derive(Clone, Debug)]
-pub(super) struct ReadAhead {
-    streams: Vec<Stream>,
-    reads: u64,
+image_of! {
+    /// See the module's documentation.
+    #[derive(Clone, Debug)]
+    pub(super) struct ReadAhead {
+        streams: Vec<ReadAheadStream>,
+        reads: u64,
+    }
 }
 
-image_of!(ReadAhead { streams, reads });
-
 /// What a read finds.
-pub(super) struct Found {
+pub(super) struct ReadAheadHit {
     /// Time at which the slots that were read ahead are in the controller.
     pub ready: u64,
     /// The others, to be read now.
@@ -109,16 +103,16 @@ impl ReadAhead {
     }
 
     /// Finds what the read of `bytes`, which touches `slots`, has in the controller.
-    pub fn find(&mut self, bytes: Range<u64>, slots: Range<u32>) -> Found {
+    pub fn find(&mut self, bytes: Range<u64>, slots: Range<u32>) -> ReadAheadHit {
         self.reads += 1;
         let known = self.streams.iter().position(|s| s.next == bytes.start);
         let stream = known.unwrap_or_else(|| self.begin(slots.start));
-        let found = &mut self.streams[stream];
-        found.next = bytes.end;
-        found.used = self.reads;
-        found.continued += u32::from(known.is_some());
-        let (ready, missing) = found.take(slots);
-        Found {
+        let read_stream = &mut self.streams[stream];
+        read_stream.next = bytes.end;
+        read_stream.used = self.reads;
+        read_stream.continued += u32::from(known.is_some());
+        let (ready, missing) = read_stream.take(slots);
+        ReadAheadHit {
             ready,
             missing,
             stream,
@@ -127,20 +121,27 @@ impl ReadAhead {
 
     fn begin(&mut self, slot: u32) -> usize {
         if self.streams.len() < STREAMS {
-            self.streams.push(Stream::default());
+            self.streams.push(ReadAheadStream::default());
         }
         let idle = self.streams.iter().enumerate().min_by_key(|(_, s)| s.used);
         let index = idle.map_or(0, |(index, _)| index);
-        self.streams[index] = Stream {
+        self.streams[index] = ReadAheadStream {
             begin: slot,
-            ..Stream::default()
+            ..ReadAheadStream::default()
         };
         index
     }
 
     /// The slots to read ahead after a read that ended before slot `end`; `depth` in slots, `unit`
     /// those of a program unit, `user` those of the drive.
-    pub fn wants(&self, found: &Found, end: u32, depth: u32, unit: u32, user: u32) -> Range<u32> {
+    pub fn wants(
+        &self,
+        found: &ReadAheadHit,
+        end: u32,
+        depth: u32,
+        unit: u32,
+        user: u32,
+    ) -> Range<u32> {
         let stream = &self.streams[found.stream];
         let from = stream.end().max(end);
         let to = end.saturating_add(depth).min(user);
@@ -153,12 +154,12 @@ impl ReadAhead {
     }
 
     /// Notes that `slots` will be in the controller at `ready`.
-    pub fn read(&mut self, found: &Found, slots: Range<u32>, ready: u64) {
+    pub fn read(&mut self, found: &ReadAheadHit, slots: Range<u32>, ready: u64) {
         let stream = &mut self.streams[found.stream];
         if stream.batches.is_empty() {
             stream.begin = slots.start;
         }
-        stream.batches.push(Batch {
+        stream.batches.push(ReadAheadBatch {
             end: slots.end,
             ready,
         });

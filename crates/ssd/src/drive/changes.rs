@@ -1,7 +1,7 @@
 //! Changes of the map on their way through the pipeline: writes, commits, TRIM.
 
 use super::engine::Engine;
-use super::pipeline::{Change, Kind};
+use super::pipeline::{ChangeKind, PipelineChange};
 use super::span::{edges, slots_within};
 use crate::command::{Command, Op};
 use crate::ftl::{Hint, Translation};
@@ -26,12 +26,12 @@ impl<F: Translation> Engine<F> {
         self.ftl.counters().count_write(command);
         let buffer = &self.config.buffer;
         let through = (command.fua || !buffer.write_cache) && !buffer.protected;
-        self.change(Change {
+        self.change(PipelineChange {
             tag,
             kind: if through {
-                Kind::WriteThrough
+                ChangeKind::WriteThrough
             } else {
-                Kind::Write
+                ChangeKind::Write
             },
             next: slots.start,
             last: slots.end,
@@ -46,9 +46,9 @@ impl<F: Translation> Engine<F> {
             self.complete(tag, ready);
             return;
         }
-        self.change(Change {
+        self.change(PipelineChange {
             tag,
-            kind: Kind::Flush,
+            kind: ChangeKind::Flush,
             next: 0,
             last: 0,
             hint: Hint::default(),
@@ -60,9 +60,9 @@ impl<F: Translation> Engine<F> {
         let whole = slots_within(command, self.slot_shift);
         let buffer = &self.config.buffer;
         let durable = command.op == Op::WriteZeroes && command.fua || !buffer.write_cache;
-        self.change(Change {
+        self.change(PipelineChange {
             tag,
-            kind: Kind::Trim {
+            kind: ChangeKind::Trim {
                 commit: durable && !buffer.protected,
             },
             next: whole.start,
@@ -82,7 +82,7 @@ impl<F: Translation> Engine<F> {
     }
 
     #[inline]
-    fn change(&mut self, change: Change) {
+    fn change(&mut self, change: PipelineChange) {
         if self.pipeline.waits {
             self.pipeline.receive(change);
         } else if self.pipeline.waiting.is_empty() {
@@ -98,33 +98,33 @@ impl<F: Translation> Engine<F> {
 
     /// Does as much of a change as there is room for; completes the command when all is done.
     #[inline]
-    fn proceed(&mut self, change: Change, at: u64) -> Option<Change> {
-        let at = at.max(change.ready);
+    fn proceed(&mut self, change: PipelineChange, at: u64) -> Option<PipelineChange> {
+        let begin = at.max(change.ready);
         match change.kind {
-            Kind::Write => return self.admit(change, at),
-            Kind::WriteThrough => {
+            ChangeKind::Write => return self.admit(change, begin),
+            ChangeKind::WriteThrough => {
                 self.commit_joined();
-                let from = at.max(self.pipeline.commit_end);
+                let from = begin.max(self.pipeline.commit_end);
                 let slots = change.next..change.last;
                 let (end, released) = self.ftl.write_through(from, slots, change.hint);
                 self.pipeline.occupied -= released;
                 self.commit(change.tag, end.max(from));
             }
-            Kind::Flush if self.pipeline.joins && self.pipeline.commit_end > at => {
+            ChangeKind::Flush if self.pipeline.joins && self.pipeline.commit_end > begin => {
                 self.pipeline.joined.push(change.tag);
             }
-            Kind::Flush => {
-                let end = self.flush(at);
+            ChangeKind::Flush => {
+                let end = self.flush(begin);
                 self.complete(change.tag, end);
             }
-            Kind::Trim { commit } => {
+            ChangeKind::Trim { commit } => {
                 for lpn in change.next..change.last {
-                    self.pipeline.occupied -= self.ftl.trim(at, lpn);
+                    self.pipeline.occupied -= self.ftl.trim(lpn);
                 }
                 if commit {
-                    self.commit(change.tag, at.max(self.pipeline.commit_end));
+                    self.commit(change.tag, begin.max(self.pipeline.commit_end));
                 } else {
-                    self.complete(change.tag, at);
+                    self.complete(change.tag, begin);
                 }
             }
         }
@@ -181,7 +181,7 @@ impl<F: Translation> Engine<F> {
     }
 
     #[inline]
-    fn admit(&mut self, mut change: Change, at: u64) -> Option<Change> {
+    fn admit(&mut self, mut change: PipelineChange, at: u64) -> Option<PipelineChange> {
         while change.next < change.last {
             if self.pipeline.occupied == self.pipeline.capacity {
                 self.release(at);
@@ -234,17 +234,17 @@ impl<F: Translation> Engine<F> {
 
     /// Earliest time from `from` on at which there is room for a mapping unit.
     pub(super) fn pipeline_room(&mut self, from: u64, lpn: u32) -> u64 {
-        let mut at = from;
+        let mut time = from;
         loop {
-            self.release(at);
+            self.release(time);
             let full = self.pipeline.occupied == self.pipeline.capacity;
             let Some(first) = self.pipeline.in_flight.peek() else {
-                return at;
+                return time;
             };
             if !full || self.ftl.is_buffered(lpn) {
-                return at;
+                return time;
             }
-            at = at.max(first.0.0.end);
+            time = time.max(first.0.0.end);
         }
     }
 

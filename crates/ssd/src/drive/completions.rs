@@ -101,12 +101,12 @@ impl Completions {
         }
         let mut hole = 0;
         loop {
-            let left = 2 * hole + 1;
-            if left >= len {
+            let left_child = 2 * hole + 1;
+            if left_child >= len {
                 break;
             }
-            let right = (left + 1).min(len - 1);
-            let child = left + usize::from(self.heap[right] < self.heap[left]);
+            let right = (left_child + 1).min(len - 1);
+            let child = left_child + usize::from(self.heap[right] < self.heap[left_child]);
             if self.heap[child] >= last {
                 break;
             }

@@ -3,13 +3,13 @@
 
 use super::engine::Engine;
 use super::span::{assert_possible, edges, refuses, slots_touched, slots_within};
-use super::{Drive, KindOf, refuse_victim};
+use super::{ByLayer, Drive, LayerKind, refuse_victim};
 use crate::command::{Command, Op};
 use crate::config::{ConfigError, DriveConfig};
 use crate::counters::DriveCounters;
 use crate::ftl::policies::VictimPolicy;
 use crate::ftl::{
-    AHEAD, BlockFtl, Found, Full, Hint, HybridFtl, Lean, PageFtl, SuperblockView, Translation,
+    AHEAD, BlockFtl, Full, Hint, Lean, PageFtl, SlotPlace, SuperblockView, Translation,
 };
 use crate::image::{IMAGE_VERSION, Image, ImageError, Reader, Writer};
 use crate::nand::{Counting, EndOfLife, NandWork, Reliability};
@@ -32,19 +32,17 @@ struct Tally<F> {
     through: bool,
 }
 
-#[derive(Clone, Debug)]
-enum Kind {
-    Lean(Tally<PageFtl<Counting, Lean>>),
-    Full(Tally<PageFtl<Counting, Full>>),
-    Block(Tally<BlockFtl<Counting>>),
-    Hybrid(Tally<HybridFtl<Counting>>),
-}
+type CountingEngine = ByLayer<
+    Tally<PageFtl<Counting, Lean>>,
+    Tally<PageFtl<Counting, Full>>,
+    Tally<BlockFtl<Counting>>,
+>;
 
 /// A software SSD without time. Cloning it forks its whole state.
 #[derive(Clone, Debug)]
 pub struct CountingDrive {
     config: DriveConfig,
-    kind: Box<Kind>,
+    kind: Box<CountingEngine>,
 }
 
 impl<F: Translation> Tally<F> {
@@ -75,7 +73,7 @@ impl<F: Translation> Tally<F> {
             }
             Op::Trim | Op::WriteZeroes => {
                 for lpn in slots_within(command, self.slot_shift) {
-                    self.ftl.trim(0, lpn);
+                    self.ftl.trim(lpn);
                 }
                 self.ftl.counters().host_trims += 1;
                 let durable = command.op == Op::WriteZeroes && command.fua && !self.protected;
@@ -128,16 +126,16 @@ impl<F: Translation> Tally<F> {
         // Accumulated over all commands, so that one test covers each of them.
         let (mut offsets, mut furthest) = (0, 0);
         let (mut any_len, mut all_len) = (0, u32::MAX);
-        let mut other = u8::from(self.through);
+        let mut unusual = u8::from(self.through);
         for (lpn, command) in lpns.iter_mut().zip(chunk) {
             *lpn = (command.offset >> self.slot_shift) as u32;
             offsets |= command.offset;
             furthest = furthest.max(command.offset);
             any_len |= command.len;
             all_len &= command.len;
-            other |= command.op as u8 ^ Op::Write as u8 | u8::from(command.fua);
+            unusual |= command.op as u8 ^ Op::Write as u8 | u8::from(command.fua);
         }
-        other == 0
+        unusual == 0
             && any_len == slot
             && all_len == slot
             && offsets & u64::from(slot - 1) == 0
@@ -157,9 +155,9 @@ impl<F: Translation> Tally<F> {
 
     #[inline(always)]
     fn write(&mut self, command: &Command) {
-        let one = command.len == 1 << self.slot_shift
+        let is_one_slot = command.len == 1 << self.slot_shift
             && command.offset & ((1 << self.slot_shift) - 1) == 0;
-        if !one || command.fua || self.through {
+        if !is_one_slot || command.fua || self.through {
             self.write_any(command);
             return;
         }
@@ -235,9 +233,9 @@ impl CountingDrive {
         IMAGE_VERSION.save(&mut out)?;
         self.config.save(&mut out)?;
         match &*self.kind {
-            Kind::Lean(tally) => tally.ftl.save(&mut out)?,
-            Kind::Full(tally) => tally.ftl.save(&mut out)?,
-            Kind::Block(_) | Kind::Hybrid(_) => return Err(block_mapped()),
+            ByLayer::Lean(tally) => tally.ftl.save(&mut out)?,
+            ByLayer::Full(tally) => tally.ftl.save(&mut out)?,
+            ByLayer::Block(_) => return Err(block_mapped()),
         }
         out.flush()
     }
@@ -261,10 +259,10 @@ impl CountingDrive {
         config
             .validate()
             .map_err(|error| ImageError::Unknown(format!("its configuration: {error}")))?;
-        let kind = match KindOf::of(&config) {
-            KindOf::Lean => Kind::Lean(Tally::around(&config, Image::load(from)?)),
-            KindOf::Full => Kind::Full(Tally::around(&config, Image::load(from)?)),
-            KindOf::Block | KindOf::Hybrid => return Err(block_mapped()),
+        let kind = match LayerKind::of(&config) {
+            LayerKind::Lean => ByLayer::Lean(Tally::around(&config, Image::load(from)?)),
+            LayerKind::Full => ByLayer::Full(Tally::around(&config, Image::load(from)?)),
+            LayerKind::Block => return Err(block_mapped()),
         };
         Ok(CountingDrive {
             config,
@@ -282,15 +280,15 @@ impl CountingDrive {
         });
         let config = self.config;
         let kind = match *self.kind {
-            Kind::Lean(tally) => {
+            ByLayer::Lean(tally) => {
                 let ftl = tally.ftl.regear(&config);
-                super::Kind::Lean(Engine::around(config, ftl))
+                super::ByLayer::Lean(Engine::around(config, ftl))
             }
-            Kind::Full(tally) => {
+            ByLayer::Full(tally) => {
                 let ftl = tally.ftl.regear(&config);
-                super::Kind::Full(Engine::around(config, ftl))
+                super::ByLayer::Full(Engine::around(config, ftl))
             }
-            Kind::Block(_) | Kind::Hybrid(_) => return Err(block_mapped()),
+            ByLayer::Block(_) => return Err(block_mapped()),
         };
         Ok(Drive {
             kind: Box::new(kind),
@@ -397,7 +395,7 @@ impl CountingDrive {
     }
 
     /// Place of a mapping unit's newest copy.
-    pub fn find(&self, lpn: u32) -> Found {
+    pub fn find(&self, lpn: u32) -> SlotPlace {
         each!(self, tally => tally.ftl.find(lpn))
     }
 

@@ -1,12 +1,19 @@
 //! A call on whichever translation layer a drive has, with static dispatch within each arm.
 
+/// What runs a drive, by its translation layer.
+#[derive(Clone, Debug)]
+pub(super) enum ByLayer<L, F, B> {
+    Lean(L),
+    Full(F),
+    Block(B),
+}
+
 macro_rules! each {
     ($self:expr, $engine:ident => $do:expr) => {
         match &*$self.kind {
-            Kind::Lean($engine) => $do,
-            Kind::Full($engine) => $do,
-            Kind::Block($engine) => $do,
-            Kind::Hybrid($engine) => $do,
+            ByLayer::Lean($engine) => $do,
+            ByLayer::Full($engine) => $do,
+            ByLayer::Block($engine) => $do,
         }
     };
 }
@@ -14,10 +21,9 @@ macro_rules! each {
 macro_rules! each_mut {
     ($self:expr, $engine:ident => $do:expr) => {
         match &mut *$self.kind {
-            Kind::Lean($engine) => $do,
-            Kind::Full($engine) => $do,
-            Kind::Block($engine) => $do,
-            Kind::Hybrid($engine) => $do,
+            ByLayer::Lean($engine) => $do,
+            ByLayer::Full($engine) => $do,
+            ByLayer::Block($engine) => $do,
         }
     };
 }
@@ -25,11 +31,10 @@ macro_rules! each_mut {
 /// The kind that a configuration asks for, around `$make` with its translation layer.
 macro_rules! kind_of {
     ($config:expr, $make:expr) => {
-        match KindOf::of($config) {
-            KindOf::Lean => Kind::Lean($make),
-            KindOf::Full => Kind::Full($make),
-            KindOf::Block => Kind::Block($make),
-            KindOf::Hybrid => Kind::Hybrid($make),
+        match LayerKind::of($config) {
+            LayerKind::Lean => ByLayer::Lean($make),
+            LayerKind::Full => ByLayer::Full($make),
+            LayerKind::Block => ByLayer::Block($make),
         }
     };
 }

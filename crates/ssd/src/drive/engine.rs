@@ -295,12 +295,12 @@ impl<F: Translation> Engine<F> {
             }
             self.held.pop_front();
             // A host that takes completions late may have submitted the command since.
-            let at = done.max(self.submitted[tag as usize]);
-            if at > self.now {
-                self.run_internal(at);
-                self.set_now(at);
+            let start = done.max(self.submitted[tag as usize]);
+            if start > self.now {
+                self.run_internal(start);
+                self.set_now(start);
             }
-            self.start(tag, &command, at);
+            self.start(tag, &command, start);
         }
     }
 
@@ -383,9 +383,9 @@ impl<F: Translation> Engine<F> {
         } else {
             &mut self.link_in
         };
-        let done = link.reserve(self.now, in_controller, length);
+        let end = link.reserve(self.now, in_controller, length);
         self.ftl.counters().count_read(command);
-        self.complete(tag, done);
+        self.complete(tag, end);
     }
 
     fn start_trim(&mut self, tag: u32, command: &Command, ready: u64) {
@@ -405,11 +405,11 @@ impl<F: Translation> Engine<F> {
     }
 
     pub fn request_refresh(&mut self, superblock: u32) -> bool {
-        let asked = self.ftl.request_refresh(superblock);
-        if asked {
+        let requested = self.ftl.request_refresh(superblock);
+        if requested {
             self.wake_when_idle();
         }
-        asked
+        requested
     }
 
     pub fn rest(&mut self, hours: u32) {
@@ -423,20 +423,20 @@ impl<F: Translation> Engine<F> {
     #[cold]
     pub(super) fn patrol_by_clock(&mut self, until: u64) {
         while self.patrol.next <= until {
-            let at = self.patrol.next;
+            let due = self.patrol.next;
             // Internal work due by then comes first.
-            self.run_internal(at);
-            self.set_now(self.now.max(at));
-            if at >= self.patrol.begins {
+            self.run_internal(due);
+            self.set_now(self.now.max(due));
+            if due >= self.patrol.begins {
                 let hours = self.patrol.begin();
                 self.rest(hours);
             } else if self.ftl.patrol_left() > 0 {
                 self.ftl.patrol_now(self.now);
                 self.charge_moved();
             }
-            let left = self.ftl.patrol_left();
+            let unscanned = self.ftl.patrol_left();
             let count = self.config.geometry().superblock_count;
-            self.patrol.next = self.patrol.next_step(at, left, count);
+            self.patrol.next = self.patrol.next_step(due, unscanned, count);
         }
         self.run_internal(until);
     }

@@ -43,30 +43,27 @@ use crate::command::Command;
 use crate::config::{ConfigError, DriveConfig, MappingKind};
 use crate::counters::DriveCounters;
 use crate::ftl::policies::VictimPolicy;
-use crate::ftl::{BlockFtl, Found, Full, HybridFtl, Lean, PageFtl, SuperblockView, Translation};
+use crate::ftl::{BlockFtl, Full, Lean, PageFtl, SlotPlace, SuperblockView, Translation};
 use crate::image::{IMAGE_MAGIC, IMAGE_VERSION, Image, ImageError, Reader, Writer};
 use crate::nand::{Clock, EndOfLife, NandWork, Purpose, Reliability, UsedArray};
 use crate::units::Nanos;
+use each::ByLayer;
 use engine::Engine;
 use std::io;
 
 /// Kind of translation layer of a configuration.
-enum KindOf {
+enum LayerKind {
     Lean,
     Full,
     Block,
-    Hybrid,
 }
 
-impl KindOf {
-    fn of(config: &DriveConfig) -> KindOf {
+impl LayerKind {
+    fn of(config: &DriveConfig) -> LayerKind {
         match config.ftl.mapping.kind {
-            MappingKind::Flat if config.pack() == 1 => KindOf::Lean,
-            MappingKind::Flat | MappingKind::Cached | MappingKind::Tree | MappingKind::Extents => {
-                KindOf::Full
-            }
-            MappingKind::Block => KindOf::Block,
-            MappingKind::Hybrid => KindOf::Hybrid,
+            MappingKind::Flat if config.pack() == 1 => LayerKind::Lean,
+            MappingKind::Flat | MappingKind::Cached | MappingKind::Tree => LayerKind::Full,
+            MappingKind::Block => LayerKind::Block,
         }
     }
 }
@@ -83,18 +80,13 @@ fn refuse_victim(config: &DriveConfig, own: bool) -> Result<(), ConfigError> {
     })
 }
 
-#[derive(Clone, Debug)]
-enum Kind {
-    Lean(Engine<PageFtl<Clock, Lean>>),
-    Full(Engine<PageFtl<Clock, Full>>),
-    Block(Engine<BlockFtl<Clock>>),
-    Hybrid(Engine<HybridFtl<Clock>>),
-}
+type TimedEngine =
+    ByLayer<Engine<PageFtl<Clock, Lean>>, Engine<PageFtl<Clock, Full>>, Engine<BlockFtl<Clock>>>;
 
 /// A software SSD in virtual time. Cloning it forks its whole state.
 #[derive(Clone, Debug)]
 pub struct Drive {
-    kind: Box<Kind>,
+    kind: Box<TimedEngine>,
 }
 
 impl Drive {
@@ -124,33 +116,39 @@ impl Drive {
     /// When the configuration is impossible, the array is of another kind, wears differently or has
     /// too few good superblocks left, or either drive is block-mapped.
     pub fn on_used_array(config: DriveConfig, used: &Drive) -> Result<Drive, ConfigError> {
-        let other = |what: &str, allowed: &str| ConfigError {
+        let mismatch = |what: &str, allowed: &str| ConfigError {
             what: what.into(),
             given: format!("that of {}", used.config().name),
             allowed: allowed.into(),
         };
         if config.shape != used.config().shape {
-            return Err(other(
+            return Err(mismatch(
                 "shape",
                 "only an array of the same shape is taken over",
             ));
         }
         if config.wear != used.config().wear {
-            return Err(other("wear", "only media that wears alike is taken over"));
+            return Err(mismatch(
+                "wear",
+                "only media that wears alike is taken over",
+            ));
         }
         let array = match &*used.kind {
-            Kind::Lean(engine) => engine.ftl.array(),
-            Kind::Full(engine) => engine.ftl.array(),
-            Kind::Block(_) | Kind::Hybrid(_) => {
-                return Err(other("mapping", "only page-mapped drives are taken over"));
+            ByLayer::Lean(engine) => engine.ftl.array(),
+            ByLayer::Full(engine) => engine.ftl.array(),
+            ByLayer::Block(_) => {
+                return Err(mismatch(
+                    "mapping",
+                    "only page-mapped drives are taken over",
+                ));
             }
         };
         let mut drive = Drive::new(config)?;
         match &mut *drive.kind {
-            Kind::Lean(engine) => engine.ftl.begin_on(array)?,
-            Kind::Full(engine) => engine.ftl.begin_on(array)?,
-            Kind::Block(_) | Kind::Hybrid(_) => {
-                return Err(other("mapping", "only page-mapped drives take over"));
+            ByLayer::Lean(engine) => engine.ftl.begin_on(array)?,
+            ByLayer::Full(engine) => engine.ftl.begin_on(array)?,
+            ByLayer::Block(_) => {
+                return Err(mismatch("mapping", "only page-mapped drives take over"));
             }
         }
         each_mut!(drive, engine => engine.begin_thermal());
@@ -273,7 +271,7 @@ impl Drive {
     }
 
     /// Place of a mapping unit's newest copy.
-    pub fn find(&self, lpn: u32) -> Found {
+    pub fn find(&self, lpn: u32) -> SlotPlace {
         each!(self, engine => engine.ftl.find(lpn))
     }
 

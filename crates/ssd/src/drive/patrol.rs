@@ -13,21 +13,17 @@ use crate::image::image_of;
 
 const HOUR: u64 = 3_600_000_000_000;
 
-/// Schedule of patrols.
-#[derive(Clone, Debug)]
-pub(super) struct Patrol {
-    /// Time of the next patrol step; `u64::MAX`: never.
-    pub next: u64,
-    /// Time at which the next patrol begins.
-    pub begins: u64,
-    hours: u32,
+image_of! {
+    /// Schedule of patrols.
+    #[derive(Clone, Debug)]
+    pub(super) struct Patrol {
+        /// Time of the next patrol step; `u64::MAX`: never.
+        pub next: u64,
+        /// Time at which the next patrol begins.
+        pub begins: u64,
+        hours: u32,
+    }
 }
-
-image_of!(Patrol {
-    next,
-    begins,
-    hours
-});
 
 impl Patrol {
     pub fn new(config: &DriveConfig) -> Patrol {

@@ -25,9 +25,9 @@ use std::collections::{BinaryHeap, VecDeque};
 
 /// A change of the map in progress.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Change {
+pub(super) struct PipelineChange {
     pub tag: u32,
-    pub kind: Kind,
+    pub kind: ChangeKind,
     /// First slot still to do.
     pub next: u32,
     pub last: u32,
@@ -38,44 +38,38 @@ pub(super) struct Change {
 
 /// Kinds of change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum ChangeKind {
     Write,
     WriteThrough,
     Flush,
     Trim { commit: bool },
 }
 
-/// Room in the buffer, and the changes that wait for it.
-#[derive(Clone, Debug)]
-pub(super) struct Pipeline {
-    pub capacity: u32,
-    /// Slots in use: buffered ones and those whose program has not ended.
-    pub occupied: u32,
-    /// Programs in flight, by their last known end.
-    pub in_flight: BinaryHeap<Reverse<(Ticket, u32)>>,
-    pub in_flight_slots: u32,
-    pub waiting: VecDeque<Change>,
-    /// The first waiting change has found no room.
-    pub blocked: bool,
-    /// End of the last commit.
-    pub commit_end: u64,
-    /// Whether flushes are joined.
-    pub joins: bool,
-    /// Whether changes wait until their data have been received; so they do where flushes are
-    /// joined.
-    pub waits: bool,
-    /// Flushes that wait for the end of the running commit, by tag.
-    pub joined: Vec<u32>,
+image_of! {
+    /// Room in the buffer, and the changes that wait for it.
+    #[derive(Clone, Debug)]
+    pub(super) struct Pipeline {
+        pub capacity: u32,
+        /// Slots in use: buffered ones and those whose program has not ended.
+        pub occupied: u32,
+        /// Programs in flight, by their last known end.
+        pub in_flight: BinaryHeap<Reverse<(Ticket, u32)>>,
+        pub in_flight_slots: u32,
+        /// End of the last commit.
+        pub commit_end: u64,
+        /// Whether flushes are joined.
+        pub joins: bool,
+    } afresh {
+        /// Whether changes wait until their data have been received; so they do where flushes are
+        /// joined.
+        pub waits: bool,
+        pub waiting: VecDeque<PipelineChange>,
+        /// The first waiting change has found no room.
+        pub blocked: bool,
+        /// Flushes that wait for the end of the running commit, by tag.
+        pub joined: Vec<u32>,
+    }
 }
-
-image_of!(Pipeline {
-    capacity,
-    occupied,
-    in_flight,
-    in_flight_slots,
-    commit_end,
-    joins
-} afresh { waits, waiting, blocked, joined });
 
 impl Pipeline {
     pub fn new(capacity: u32, joins: bool, waits: bool) -> Pipeline {
@@ -124,9 +118,9 @@ impl Pipeline {
     /// flushes are joined, a flush behind those received before it.
     #[cold]
     #[inline(never)]
-    pub fn receive(&mut self, mut change: Change) {
+    pub fn receive(&mut self, mut change: PipelineChange) {
         let place = match change.kind {
-            Kind::Flush if self.joins => {
+            ChangeKind::Flush if self.joins => {
                 let before = self.waiting.partition_point(|w| w.ready <= change.ready);
                 before.max(usize::from(self.blocked))
             }

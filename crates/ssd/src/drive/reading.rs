@@ -21,23 +21,23 @@ impl<F: Translation> Engine<F> {
         };
         let bytes = command.offset..command.offset + u64::from(command.len);
         let end = slots.end;
-        let found = ahead.find(bytes, slots);
-        let missing = self.read_for_host(tag, ready, found.missing.clone());
+        let hit = ahead.find(bytes, slots);
+        let missing = self.read_for_host(tag, ready, hit.missing.clone());
         let depth = self.config.host.read_ahead;
         let geometry = &self.ftl.nand().geometry;
         let unit = (geometry.slots_per_unit / self.config.pack()).max(1);
         let user = self.config.user_slots() as u32;
-        let more = ahead.wants(&found, end, depth, unit, user);
+        let more = ahead.wants(&hit, end, depth, unit, user);
         if !more.is_empty() {
             let lost = self.lost_reads();
             let ends = self.ftl.read(ready, more.clone());
             // What cannot be corrected is read again by the command that asks for it.
             if self.lost_reads() == lost {
-                ahead.read(&found, more, ends);
+                ahead.read(&hit, more, ends);
             }
         }
         self.ahead = Some(ahead);
-        missing.max(found.ready)
+        missing.max(hit.ready)
     }
 
     /// Reads mapping units and notes whether some of them are beyond correction.
@@ -61,7 +61,7 @@ impl<F: Translation> Engine<F> {
 
     /// Whether the last read of this tag met data beyond correction: an error to the host.
     pub fn take_unreadable(&mut self, tag: u32) -> bool {
-        let found = self.unreadable.iter().position(|&other| other == tag);
-        found.map(|at| self.unreadable.swap_remove(at)).is_some()
+        let position = self.unreadable.iter().position(|&other| other == tag);
+        position.map(|at| self.unreadable.swap_remove(at)).is_some()
     }
 }

@@ -2,7 +2,7 @@
 //! when it is gone.
 
 use super::engine::Engine;
-use super::{Drive, Kind};
+use super::{ByLayer, Drive};
 use crate::ftl::Translation;
 use crate::nand::{NandRelief, Purpose};
 use crate::units::Nanos;

@@ -23,43 +23,30 @@ fn rank(valid: u32, superblock: u32) -> u64 {
     u64::from(valid) << 32 | u64::from(superblock)
 }
 
-/// The full superblocks, with their valid counts and ages.
-#[derive(Clone, Debug)]
-pub struct Candidates {
-    valid: Vec<u32>,
-    /// Per group: the minimum of `valid` in the upper half, and its superblock in the lower half.
-    fewest: Vec<u64>,
-    /// One bit for each group, set when its minimum was withdrawn.
-    outdated: Vec<u64>,
-    full: Vec<u32>,
-    position: Vec<u32>,
-    older: Vec<u32>,
-    newer: Vec<u32>,
-    oldest: u32,
-    newest: u32,
-    closed_at: Vec<u64>,
-    capacity: u32,
-    now: u64,
-    /// Whether the minima are kept: not where a victim frees more slots than there are superblocks,
-    /// since a scan of all counts then costs less.
-    keeps_fewest: bool,
+image_of! {
+    /// The full superblocks, with their valid counts and ages.
+    #[derive(Clone, Debug)]
+    pub struct Candidates {
+        valid: Vec<u32>,
+        /// Per group: the minimum of `valid` in the upper half, and its superblock in the lower
+        /// half.
+        fewest: Vec<u64>,
+        /// One bit for each group, set when its minimum was withdrawn.
+        outdated: Vec<u64>,
+        full: Vec<u32>,
+        position: Vec<u32>,
+        older: Vec<u32>,
+        newer: Vec<u32>,
+        oldest: u32,
+        newest: u32,
+        closed_at: Vec<u64>,
+        capacity: u32,
+        now: u64,
+        /// Whether the minima are kept: not where a victim frees more slots than there are
+        /// superblocks, since a scan of all counts then costs less.
+        keeps_fewest: bool,
+    }
 }
-
-image_of!(Candidates {
-    valid,
-    fewest,
-    outdated,
-    full,
-    position,
-    older,
-    newer,
-    oldest,
-    newest,
-    closed_at,
-    capacity,
-    now,
-    keeps_fewest
-});
 
 impl Candidates {
     /// Creates the candidates of `count` superblocks of `capacity` slots, none of them full.
@@ -145,8 +132,8 @@ impl Candidates {
         for &valid in members {
             least = least.min(valid);
         }
-        let at = members.iter().position(|&valid| valid == least);
-        self.fewest[group] = rank(least, (first + at.unwrap_or(0)) as u32);
+        let position = members.iter().position(|&valid| valid == least);
+        self.fewest[group] = rank(least, (first + position.unwrap_or(0)) as u32);
     }
 
     /// Updates the minima after a count has fallen or a superblock has become a candidate.

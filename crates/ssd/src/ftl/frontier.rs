@@ -3,28 +3,24 @@
 use crate::image::image_of;
 use crate::nand::{Gear, Mode, Nand, UnitPlace};
 
-/// An open superblock, or none.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Frontier {
-    open: Option<Open>,
-    /// The next die; kept from one superblock to the next.
-    die: u32,
+image_of! {
+    /// An open superblock, or none.
+    #[derive(Clone, Debug, Default)]
+    pub(crate) struct Frontier {
+        open: Option<Open>,
+        /// The next die; kept from one superblock to the next.
+        die: u32,
+    }
 }
 
-image_of!(Frontier { open, die });
-
-#[derive(Clone, Copy, Debug)]
-struct Open {
-    superblock: u32,
-    mode: Mode,
-    units_left: u32,
+image_of! {
+    #[derive(Clone, Copy, Debug)]
+    struct Open {
+        superblock: u32,
+        mode: Mode,
+        units_left: u32,
+    }
 }
-
-image_of!(Open {
-    superblock,
-    mode,
-    units_left
-});
 
 impl Frontier {
     /// The open superblock and its mode.

@@ -11,45 +11,39 @@ use std::ops::Range;
 /// Logical slot of a dead entry.
 const DEAD: u32 = u32::MAX;
 
-/// A mapping unit to be programmed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Entry {
-    /// Logical slot, or [`DEAD`] when trimmed or taken out of turn.
-    pub lpn: u32,
-    /// The previous map value: its older copy on media, if any.
-    pub old: u32,
-    /// Weight: slots of media that it takes.
-    pub weight: u32,
+image_of! {
+    /// A mapping unit to be programmed.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub(crate) struct GatherEntry {
+        /// Logical slot, or [`DEAD`] when trimmed or taken out of turn.
+        pub lpn: u32,
+        /// The previous map value: its older copy on media, if any.
+        pub old: u32,
+        /// Weight: slots of media that it takes.
+        pub weight: u32,
+    }
 }
 
-image_of!(Entry { lpn, old, weight });
-
-/// A queue of entries with access by index.
-#[derive(Clone, Debug)]
-pub(crate) struct Gather {
-    entries: Vec<Entry>,
-    head: u32,
-    tail: u32,
-    live: u32,
-    /// Total weight of the live entries.
-    weight: u32,
+image_of! {
+    /// A queue of entries with access by index.
+    #[derive(Clone, Debug)]
+    pub(crate) struct Gather {
+        entries: Vec<GatherEntry>,
+        head: u32,
+        tail: u32,
+        live: u32,
+        /// Total weight of the live entries.
+        weight: u32,
+    }
 }
-
-image_of!(Gather {
-    entries,
-    head,
-    tail,
-    live,
-    weight
-});
 
 impl Gather {
     /// Room for `slots` live entries and as many dead ones.
     pub fn new(slots: u32) -> Gather {
         let size = (2 * slots).next_power_of_two() as usize;
-        let dead = Entry {
+        let dead = GatherEntry {
             lpn: DEAD,
-            ..Entry::default()
+            ..GatherEntry::default()
         };
         Gather {
             entries: vec![dead; size],
@@ -95,8 +89,8 @@ impl Gather {
     }
 
     /// Drops dead entries; returns the live ones with their new indices.
-    pub fn compact(&mut self) -> Vec<(u32, Entry)> {
-        let live: Vec<Entry> = self.iter().map(|(_, entry)| entry).collect();
+    pub fn compact(&mut self) -> Vec<(u32, GatherEntry)> {
+        let live: Vec<GatherEntry> = self.iter().map(|(_, entry)| entry).collect();
         self.head = 0;
         self.tail = live.len() as u32;
         self.entries[..live.len()].copy_from_slice(&live);
@@ -105,7 +99,7 @@ impl Gather {
 
     /// Appends; returns the entry's index.
     #[inline(always)]
-    pub fn push(&mut self, entry: Entry) -> u32 {
+    pub fn push(&mut self, entry: GatherEntry) -> u32 {
         let index = self.index(self.tail);
         self.entries[index] = entry;
         self.tail = self.tail.wrapping_add(1);
@@ -117,7 +111,7 @@ impl Gather {
     /// The index of the next entry and the contiguous free entries, for appending entries of weight
     /// one; call [`Gather::appended`] afterwards.
     #[inline(always)]
-    pub fn appending(&mut self) -> (u32, &mut [Entry]) {
+    pub fn appending(&mut self) -> (u32, &mut [GatherEntry]) {
         let first = self.index(self.tail);
         let count = (self.room() as usize).min(self.entries.len() - first);
         (first as u32, &mut self.entries[first..first + count])
@@ -134,7 +128,7 @@ impl Gather {
     /// The entries, oldest first, in one or two pieces, if there are exactly `count` and none is
     /// dead.
     #[inline(always)]
-    pub fn whole(&self, count: u32) -> Option<(&[Entry], &[Entry])> {
+    pub fn whole(&self, count: u32) -> Option<(&[GatherEntry], &[GatherEntry])> {
         let queued = self.tail.wrapping_sub(self.head);
         if self.live != count || queued != count || self.weight != count {
             return None;
@@ -148,21 +142,6 @@ impl Gather {
         ))
     }
 
-    /// Takes the oldest live entry.
-    #[inline(always)]
-    pub fn pop(&mut self) -> Option<Entry> {
-        while self.head != self.tail {
-            let entry = self.entries[self.index(self.head)];
-            self.head = self.head.wrapping_add(1);
-            if entry.lpn != DEAD {
-                self.live -= 1;
-                self.weight -= entry.weight;
-                return Some(entry);
-            }
-        }
-        None
-    }
-
     /// Drops all entries.
     pub fn clear(&mut self) {
         self.head = self.tail;
@@ -173,7 +152,7 @@ impl Gather {
     /// Moves the oldest live entries that together take no more than `room` slots of media to
     /// `batch`.
     #[inline(always)]
-    pub fn pop_into(&mut self, batch: &mut Vec<Entry>, room: u32) {
+    pub fn pop_into(&mut self, batch: &mut Vec<GatherEntry>, room: u32) {
         if let Some((first, second)) = self.whole(self.live).filter(|_| self.live <= room) {
             batch.extend_from_slice(first);
             batch.extend_from_slice(second);
@@ -198,12 +177,12 @@ impl Gather {
     }
 
     /// The oldest live entry.
-    pub fn oldest(&self) -> Option<Entry> {
+    pub fn oldest(&self) -> Option<GatherEntry> {
         self.iter().next().map(|(_, entry)| entry)
     }
 
     /// Removes an entry out of order.
-    pub fn kill(&mut self, index: u32) -> Entry {
+    pub fn kill(&mut self, index: u32) -> GatherEntry {
         let entry = self.entries[index as usize];
         assert_ne!(entry.lpn, DEAD, "buffer entry {index} is dead");
         self.entries[index as usize].lpn = DEAD;
@@ -244,7 +223,7 @@ impl Gather {
     }
 
     /// Live entries with their indices, oldest first.
-    pub fn iter(&self) -> impl Iterator<Item = (u32, Entry)> + '_ {
+    pub fn iter(&self) -> impl Iterator<Item = (u32, GatherEntry)> + '_ {
         (0..self.tail.wrapping_sub(self.head))
             .map(|i| self.index(self.head.wrapping_add(i)))
             .map(|index| (index as u32, self.entries[index]))

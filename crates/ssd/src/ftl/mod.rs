@@ -3,13 +3,13 @@
 //! One interface, [`Translation`], and several kinds behind it, chosen at compile time:
 //!
 //! - [`PageFtl`]: page-mapped, with a map in DRAM, cached, or a tree;
-//! - [`BlockFtl`]: block-mapped in place, the naive baseline;
-//! - [`HybridFtl`]: block-mapped with page-mapped log superblocks.
+//! - [`BlockFtl`]: block-mapped in place, the naive baseline.
 //!
 //! The map changes in the order of the calls and never depends on time, so that the timed and the
 //! counting gear produce the same map. Operations that take time are booked on the media, which
 //! return their ends.
 
+mod block;
 mod candidates;
 mod frontier;
 mod gather;
@@ -17,16 +17,10 @@ mod map_value;
 mod page;
 pub mod policies;
 pub mod recover;
-mod segment;
 mod translation;
 
+pub use block::BlockFtl;
 pub use candidates::Candidates;
 pub use page::{Full, Layout, Lean, PageFtl};
-pub use segment::SegmentFtl;
 pub(crate) use translation::AHEAD;
-pub use translation::{Found, Hint, Launched, SuperblockView, Translation};
-
-/// Block-mapped in place, the naive baseline.
-pub type BlockFtl<G> = SegmentFtl<G, segment::InPlace>;
-/// Block-mapped, with page-mapped log superblocks that are merged in.
-pub type HybridFtl<G> = SegmentFtl<G, segment::Logged>;
+pub use translation::{BookedUnit, Hint, SlotPlace, SuperblockView, Translation};

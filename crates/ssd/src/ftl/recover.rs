@@ -12,7 +12,7 @@
 //! The newest readable copy of each address counts, unless it was trimmed since. Sequence numbers
 //! decide, so that recovery can be interrupted and restarted any number of times.
 
-use super::translation::{Found, Translation};
+use super::translation::{SlotPlace, Translation};
 use crate::config::{DriveConfig, JOURNAL_PAGES, RecoverBy};
 use crate::nand::media::{CutDamage, Media, Page, SlotContent};
 use crate::nand::{Gear, Mode, Nand, Purpose, Recorder, Reliability, UnitPlace, UsedArray};
@@ -74,9 +74,9 @@ pub trait Recoverable: Translation<Gear = Recorder> {
     /// Present content of a mapping unit; `None`: none.
     fn content(&self, lpn: u32) -> Option<&SlotContent> {
         match self.find(lpn) {
-            Found::Unmapped => None,
-            Found::Buffered => self.media().buffered(lpn),
-            Found::Media(slot) => self.media().content_at(slot),
+            SlotPlace::Unmapped => None,
+            SlotPlace::Buffered => self.media().buffered(lpn),
+            SlotPlace::Media(slot) => self.media().content_at(slot),
         }
     }
     /// Wear of the media as a cut now would find it, where it wears.
@@ -92,42 +92,42 @@ pub trait Recoverable: Translation<Gear = Recorder> {
 
 /// The newest readable copy of an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Copy {
+pub(super) struct NewestCopy {
     pub seq: u64,
     pub slot: u32,
     pub weight: u32,
 }
 
 /// The newest readable copy of every address that was not trimmed since.
-pub(super) fn newest_copies<G: Gear>(nand: &Nand<G>) -> BTreeMap<u32, Copy> {
-    let mut found: BTreeMap<u32, Copy> = BTreeMap::new();
+pub(super) fn newest_copies<G: Gear>(nand: &Nand<G>) -> BTreeMap<u32, NewestCopy> {
+    let mut copies: BTreeMap<u32, NewestCopy> = BTreeMap::new();
     let Some(media) = nand.media() else {
-        return found;
+        return copies;
     };
     let dies = nand.geometry.die_count;
     for block in 0..media.blocks().len() as u32 {
         for (row, page) in media.readable(block) {
             let first = nand.geometry.first_slot(block / dies, row, block % dies);
             for spare in &page.slots {
-                let copy = Copy {
+                let copy = NewestCopy {
                     seq: page.seq,
                     slot: first + spare.offset,
                     weight: spare.weight,
                 };
-                let newest = found.entry(spare.address).or_insert(copy);
+                let newest = copies.entry(spare.address).or_insert(copy);
                 if copy.seq > newest.seq {
                     *newest = copy;
                 }
             }
         }
     }
-    found.retain(|&address, copy| copy.seq > media.forgotten_at(address));
-    found
+    copies.retain(|&address, copy| copy.seq > media.forgotten_at(address));
+    copies
 }
 
 /// A superblock as found on media.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Seen {
+pub(super) struct SurveyedSuperblock {
     /// Sequence number of its first page and of its last; zero: it is empty.
     pub first: u64,
     pub last: u64,
@@ -140,14 +140,15 @@ pub(super) struct Seen {
 }
 
 /// Surveys every superblock on media.
-pub(super) fn survey<G: Gear>(nand: &Nand<G>) -> Vec<Seen> {
+pub(super) fn survey<G: Gear>(nand: &Nand<G>) -> Vec<SurveyedSuperblock> {
     let dies = nand.geometry.die_count;
-    let mut seen = vec![Seen::default(); nand.geometry.superblock_count as usize];
+    let mut superblocks =
+        vec![SurveyedSuperblock::default(); nand.geometry.superblock_count as usize];
     let Some(media) = nand.media() else {
-        return seen;
+        return superblocks;
     };
     let blocks = media.blocks().chunks(dies as usize);
-    for (superblock, blocks) in seen.iter_mut().zip(blocks) {
+    for (superblock, blocks) in superblocks.iter_mut().zip(blocks) {
         let newest = |page: &Page| page.generation;
         let pages = || blocks.iter().flat_map(|block| &block.pages);
         let life = pages().map(|page| newest(page)).max();
@@ -166,7 +167,7 @@ pub(super) fn survey<G: Gear>(nand: &Nand<G>) -> Vec<Seen> {
             superblock.slc |= page.mode == Mode::Slc;
         }
     }
-    seen
+    superblocks
 }
 
 /// The rows that are read to find the end of each block in use: its first row, its last, and those
@@ -267,7 +268,7 @@ impl Steps {
 /// Books the reads of steps 1 to 4. `map_pages`: slots of the map on media.
 pub(super) fn read_media<G: Gear>(
     nand: &mut Nand<G>,
-    seen: &[Seen],
+    seen: &[SurveyedSuperblock],
     map_pages: Vec<u32>,
     steps: &mut Steps,
 ) {

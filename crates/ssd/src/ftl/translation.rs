@@ -11,7 +11,7 @@ use std::ops::Range;
 
 /// Place of a logical slot's newest copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Found {
+pub enum SlotPlace {
     /// Nowhere: never written, or trimmed.
     Unmapped,
     /// In the write buffer.
@@ -43,16 +43,16 @@ impl Hint {
     }
 }
 
-/// A booked unit of host data, which frees mapping units of buffer when its program ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Launched {
-    /// Number of mapping units.
-    pub slots: u32,
-    /// Program that frees them.
-    pub ticket: Ticket,
+image_of! {
+    /// A booked unit of host data, which frees mapping units of buffer when its program ends.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct BookedUnit {
+        /// Number of mapping units.
+        pub slots: u32,
+        /// Program that frees them.
+        pub ticket: Ticket,
+    }
 }
-
-image_of!(Launched { slots, ticket });
 
 /// State of a superblock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -120,7 +120,7 @@ pub trait Translation: Clone + Debug + Image {
     /// Programs the map pages of a commit, one after another; returns the end.
     fn commit_map(&mut self, from: u64) -> u64;
     /// Trims a mapping unit; returns the number of buffer places that this frees (0 or 1).
-    fn trim(&mut self, from: u64, lpn: u32) -> u32;
+    fn trim(&mut self, lpn: u32) -> u32;
     /// Reads mapping units for the host; returns when all are in the controller.
     fn read(&mut self, from: u64, lpns: Range<u32>) -> u64;
     /// Reads one mapping unit for the drive itself (read-modify-write).
@@ -161,7 +161,7 @@ pub trait Translation: Clone + Debug + Image {
     /// Discards all data and erases the media; returns the end.
     fn secure_erase(&mut self, from: u64) -> u64;
     /// Units of host data booked since this list was last emptied.
-    fn launched(&mut self) -> &mut Vec<Launched>;
+    fn launched(&mut self) -> &mut Vec<BookedUnit>;
     /// Currently known end of a program; zero when it is over.
     fn end_of(&self, ticket: Ticket) -> u64 {
         self.nand().end_of(ticket)
@@ -175,7 +175,7 @@ pub trait Translation: Clone + Debug + Image {
     /// Mapping units in the buffer that are not yet booked for programming.
     fn buffered_slots(&self) -> u32;
     /// Place of a mapping unit's newest copy.
-    fn find(&self, lpn: u32) -> Found;
+    fn find(&self, lpn: u32) -> SlotPlace;
     /// The newest copy booked or programmed on media, whether or not the buffer holds a newer one.
     fn media_copy(&self, lpn: u32) -> Option<u32>;
     /// Holds the whole map in DRAM from now on, where only a part of it was.

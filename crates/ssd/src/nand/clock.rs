@@ -44,68 +44,46 @@ image_of_choice!(Reads {
     FirstSuspending
 });
 
-#[derive(Clone, Debug, Default)]
-pub(super) struct Die {
-    /// End of everything booked.
-    pub(super) free_at: u64,
-    /// End of the booked reads.
-    pub(super) reads_end: u64,
-    busy_ns: u64,
-    pub(super) next_id: u32,
-    pub(super) booked: Queue,
+image_of! {
+    #[derive(Clone, Debug, Default)]
+    pub(super) struct Die {
+        /// End of everything booked.
+        pub(super) free_at: u64,
+        /// End of the booked reads.
+        pub(super) reads_end: u64,
+        busy_ns: u64,
+        pub(super) next_id: u32,
+        pub(super) booked: Queue,
+    }
 }
 
-image_of!(Die {
-    free_at,
-    reads_end,
-    busy_ns,
-    next_id,
-    booked
-});
-
-/// Dies and channels in time.
-#[derive(Clone, Debug)]
-pub struct Clock {
-    pub(super) now: u64,
-    read_ns: [u64; 8],
-    program_ns: [u64; 8],
-    pub(super) erase_ns: u64,
-    /// ns to move 0..=slots_per_unit slots, each rounded once.
-    transfer_ns: Vec<u64>,
-    reads: Reads,
-    suspend_ns: u64,
-    resume_ns: u64,
-    suspends_max: u8,
-    cache_read: bool,
-    cache_program: bool,
-    /// When each of the turns to program is free; none: all dies may program at once.
-    pub(super) turns: BinaryHeap<Reverse<u64>>,
-    /// Dies that may program at once: by the configuration, and because of heat; 0: all.
-    at_once: [u32; 2],
-    pub(super) dies: Vec<Die>,
-    pub(super) channels: Vec<Bus>,
-    busy_by: [u64; Purpose::COUNT],
-    charges: Charges,
+image_of! {
+    /// Dies and channels in time.
+    #[derive(Clone, Debug)]
+    pub struct Clock {
+        pub(super) now: u64,
+        read_ns: [u64; 8],
+        program_ns: [u64; 8],
+        pub(super) erase_ns: u64,
+        /// ns to move 0..=slots_per_unit slots, each rounded once.
+        transfer_ns: Vec<u64>,
+        reads: Reads,
+        suspend_ns: u64,
+        resume_ns: u64,
+        suspends_max: u8,
+        cache_read: bool,
+        cache_program: bool,
+        /// When each of the turns to program is free; none: all dies may program at once.
+        pub(super) turns: BinaryHeap<Reverse<u64>>,
+        /// Dies that may program at once: by the configuration, and because of heat; 0: all.
+        at_once: [u32; 2],
+        pub(super) dies: Vec<Die>,
+        pub(super) channels: Vec<Bus>,
+        busy_by: [u64; Purpose::COUNT],
+    } afresh {
+        charges: Charges,
+    }
 }
-
-image_of!(Clock {
-    now,
-    read_ns,
-    program_ns,
-    erase_ns,
-    transfer_ns,
-    reads,
-    suspend_ns,
-    resume_ns,
-    suspends_max,
-    cache_read,
-    cache_program,
-    turns,
-    at_once,
-    dies,
-    channels,
-    busy_by
-} afresh { charges });
 
 impl Die {
     /// Delays the operations from `index` on so that none begins before `at`.
@@ -133,7 +111,7 @@ fn scaled(ns: u64, factor: u32) -> u64 {
 }
 
 impl Clock {
-    /// A program that takes no time and of which nobody hears again.
+    /// A program that takes no time and whose ticket is never used.
     #[cold]
     fn free_program(&self, from: u64, die: u32) -> Ticket {
         let next = self.dies[die as usize].next_id;
@@ -425,13 +403,13 @@ impl Gear for Clock {
     }
 
     fn erase_all(&mut self, from: u64, blocks_per_die: u64) -> u64 {
-        let each = self.erase_ns * blocks_per_die;
+        let die_ns = self.erase_ns * blocks_per_die;
         let mut last = from;
         for die in &mut self.dies {
             die.booked.clear();
-            die.free_at = die.free_at.max(from) + each;
-            die.busy_ns += each;
-            self.busy_by[Purpose::Host as usize] += each;
+            die.free_at = die.free_at.max(from) + die_ns;
+            die.busy_ns += die_ns;
+            self.busy_by[Purpose::Host as usize] += die_ns;
             last = last.max(die.free_at);
         }
         last

@@ -84,9 +84,11 @@ pub trait Gear: Clone + Debug + Image {
     }
 }
 
-/// The gear without time: for write amplification and wear, as fast as memory allows.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Counting;
+image_of! {
+    /// The gear without time: for write amplification and wear, as fast as memory allows.
+    #[derive(Clone, Copy, Debug, Default)]
+    pub struct Counting;
+}
 
 impl Gear for Counting {
     const TIMED: bool = false;
@@ -145,5 +147,3 @@ impl Gear for Counting {
         (Vec::new(), Vec::new())
     }
 }
-
-image_of!(Counting {});

@@ -27,9 +27,9 @@ impl<G: Gear> super::Nand<G> {
             }
             None => vec![1; self.erase_count.len()],
         };
-        let all: u64 = played.iter().map(|&n| u64::from(n)).sum();
+        let total: u64 = played.iter().map(|&n| u64::from(n)).sum();
         for (count, &played) in self.erase_count.iter_mut().zip(&played) {
-            let share = u128::from(rows) * u128::from(played) / u128::from(all.max(1));
+            let share = u128::from(rows) * u128::from(played) / u128::from(total.max(1));
             *count += share as u32;
         }
     }

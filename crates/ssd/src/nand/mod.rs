@@ -46,33 +46,25 @@ const FRESH: (u32, u32) = (UNITY as u32, UNITY as u32);
 /// `next_row` of a block that holds stale data and must be erased before use.
 const STALE: u16 = u16::MAX;
 
-/// The array.
-#[derive(Clone, Debug)]
-pub struct Nand<G> {
-    /// Shape and addresses.
-    pub geometry: Geometry,
-    /// Work done so far.
-    pub work: NandWork,
-    /// Erases, per superblock.
-    pub erase_count: Vec<u32>,
-    gear: G,
-    /// Next row to program, per superblock and die.
-    next_row: Vec<u16>,
-    /// Wear of the blocks, on media that wears.
-    wear: Option<Reliability>,
-    /// Superblocks whose data reads found faded, to be rewritten.
-    faded: Vec<u32>,
+image_of! {
+    /// The array.
+    #[derive(Clone, Debug)]
+    pub struct Nand<G: Gear> {
+        /// Shape and addresses.
+        pub geometry: Geometry,
+        /// Work done so far.
+        pub work: NandWork,
+        /// Erases, per superblock.
+        pub erase_count: Vec<u32>,
+        gear: G,
+        /// Next row to program, per superblock and die.
+        next_row: Vec<u16>,
+        /// Wear of the blocks, on media that wears.
+        wear: Option<Reliability>,
+        /// Superblocks whose data reads found faded, to be rewritten.
+        faded: Vec<u32>,
+    }
 }
-
-image_of!(Nand<G: Gear> {
-    geometry,
-    work,
-    erase_count,
-    gear,
-    next_row,
-    wear,
-    faded
-});
 
 impl<G: Gear> Nand<G> {
     /// A factory-fresh, erased array.

@@ -53,25 +53,20 @@ image_of_choice!(Purpose {
 /// Index of SLC-mode pages in tables by kind of page.
 pub const SLC_KIND: usize = 7;
 
-/// Work done on the array, by kind of page (see [`SLC_KIND`]); for energy and reports.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct NandWork {
-    /// Unit reads (all planes of a die).
-    pub reads: [u64; 8],
-    /// Unit programs.
-    pub programs: [u64; 8],
-    /// Block erases (all planes of a die).
-    pub erases: u64,
-    /// Slots moved over channels.
-    pub slots_moved: u64,
+image_of! {
+    /// Work done on the array, by kind of page (see [`SLC_KIND`]); for energy and reports.
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    pub struct NandWork {
+        /// Unit reads (all planes of a die).
+        pub reads: [u64; 8],
+        /// Unit programs.
+        pub programs: [u64; 8],
+        /// Block erases (all planes of a die).
+        pub erases: u64,
+        /// Slots moved over channels.
+        pub slots_moved: u64,
+    }
 }
-
-image_of!(NandWork {
-    reads,
-    programs,
-    erases,
-    slots_moved
-});
 
 /// Place of a programmed unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -137,18 +132,18 @@ pub struct Read {
     pub retry_ns: u64,
 }
 
-/// Handle of a program in progress.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Ticket {
-    /// Currently known end; a read that overtakes it delays it.
-    pub end: u64,
-    /// Its die.
-    pub die: u32,
-    /// Its number on that die.
-    pub id: u32,
+image_of! {
+    /// Handle of a program in progress.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+    pub struct Ticket {
+        /// Currently known end; a read that overtakes it delays it.
+        pub end: u64,
+        /// Its die.
+        pub die: u32,
+        /// Its number on that die.
+        pub id: u32,
+    }
 }
-
-image_of!(Ticket { end, die, id });
 
 /// Outcome of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

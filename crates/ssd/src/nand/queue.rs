@@ -7,32 +7,23 @@ use crate::image::{Image, ImageError, Reader, Writer, image_of};
 use std::collections::VecDeque;
 use std::ops::Index;
 
-/// A booked program or erase.
-#[derive(Clone, Debug)]
-pub(super) struct Booked {
-    pub start: u64,
-    pub end: u64,
-    pub superblock: u32,
-    /// Row programmed; `u16::MAX`: an erase alone.
-    pub row: u16,
-    /// Others depend on its end: nothing overtakes it.
-    pub firm: bool,
-    /// It begins with an erase of its block.
-    pub erases: bool,
-    pub suspends: u8,
-    pub id: u32,
+image_of! {
+    /// A booked program or erase.
+    #[derive(Clone, Debug)]
+    pub(super) struct Booked {
+        pub start: u64,
+        pub end: u64,
+        pub superblock: u32,
+        /// Row programmed; `u16::MAX`: an erase alone.
+        pub row: u16,
+        /// Others depend on its end: nothing overtakes it.
+        pub firm: bool,
+        /// It begins with an erase of its block.
+        pub erases: bool,
+        pub suspends: u8,
+        pub id: u32,
+    }
 }
-
-image_of!(Booked {
-    start,
-    end,
-    superblock,
-    row,
-    firm,
-    erases,
-    suspends,
-    id
-});
 
 /// Classes of pages in a short queue.
 const CLASSES: usize = 32;
@@ -184,8 +175,7 @@ impl Queue {
 
     /// Delays the operations from `index` on so that none begins before `at`; returns the end of
     /// the last one if it is delayed.
-    pub fn move_back(&mut self, index: usize, at: u64) -> Option<u64> {
-        let mut at = at;
+    pub fn move_back(&mut self, index: usize, mut at: u64) -> Option<u64> {
         for operation in self.operations.range_mut(index..) {
             if operation.start >= at {
                 return None;
@@ -208,8 +198,8 @@ impl Queue {
     #[inline(never)]
     fn search(&self, class: Class, superblock: u32, row: u32, now: u64) -> bool {
         let pends = |operation: &Booked| {
-            let here = operation.superblock == superblock && u32::from(operation.row) == row;
-            here && operation.end > now
+            let is_page = operation.superblock == superblock && u32::from(operation.row) == row;
+            is_page && operation.end > now
         };
         let last = self.find(class.last).map(|index| &self.operations[index]);
         last.is_some_and(pends) || class.count > 1 && self.operations.iter().any(pends)

@@ -39,8 +39,7 @@ impl Recorder {
     }
 
     /// Earliest erase of a superblock; the operations that it waits for become firm.
-    fn may_erase(&mut self, from: u64, superblock: u32) -> u64 {
-        let mut from = from;
+    fn may_erase(&mut self, mut from: u64, superblock: u32) -> u64 {
         for ticket in self.media.waits(superblock) {
             from = from.max(self.clock.make_firm(ticket));
         }
@@ -164,9 +163,9 @@ impl Gear for Recorder {
     }
 
     fn worn_at_cut(&mut self) -> Option<Reliability> {
-        let now = self.now;
+        let cut_at = self.now;
         let mut given_up = std::mem::take(&mut self.given_up).into_iter();
-        given_up.find(|(end, _)| *end > now).map(|found| found.1)
+        given_up.find(|(end, _)| *end > cut_at).map(|found| found.1)
     }
 
     fn worn_before(&self) -> Option<&Reliability> {

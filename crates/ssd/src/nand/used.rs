@@ -4,19 +4,15 @@
 use super::{Gear, Nand, NandWork, Reliability};
 use crate::image::image_of;
 
-/// Wear and work counts of an array, without its data; see [`Nand::used`].
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct UsedArray {
-    work: NandWork,
-    erase_count: Vec<u32>,
-    wear: Option<Reliability>,
+image_of! {
+    /// Wear and work counts of an array, without its data; see [`Nand::used`].
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    pub struct UsedArray {
+        work: NandWork,
+        erase_count: Vec<u32>,
+        wear: Option<Reliability>,
+    }
 }
-
-image_of!(UsedArray {
-    work,
-    erase_count,
-    wear
-});
 
 impl UsedArray {
     /// Wear of its blocks, on media that wears.

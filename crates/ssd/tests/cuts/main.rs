@@ -41,22 +41,19 @@ fn cuts_wanted() -> u64 {
     })
 }
 
-/// Block-mapped drives, with and without logs, with a free map and with a map that costs programs.
+/// Block-mapped drives, with a free map and with a map that costs programs.
 fn block_mapped() -> Vec<DriveConfig> {
     let mut list = Vec::new();
-    for (kind, logs) in [(MappingKind::Block, 0), (MappingKind::Hybrid, 3)] {
-        for journal in [false, true] {
-            let mut config = kinds::bare();
-            config.name = format!("{kind:?}, journal {journal}");
-            config.ftl.mapping.kind = kind;
-            config.ftl.mapping.log_superblocks = logs;
-            if journal {
-                config.ftl.journal.entry_bytes = 64;
-                config.ftl.journal.commit_map_programs = 1;
-            }
-            config.validate().expect("possible");
-            list.push(config);
+    for journal in [false, true] {
+        let mut config = kinds::bare();
+        config.name = format!("Block, journal {journal}");
+        config.ftl.mapping.kind = MappingKind::Block;
+        if journal {
+            config.ftl.journal.entry_bytes = 64;
+            config.ftl.journal.commit_map_programs = 1;
         }
+        config.validate().expect("possible");
+        list.push(config);
     }
     list
 }

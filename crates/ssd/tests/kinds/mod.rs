@@ -157,22 +157,8 @@ const JOURNAL: [Change; 13] = [
     }),
 ];
 
-/// Changes of each kind of map of extents, and of maps apart from data, to [`journal`]. They come
-/// last in [`all`].
-const EXTENTS: [Change; 7] = [
-    ("map of extents", |c| extents(c, 204)),
-    ("map of extents, idle reclaim, checkpoints", |c| {
-        extents(c, 210);
-        c.ftl.reclaim.idle_free_superblocks = 6;
-        c.ftl.journal.checkpoint_pages = 4;
-    }),
-    ("map of extents, streams, whole victims, two planes", |c| {
-        c.shape.planes_per_die = 2;
-        streams(c, 2, Separation::Lifespan);
-        c.user_bytes = 400 * SLOT;
-        c.ftl.reclaim.pace = Pace::Whole;
-        extents(c, 200);
-    }),
+/// Changes of each kind of map apart from data to [`journal`]. They come last in [`all`].
+const APART: [Change; 4] = [
     ("tree map apart", |c| apart(c, MappingKind::Tree, 3)),
     ("tree map apart, gathered leaves, checkpoints", |c| {
         apart(c, MappingKind::Tree, 0);
@@ -187,11 +173,6 @@ const EXTENTS: [Change; 7] = [
         wear(c);
     }),
 ];
-
-/// A map of extents, with DRAM for this many.
-fn extents(c: &mut DriveConfig, count: u64) {
-    mapping(c, MappingKind::Extents, 64 * count);
-}
 
 fn streams(c: &mut DriveConfig, count: u32, separation: Separation) {
     c.ftl.reclaim.streams = count;
@@ -208,7 +189,6 @@ fn slc(c: &mut DriveConfig, superblocks: u32, dynamic_above_free: u32, full: Slc
     };
 }
 
-/// A map on media, of leaves of 64 slots.
 /// Pages of the map in superblocks of their own.
 fn apart(c: &mut DriveConfig, kind: MappingKind, leaf_programs: u32) {
     mapping(c, kind, 512);
@@ -218,6 +198,7 @@ fn apart(c: &mut DriveConfig, kind: MappingKind, leaf_programs: u32) {
     c.user_bytes = 140 * SLOT;
 }
 
+/// A map on media, of leaves of 64 slots.
 fn mapping(c: &mut DriveConfig, kind: MappingKind, dram_bytes: u64) {
     c.ftl.mapping = MappingConfig {
         kind,
@@ -286,7 +267,7 @@ pub fn all() -> Vec<DriveConfig> {
         config.ftl.reclaim.victim = VictimChoice::parse(entry.info.name).expect("in the registry");
         list.push(config);
     }
-    for (name, change) in &EXTENTS {
+    for (name, change) in &APART {
         let mut config = journal();
         config.name = (*name).into();
         change(&mut config);
@@ -320,7 +301,7 @@ pub fn all() -> Vec<DriveConfig> {
 }
 
 /// Changes of each kind to [`little`].
-const SMALL: [Change; 15] = [
+const SMALL: [Change; 14] = [
     ("small", |_| {}),
     ("small, journal", |c| c.ftl.recovery = RecoverBy::Journal),
     ("small, journal of few entries", few_entries),
@@ -368,11 +349,6 @@ const SMALL: [Change; 15] = [
     }),
     ("small, block map", |c| {
         c.ftl.mapping.kind = MappingKind::Block;
-        c.ftl.journal.commit_closes_word_lines = false;
-    }),
-    ("small, hybrid map", |c| {
-        c.ftl.mapping.kind = MappingKind::Hybrid;
-        c.ftl.mapping.log_superblocks = 2;
         c.ftl.journal.commit_closes_word_lines = false;
     }),
     ("small, joined flushes", |c| c.buffer.joined_flushes = true),

@@ -16,7 +16,7 @@ const MAPPINGS: [MappingKind; 4] = [
     MappingKind::Cached,
     MappingKind::Tree,
     MappingKind::Block,
-    MappingKind::Hybrid,
+    MappingKind::Block,
 ];
 /// More slots of media make a run too long.
 const MEDIA_SLOTS_MAX: u64 = 6_000;
@@ -118,7 +118,6 @@ fn ftl(rng: &mut Rng, media_bytes: u64) -> FtlConfig {
             leaf_programs: one(rng, &[0, 0, 1, 3]),
             serial_misses: rng.percent(30),
             apart: false,
-            log_superblocks: 0,
         },
         reclaim: reclaim(rng, media_bytes),
         slc: SlcConfig {
@@ -230,12 +229,9 @@ fn draw(rng: &mut Rng) -> DriveConfig {
     }
 }
 
-fn leave_out_what_a_block_map_has_not(ftl: &mut FtlConfig, rng: &mut Rng) {
+fn leave_out_what_a_block_map_has_not(ftl: &mut FtlConfig) {
     let usual = FtlConfig::default();
     let low = ftl.reclaim.free_superblocks_low;
-    if ftl.mapping.kind == MappingKind::Hybrid {
-        ftl.mapping.log_superblocks = upto(rng, 1, 4);
-    }
     ftl.reclaim = ReclaimConfig {
         free_superblocks_low: low,
         ..usual.reclaim
@@ -265,12 +261,11 @@ pub fn drive(seed: u64) -> DriveConfig {
     loop {
         let mut config = draw(&mut rng);
         if config.ftl.mapping.kind.is_block_mapped() {
-            leave_out_what_a_block_map_has_not(&mut config.ftl, &mut rng);
+            leave_out_what_a_block_map_has_not(&mut config.ftl);
         }
         let slots = config.geometry().raw_bytes() / u64::from(config.shape.slot_bytes);
         config.wear = wear(seed);
         if slots <= MEDIA_SLOTS_MAX && config.validate().is_ok() {
-            let mut config = with_extents(&config, seed).unwrap_or(config);
             with_heat(&mut config, seed);
             with_handles(&mut config, seed);
             return with_map_apart(&config, seed).unwrap_or(config);
@@ -278,14 +273,14 @@ pub fn drive(seed: u64) -> DriveConfig {
     }
 }
 
-/// Seeds below this draw the drives that they drew before there were maps of extents: `cuts`
-/// replays some of them.
-const FIRST_WITH_EXTENTS: u64 = 40;
+/// Seeds below this draw drives without the features that were added later: `cuts` replays some of
+/// them.
+const FIRST_WITH_ALL: u64 = 40;
 
 /// Makes one drive of four hot and drowsy.
 fn with_heat(config: &mut DriveConfig, seed: u64) {
     let mut rng = Rng::named(seed, "swarm drive, heat");
-    if seed >= FIRST_WITH_EXTENTS && rng.percent(25) {
+    if seed >= FIRST_WITH_ALL && rng.percent(25) {
         super::hot(config);
     }
 }
@@ -294,7 +289,7 @@ fn with_heat(config: &mut DriveConfig, seed: u64) {
 fn with_handles(config: &mut DriveConfig, seed: u64) {
     let mut rng = Rng::named(seed, "swarm drive, handles");
     let separation = &mut config.ftl.reclaim.separation;
-    let streams = seed >= FIRST_WITH_EXTENTS && *separation == Separation::Hint;
+    let streams = seed >= FIRST_WITH_ALL && *separation == Separation::Hint;
     if streams && rng.percent(50) {
         *separation = Separation::InitiallyIsolated;
     }
@@ -305,7 +300,7 @@ fn with_handles(config: &mut DriveConfig, seed: u64) {
 fn with_map_apart(config: &DriveConfig, seed: u64) -> Option<DriveConfig> {
     let mut rng = Rng::named(seed, "swarm drive, map apart");
     let leaves = config.ftl.mapping.kind.has_leaves();
-    if seed < FIRST_WITH_EXTENTS || !leaves || !rng.percent(50) {
+    if seed < FIRST_WITH_ALL || !leaves || !rng.percent(50) {
         return None;
     }
     let mut config = config.clone();
@@ -313,26 +308,4 @@ fn with_map_apart(config: &DriveConfig, seed: u64) -> Option<DriveConfig> {
     let low = &mut config.ftl.reclaim.free_superblocks_low;
     *low += 1;
     config.validate().is_ok().then_some(config)
-}
-
-/// The same drive with a map of extents and hardly more DRAM than it must have, for one seed in
-/// six, where that is possible.
-fn with_extents(config: &DriveConfig, seed: u64) -> Option<DriveConfig> {
-    let mut rng = Rng::named(seed, "swarm drive, extents");
-    let block_mapped = config.ftl.mapping.kind.is_block_mapped();
-    if seed < FIRST_WITH_EXTENTS || block_mapped || !rng.percent(17) {
-        return None;
-    }
-    let mut config = config.clone();
-    config.ftl.mapping.kind = MappingKind::Extents;
-    config.ftl.compression_pack = 1;
-    config.ftl.parity = false;
-    let entry = u64::from(config.ftl.mapping.entry_bytes);
-    let possible = (1..20_000)
-        .step_by(1 + rng.below(40) as usize)
-        .find(|extents| {
-            config.ftl.mapping.dram_bytes = extents * entry;
-            config.validate().is_ok()
-        });
-    possible.map(|_| config)
 }

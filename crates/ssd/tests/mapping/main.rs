@@ -1,9 +1,7 @@
-//! Rules of the block-mapped drives: in place, and with log superblocks.
+//! Rules of the block-mapped drives.
 //!
 //! `model` compares random commands with a plain set. This file compares the cost of writes with
-//! arithmetic by hand and with an independent model of the log, which consists of segments in
-//! first-in, first-out order; and reclaim beside a tree that lies apart with reclaim beside a
-//! table.
+//! arithmetic by hand; and reclaim beside a tree that lies apart with reclaim beside a table.
 
 mod model;
 
@@ -11,18 +9,17 @@ use ssdlab_ssd::config::{MappingConfig, MappingKind, Pace};
 use ssdlab_ssd::counters::DriveCounters;
 use ssdlab_ssd::rng::Rng;
 use ssdlab_ssd::{Command, CountingDrive, Drive, DriveConfig, Nanos};
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// A page, a unit and a slot are the same: the smallest update that a drive can be given.
 const PAGE: u64 = 16_384;
 
 /// One die and plane, blocks of `pages` pages, a drive of `segments` of them.
-fn plain(kind: MappingKind, pages: u32, segments: u32, logs: u32) -> DriveConfig {
+fn plain(kind: MappingKind, pages: u32, segments: u32) -> DriveConfig {
     let mut c = DriveConfig::tiny();
     c.shape.channel_count = 1;
     c.shape.planes_per_die = 1;
     c.shape.bits_per_cell = 1;
-    c.shape.blocks_per_plane = segments + logs + 3;
+    c.shape.blocks_per_plane = segments + 3;
     c.shape.pages_per_block = pages;
     c.shape.page_bytes = PAGE as u32;
     c.shape.slot_bytes = PAGE as u32;
@@ -30,7 +27,6 @@ fn plain(kind: MappingKind, pages: u32, segments: u32, logs: u32) -> DriveConfig
     c.nand.timing.program.truncate(1);
     c.user_bytes = u64::from(segments * pages) * PAGE;
     c.ftl.mapping.kind = kind;
-    c.ftl.mapping.log_superblocks = logs;
     c.ftl.slc.superblocks = 0;
     c.ftl.journal = Default::default();
     c.buffer.bytes = 2 * PAGE;
@@ -67,7 +63,7 @@ fn programmed(drive: &CountingDrive, before: &DriveCounters) -> u64 {
 /// 256 pages of 16 KiB that is 4 MiB for 16 KiB.
 #[test]
 fn in_place_an_update_of_a_page_costs_its_block_256_times() {
-    let mut drive = CountingDrive::new(plain(MappingKind::Block, 256, 16, 0)).expect("valid");
+    let mut drive = CountingDrive::new(plain(MappingKind::Block, 256, 16)).expect("valid");
     assert_eq!(
         cost(&mut drive, |d| fill(d, 0..16 * 256)),
         1.0,
@@ -91,7 +87,7 @@ fn in_place_an_update_of_a_page_costs_its_block_256_times() {
 
 #[test]
 fn in_place_overwriting_in_order_costs_nothing_more() {
-    let mut drive = CountingDrive::new(plain(MappingKind::Block, 64, 10, 0)).expect("valid");
+    let mut drive = CountingDrive::new(plain(MappingKind::Block, 64, 10)).expect("valid");
     for pass in 0..3 {
         let waf = cost(&mut drive, |d| fill(d, 0..640));
         assert_eq!(waf, 1.0, "pass {pass}");
@@ -102,7 +98,7 @@ fn in_place_overwriting_in_order_costs_nothing_more() {
 /// Beyond the written rows, rows are padded; before them, the segment is rewritten.
 #[test]
 fn in_place_a_gap_is_padded_and_filling_it_rewrites() {
-    let mut drive = CountingDrive::new(plain(MappingKind::Block, 64, 10, 0)).expect("valid");
+    let mut drive = CountingDrive::new(plain(MappingKind::Block, 64, 10)).expect("valid");
     let one = |drive: &mut CountingDrive, page| {
         let before = drive.counters().clone();
         write(drive, page);
@@ -126,7 +122,7 @@ fn in_place_a_gap_is_padded_and_filling_it_rewrites() {
 
 #[test]
 fn in_place_trim_of_a_segment_frees_it_and_of_a_part_saves_copies() {
-    let mut drive = CountingDrive::new(plain(MappingKind::Block, 64, 10, 0)).expect("valid");
+    let mut drive = CountingDrive::new(plain(MappingKind::Block, 64, 10)).expect("valid");
     fill(&mut drive, 0..640);
     assert_eq!(drive.free_superblocks(), 3);
     drive.apply(&Command::trim(64 * PAGE, (64 * PAGE) as u32));
@@ -143,156 +139,10 @@ fn in_place_trim_of_a_segment_frees_it_and_of_a_part_saves_copies() {
     assert_eq!(drive.counters().slots_padding, 0);
 }
 
-#[test]
-fn hybrid_in_order_costs_nothing_more_by_switch_merges() {
-    let mut drive = CountingDrive::new(plain(MappingKind::Hybrid, 64, 10, 2)).expect("valid");
-    for pass in 0..3 {
-        let waf = cost(&mut drive, |d| fill(d, 0..640));
-        assert_eq!(waf, 1.0, "pass {pass}");
-    }
-    assert_eq!(drive.counters().slots_relocated, 0);
-    assert_eq!(drive.counters().superblocks_reclaimed, 20);
-}
-
-/// Partial merge: the rest of a segment whose beginning was overwritten in order is copied when
-/// another segment begins.
-#[test]
-fn hybrid_half_a_segment_in_order_costs_the_other_half() {
-    let mut drive = CountingDrive::new(plain(MappingKind::Hybrid, 64, 10, 2)).expect("valid");
-    fill(&mut drive, 0..640);
-    let before = drive.counters().clone();
-    fill(&mut drive, 0..32);
-    assert_eq!(programmed(&drive, &before), 32);
-    fill(&mut drive, 64..128);
-    drive.check().expect("consistent");
-    assert_eq!(programmed(&drive, &before), 32 + 32 + 64);
-}
-
-/// The log as a plain queue: first in, first merged, all of a segment at once.
-struct PlainLog {
-    pages: u64,
-    logs: usize,
-    queue: VecDeque<Vec<u64>>,
-    /// Place of each page's newest copy in the log.
-    newest: BTreeMap<u64, (u64, usize)>,
-    sequence: u64,
-    programmed: u64,
-}
-
-impl PlainLog {
-    fn write(&mut self, page: u64) {
-        if self
-            .queue
-            .back()
-            .is_none_or(|log| log.len() as u64 == self.pages)
-        {
-            let taken = self.queue.len() == self.logs && self.merge_oldest(page / self.pages);
-            self.queue.push_back(Vec::new());
-            self.sequence += 1;
-            if taken {
-                return;
-            }
-        }
-        let log = self.queue.back_mut().expect("a log");
-        log.push(page);
-        self.newest.insert(page, (self.sequence, log.len()));
-        self.programmed += 1;
-    }
-
-    /// Whether `segment`, whose page waits to be written, was among those merged: the page is
-    /// merged with it.
-    fn merge_oldest(&mut self, segment: u64) -> bool {
-        self.queue.pop_front();
-        let number = self.sequence + 1 - self.logs as u64;
-        let in_it = self.newest.iter().filter(|(_, (log, _))| *log == number);
-        let segments: BTreeSet<u64> = in_it.map(|(page, _)| page / self.pages).collect();
-        self.newest
-            .retain(|page, _| !segments.contains(&(page / self.pages)));
-        self.programmed += segments.len() as u64 * self.pages;
-        segments.contains(&segment)
-    }
-}
-
-/// A page of the drive that does not begin a segment: such a page would not go to the log.
-fn random_page(rng: &mut Rng, segments: u64, pages: u64) -> u64 {
-    rng.below(segments) * pages + 1 + rng.below(pages - 1)
-}
-
-#[test]
-fn hybrid_random_writes_cost_what_a_plain_queue_of_logs_says() {
-    for (pages, segments, logs) in [(64, 10, 1), (64, 10, 3), (16, 200, 8), (128, 30, 2)] {
-        let config = plain(MappingKind::Hybrid, pages, segments, logs);
-        let mut drive = CountingDrive::new(config).expect("valid");
-        let (pages, segments) = (u64::from(pages), u64::from(segments));
-        fill(&mut drive, 0..pages * segments);
-        let mut reference = PlainLog {
-            pages,
-            logs: logs as usize,
-            queue: VecDeque::new(),
-            newest: BTreeMap::new(),
-            sequence: 0,
-            programmed: 0,
-        };
-        let before = drive.counters().clone();
-        let mut rng = Rng::new(pages);
-        for _ in 0..20_000 {
-            let page = random_page(&mut rng, segments, pages);
-            write(&mut drive, page);
-            drive.apply(&Command::flush());
-            reference.write(page);
-        }
-        drive.check().expect("consistent");
-        let case = (pages, segments, logs);
-        assert_eq!(
-            programmed(&drive, &before),
-            reference.programmed,
-            "{case:?}"
-        );
-    }
-}
-
-/// With one log of n slots over m segments, a merge finds x = m (1 - (1 - 1/m)^n) of them (balls in
-/// urns) and writes all their p pages. The page that waits for room is merged too if its segment is
-/// among them, x/m of the time. So n + x/m host pages cost n + x p: WA is their ratio.
-#[test]
-fn hybrid_with_one_log_costs_what_balls_in_urns_say() {
-    let (pages, segments) = (64, 64);
-    let config = plain(MappingKind::Hybrid, pages, segments, 1);
-    let mut drive = CountingDrive::new(config).expect("valid");
-    fill(&mut drive, 0..u64::from(pages * segments));
-    let mut rng = Rng::new(1);
-    let waf = cost(&mut drive, |d| {
-        for _ in 0..100_000 {
-            write(d, random_page(&mut rng, segments.into(), pages.into()));
-        }
-    });
-    let (m, n) = (f64::from(segments), f64::from(pages));
-    let x = m * (1.0 - (1.0 - 1.0 / m).powi(pages as i32));
-    let expected = (n + x * n) / (n + x / m);
-    assert!((waf / expected - 1.0).abs() < 0.003, "{waf} for {expected}");
-}
-
-/// Article "spare" of the references: a drive of this kind is as fast full as empty.
-#[test]
-fn hybrid_costs_the_same_whether_the_rest_of_the_drive_is_free_or_full() {
-    let programs = |full: bool| {
-        let config = plain(MappingKind::Hybrid, 64, 40, 4);
-        let mut drive = CountingDrive::new(config).expect("valid");
-        fill(&mut drive, 0..if full { 40 * 64 } else { 10 * 64 });
-        let before = drive.counters().clone();
-        let mut rng = Rng::new(3);
-        for _ in 0..20_000 {
-            write(&mut drive, random_page(&mut rng, 10, 64));
-        }
-        programmed(&drive, &before)
-    };
-    assert_eq!(programs(true), programs(false));
-}
-
 /// A rewrite takes its time: copies are read and programmed on the same die.
 #[test]
 fn in_place_a_random_overwrite_takes_as_long_as_its_segment() {
-    let config = plain(MappingKind::Block, 64, 10, 0);
+    let config = plain(MappingKind::Block, 64, 10);
     let timing = config.nand.timing.clone();
     let mut drive = Drive::new(config).expect("valid");
     let now = |drive: &Drive| drive.now();
@@ -319,7 +169,7 @@ type Change = fn(&mut DriveConfig);
 
 #[test]
 fn what_a_block_map_does_not_know_is_refused() {
-    let refused: [(&str, Change); 9] = [
+    let refused: [(&str, Change); 8] = [
         ("slc_superblocks", |c| c.ftl.slc.superblocks = 2),
         ("compression_pack", |c| c.ftl.compression_pack = 4),
         ("parity", |c| c.ftl.parity = true),
@@ -327,11 +177,10 @@ fn what_a_block_map_does_not_know_is_refused() {
         ("shared_frontier", |c| c.ftl.reclaim.shared_frontier = true),
         ("map_dram", |c| c.ftl.mapping.dram_bytes = 1 << 20),
         ("pace", |c| c.ftl.reclaim.pace = Pace::Whole),
-        ("log_superblocks", |c| c.ftl.mapping.log_superblocks = 1),
         ("user capacity", |c| c.user_bytes += PAGE),
     ];
     for (what, set) in refused {
-        let mut config = plain(MappingKind::Block, 64, 10, 0);
+        let mut config = plain(MappingKind::Block, 64, 10);
         config.shape.channel_count = 2;
         config.shape.pages_per_block = 32;
         config.buffer.bytes = 64 * PAGE;
@@ -342,26 +191,19 @@ fn what_a_block_map_does_not_know_is_refused() {
         let error = config.validate().expect_err(what);
         assert_eq!(error.what, what, "{error}");
     }
-    let no_log = plain(MappingKind::Hybrid, 64, 10, 0);
-    assert_eq!(
-        no_log.validate().expect_err("no log").what,
-        "log_superblocks"
-    );
 }
 
 #[test]
-fn the_spare_area_of_a_block_map_is_its_logs() {
-    let block = plain(MappingKind::Block, 64, 10, 0);
+fn a_block_map_has_no_spare_area() {
+    let mut block = plain(MappingKind::Block, 64, 10);
+    block.shape.blocks_per_plane += 20;
     assert_eq!(block.effective_op(), 0.0);
-    let mut hybrid = plain(MappingKind::Hybrid, 64, 10, 2);
-    hybrid.shape.blocks_per_plane += 20;
-    assert!((hybrid.effective_op() - 0.2).abs() < 1e-12);
 }
 
 /// Slots that reclaim moves for each that the host writes, under writes at random to a drive of
 /// which a fifth is spare.
 fn moved(mapping: MappingConfig) -> f64 {
-    let mut config = plain(MappingKind::Flat, 32, 1, 0);
+    let mut config = plain(MappingKind::Flat, 32, 1);
     config.shape.dies_per_channel = 4;
     config.shape.blocks_per_plane = 256;
     config.user_bytes = 26_000 * PAGE;

@@ -3,7 +3,7 @@
 use super::background::{FOLD, SLC_UNIT, cached};
 use super::*;
 use ssdlab_ssd::config::{Pace, SlcFull};
-use ssdlab_ssd::ftl::Found;
+use ssdlab_ssd::ftl::SlotPlace;
 
 /// Writes of a slot each, all at once; when command `tag` is acknowledged, counted from the
 /// beginning of the first program. The buffer holds eight: it is when program `tag - 8` ends.
@@ -68,7 +68,7 @@ fn parity_is_one_die_of_each_row_in_turn() {
     assert_eq!(drive.counters().slots_host, 36);
     let mut taken = Vec::new();
     for slot in 0..36 {
-        let Found::Media(ppn) = drive.find(slot) else {
+        let SlotPlace::Media(ppn) = drive.find(slot) else {
             panic!("slot {slot} is not on media");
         };
         let place = geometry.place(ppn);

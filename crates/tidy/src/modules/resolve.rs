@@ -40,12 +40,12 @@ impl Tree {
             }
             let mut imports = scope.imports.iter();
             if let Some(import) = imports.find(|i| i.name.as_deref() == Some(name)) {
-                let found = || self.resolve(place, &import.path);
-                return import.is_public.then(found).flatten();
+                let resolve_target = || self.resolve(place, &import.path);
+                return import.is_public.then(resolve_target).flatten();
             }
-            let found = self.globs(place.module, scope, name, ANY, &mut Vec::new());
-            if found.is_some() {
-                return found;
+            let target = self.globs(place.module, scope, name, ANY, &mut Vec::new());
+            if target.is_some() {
+                return target;
             }
         }
         None
@@ -58,9 +58,15 @@ impl Tree {
         space: u8,
         seen: &mut PendingLookups,
     ) -> Option<PathTarget> {
-        let space_of = |at: usize| if at + 1 == path.len() { space } else { TYPES };
+        let space_of = |index: usize| {
+            if index + 1 == path.len() {
+                space
+            } else {
+                TYPES
+            }
+        };
         let (first, mut rest) = path.split_first()?;
-        let mut found = match first.as_str() {
+        let mut target = match first.as_str() {
             "crate" => PathTarget::Module(self.root(place.module)),
             "self" => PathTarget::Module(place.module),
             "super" => PathTarget::Module(self.modules[place.module].parent?),
@@ -68,21 +74,21 @@ impl Tree {
             name => self.first(place, name, space_of(0), seen),
         };
         while let Some((name, after)) = rest.split_first() {
-            let at = path.len() - rest.len();
-            found = match found {
+            let index = path.len() - rest.len();
+            target = match target {
                 PathTarget::Module(module) if name == "super" => {
                     PathTarget::Module(self.modules[module].parent?)
                 }
                 PathTarget::Module(module) if name == "self" => PathTarget::Module(module),
                 PathTarget::Module(module) => {
-                    self.in_module(module, place.module, name, space_of(at), seen)?
+                    self.in_module(module, place.module, name, space_of(index), seen)?
                 }
                 // An associated function or a variant stands where its type does.
                 item_or_outside => return Some(item_or_outside),
             };
             rest = after;
         }
-        Some(found)
+        Some(target)
     }
 
     fn first(
@@ -94,12 +100,12 @@ impl Tree {
     ) -> PathTarget {
         for block in place.blocks.iter().rev() {
             let module = place.module;
-            if let Some(found) = self.visible(module, module, block, name, space, seen) {
-                return found;
+            if let Some(target) = self.visible(module, module, block, name, space, seen) {
+                return target;
             }
         }
-        if let Some(found) = self.in_module(place.module, place.module, name, space, seen) {
-            return found;
+        if let Some(target) = self.in_module(place.module, place.module, name, space, seen) {
+            return target;
         }
         match &self.library {
             Some((library, root)) if library == name => PathTarget::Module(*root),
@@ -122,9 +128,9 @@ impl Tree {
         }
         seen.push(key);
         let scope = &self.modules[module].scope;
-        let found = self.visible(module, viewer, scope, name, space, seen);
+        let target = self.visible(module, viewer, scope, name, space, seen);
         seen.pop();
-        found
+        target
     }
 
     fn visible(
@@ -182,7 +188,7 @@ impl Tree {
             blocks: &[],
         };
         for import in scope.imports.iter().filter(|import| import.name.is_none()) {
-            let found = match self.walk(&place, &import.path, TYPES, seen) {
+            let target = match self.walk(&place, &import.path, TYPES, seen) {
                 Some(PathTarget::Module(from)) => self.in_module(from, module, name, space, seen),
                 Some(PathTarget::Item { module, name: item }) => {
                     let has = self.variants(module, &item).any(|variant| variant == name);
@@ -190,8 +196,8 @@ impl Tree {
                 }
                 _ => None,
             };
-            if found.is_some() {
-                return found;
+            if target.is_some() {
+                return target;
             }
         }
         None
@@ -225,12 +231,12 @@ impl Tree {
 
     /// Whether `module` is `ancestor` or below it.
     pub fn is_inside(&self, module: usize, ancestor: usize) -> bool {
-        let mut at = Some(module);
-        while let Some(module) = at {
+        let mut current = Some(module);
+        while let Some(module) = current {
             if module == ancestor {
                 return true;
             }
-            at = self.modules[module].parent;
+            current = self.modules[module].parent;
         }
         false
     }

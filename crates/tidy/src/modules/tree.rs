@@ -270,17 +270,17 @@ fn items_among(tokens: &[TokenTree]) -> Vec<String> {
 
 /// Every name of a `use`, with its path. `::` in front means another crate: no name of ours.
 pub fn imports(import: &ItemUse) -> Vec<Import> {
-    let mut found = Vec::new();
+    let mut entries = Vec::new();
     if import.leading_colon.is_none() {
         let is_public = !matches!(import.vis, Visibility::Inherited);
-        flatten(&import.tree, &mut Vec::new(), is_public, &mut found);
+        flatten(&import.tree, &mut Vec::new(), is_public, &mut entries);
     }
-    found
+    entries
 }
 
-fn flatten(tree: &UseTree, path: &mut Vec<String>, is_public: bool, found: &mut Vec<Import>) {
+fn flatten(tree: &UseTree, path: &mut Vec<String>, is_public: bool, imports: &mut Vec<Import>) {
     let mut import = |path: Vec<String>, name: Option<String>| {
-        found.push(Import {
+        imports.push(Import {
             path,
             name,
             is_public,
@@ -289,12 +289,12 @@ fn flatten(tree: &UseTree, path: &mut Vec<String>, is_public: bool, found: &mut 
     match tree {
         UseTree::Path(step) => {
             path.push(step.ident.to_string());
-            flatten(&step.tree, path, is_public, found);
+            flatten(&step.tree, path, is_public, imports);
             path.pop();
         }
         UseTree::Group(group) => {
             for tree in &group.items {
-                flatten(tree, path, is_public, found);
+                flatten(tree, path, is_public, imports);
             }
         }
         UseTree::Glob(_) => import(path.clone(), None),

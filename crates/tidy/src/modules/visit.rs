@@ -48,24 +48,24 @@ impl PathVisitor<'_> {
             module: self.module,
             blocks: &self.blocks,
         };
-        let found = match path {
+        let target = match path {
             [] => return,
             [name] if self.bound.contains(name) => return,
             // A name that a `use` imports for this file has its arrow from there.
             [name] => self.tree.resolve_bare(&place, name),
             _ => {
-                let found = self.tree.resolve(&place, path);
-                if found.is_none() {
+                let target = self.tree.resolve(&place, path);
+                if target.is_none() {
                     self.unresolved.push((self.file, path.join("::")));
                 }
-                found
+                target
             }
         };
-        self.arrow(found);
+        self.arrow(target);
     }
 
-    fn arrow(&mut self, found: Option<PathTarget>) {
-        if let Some(PathTarget::Item { module, name }) = found {
+    fn arrow(&mut self, target: Option<PathTarget>) {
+        if let Some(PathTarget::Item { module, name }) = target {
             let to = self.tree.modules[module].file;
             if to != self.file {
                 self.arrows.entry((self.file, to)).or_default().insert(name);
@@ -78,13 +78,13 @@ impl PathVisitor<'_> {
             module: self.module,
             blocks: &self.blocks,
         };
-        let found = self.tree.resolve(&place, path);
-        match &found {
+        let target = self.tree.resolve(&place, path);
+        match &target {
             None => self.unresolved.push((self.file, path.join("::"))),
             // A facade re-exports items from below.
             Some(PathTarget::Item { module, .. })
                 if is_public && self.tree.is_inside(*module, self.module) => {}
-            _ => self.arrow(found),
+            _ => self.arrow(target),
         }
     }
 
@@ -202,10 +202,11 @@ impl<'ast> Visit<'ast> for PathVisitor<'_> {
 
     fn visit_pat_ident(&mut self, bound: &'ast PatIdent) {
         let name = bound.ident.to_string();
-        match name.starts_with(char::is_uppercase) {
+        if name.starts_with(char::is_uppercase) {
             // A constant or a variant to compare with.
-            true => self.path(&[name]),
-            false => drop(self.bound.insert(name)),
+            self.path(&[name]);
+        } else {
+            self.bound.insert(name);
         }
         visit::visit_pat_ident(self, bound);
     }

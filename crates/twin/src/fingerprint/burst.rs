@@ -33,7 +33,7 @@ pub struct Bursts {
     /// Size of the buffer, bytes, by every burst. Empty: it was never full, or did not drain at one
     /// rate.
     pub sizes: Vec<f64>,
-    /// Error of a size by the steps in which media drain it, bytes.
+    /// Error of a size due to the steps of the drain, bytes.
     pub error: f64,
     /// Drain rate, B/s, of the same.
     pub drains: Vec<f64>,
@@ -48,12 +48,12 @@ fn burst<T: Target>(
     span: u64,
     len: u64,
 ) -> Result<BurstAcks, LabError> {
-    let (began, mut given, mut sum) = (host.now(), 0, 0.0);
+    let (began, mut issued, mut sum) = (host.now(), 0, 0.0);
     let mut acks = Vec::new();
     let next = |_| {
-        let at = given;
-        given += u64::from(BLOCK);
-        (at < len).then(|| Command::write(at % span, BLOCK))
+        let offset = issued;
+        issued += u64::from(BLOCK);
+        (offset < len).then(|| Command::write(offset % span, BLOCK))
     };
     host.keep(DEPTH, next, |acked| {
         sum += f64::from(acked.bytes);
@@ -108,53 +108,53 @@ pub fn bursts<T: Target>(
     span: u64,
     most: u64,
 ) -> Result<Bursts, LabError> {
-    let mut found = Bursts::default();
+    let mut bursts = Bursts::default();
     let until = host.written + most;
     let mut len = FIRST;
-    // How much fills it?
+    // Find the size that fills it.
     loop {
         host.rest(Nanos::from_millis(RESTS_MS[1]))?;
         let acks = burst(host, span, len)?;
         let part = |from, to| rate(&acks[acks.len() * from / 8..acks.len() * to / 8]);
-        found.fast = found.fast.max(part(0, 1));
-        let is_full = part(4, 8) < FULL * found.fast;
-        found.shown = acks;
+        bursts.fast = bursts.fast.max(part(0, 1));
+        let is_full = part(4, 8) < FULL * bursts.fast;
+        bursts.shown = acks;
         len *= 2;
         if is_full {
             break;
         }
         if len > LARGEST.min(host.bytes / 8) || host.written + len > until || host.is_stopped() {
-            return Ok(found);
+            return Ok(bursts);
         }
     }
-    for rest in RESTS_MS {
+    for rest_ms in RESTS_MS {
         let (mut sizes, mut drains, mut error) = (Vec::new(), Vec::new(), 0.0_f64);
         for _ in 0..BURSTS {
             if host.written + len > until || host.is_stopped() {
                 return Ok(Bursts::default());
             }
             host.singles(1, Command::flush)?;
-            host.rest(Nanos::from_millis(rest))?;
+            host.rest(Nanos::from_millis(rest_ms))?;
             let acks = burst(host, span, len)?;
             if let Some((size, drain, step)) = fitted(&acks) {
                 sizes.push(size);
                 drains.push(drain);
                 error = error.max(step);
             }
-            found.shown = acks;
+            bursts.shown = acks;
         }
         if sizes.len() < BURSTS {
-            found.sizes.clear();
-            return Ok(found);
+            bursts.sizes.clear();
+            return Ok(bursts);
         }
-        found.sizes.extend(sizes);
-        found.drains.extend(drains);
-        found.error = found.error.max(error);
+        bursts.sizes.extend(sizes);
+        bursts.drains.extend(drains);
+        bursts.error = bursts.error.max(error);
     }
-    Ok(found)
+    Ok(bursts)
 }
 
-/// The middle of values; NaN of none.
+/// The median; NaN for no values.
 pub fn median(values: &[f64]) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);

@@ -55,7 +55,7 @@ pub struct ProbeCost {
 pub struct FingerprintRequest {
     /// The target.
     pub target: TargetName,
-    /// Size of the target and leave to write.
+    /// Size of the target and permission to write.
     pub open: OpenOptions,
     /// Loads `drive:PATH` of a kept drive.
     pub kept: KeptDriveLoader,
@@ -70,7 +70,7 @@ pub struct FingerprintRequest {
 /// Sees a fingerprint as it is taken.
 pub trait FingerprintProgress {
     /// A new file is being filled: bytes written, and their total.
-    fn filling(&mut self, done: u64, total: u64);
+    fn filling(&mut self, written: u64, total: u64);
 
     /// What will be done, and what it costs at most.
     fn announced(&mut self, plan: &[(Probe, ProbeCost)], left_out: &[(Probe, String)]);
@@ -119,8 +119,8 @@ pub struct Fingerprint {
 impl Fingerprint {
     /// The value of a key, where it is known.
     pub fn known(&self, key: &str) -> Option<&FingerprintValue> {
-        let found = self.values.iter().find(|value| value.key == key)?;
-        found.value.is_some().then_some(found)
+        let value = self.values.iter().find(|value| value.key == key)?;
+        value.value.is_some().then_some(value)
     }
 }
 
@@ -141,9 +141,9 @@ pub fn take(
         .map_or(facts.capacity, |size| size.min(facts.capacity));
     let bytes = bytes / u64::from(LARGE) * u64::from(LARGE);
     if bytes < 64 << 20 {
-        let what = format!("a target of {}: 64 MiB or more is allowed", Bytes(bytes));
+        let problem = format!("a target of {}: 64 MiB or more is allowed", Bytes(bytes));
         return Err(LabError::refused(
-            what,
+            problem,
             "give a larger --size, or --capacity of a model",
         ));
     }
@@ -185,7 +185,7 @@ fn open(
         extent: options.size,
         ..Needs::default()
     };
-    let mut filling = |done, total| progress.filling(done, total);
+    let mut filling = |written, total| progress.filling(written, total);
     let (target, kept) = (&request.target, request.kept);
     OpenTarget::open(target, &needs, &options, kept, &mut filling, stop)
 }
@@ -196,7 +196,7 @@ fn first_rate<T: Target>(host: &mut ProbedTarget<'_, T>) -> Result<f64, LabError
     let mut starts = (0..FIRST / len).map(|n| n * len);
     host.keep(
         16,
-        |_| starts.next().map(|at| Command::write(at, LARGE)),
+        |_| starts.next().map(|offset| Command::write(offset, LARGE)),
         |_| {},
     )?;
     let time = host.now().saturating_sub(began).as_secs_f64();
@@ -225,7 +225,7 @@ fn plan(
             bytes: probe.writes(bytes),
             seconds: probe.seconds(bytes, rate),
         };
-        let both = ProbeCost {
+        let total = ProbeCost {
             bytes: sum.bytes + cost.bytes,
             seconds: sum.seconds + cost.seconds,
         };
@@ -235,20 +235,20 @@ fn plan(
                 probe,
                 "needs a drive of its own: a file cannot be emptied".into(),
             ));
-        } else if budget.bytes.is_some_and(|most| both.bytes > most) {
-            let what = format!("writes {}: more than the budget leaves", Bytes(cost.bytes));
-            left_out.push((probe, what));
-        } else if budget.seconds.is_some_and(|most| both.seconds > most) {
-            let what = format!(
+        } else if budget.bytes.is_some_and(|most| total.bytes > most) {
+            let reason = format!("writes {}: more than the budget leaves", Bytes(cost.bytes));
+            left_out.push((probe, reason));
+        } else if budget.seconds.is_some_and(|most| total.seconds > most) {
+            let reason = format!(
                 "takes up to {:.0} s: more than the budget leaves",
                 cost.seconds
             );
-            left_out.push((probe, what));
-        } else if probe.needs_drive() && left_out.iter().any(|(other, _)| other.needs_drive()) {
+            left_out.push((probe, reason));
+        } else if probe.needs_drive() && left_out.iter().any(|(omitted, _)| omitted.needs_drive()) {
             left_out.push((probe, "needs a probe that is left out".into()));
         } else {
             chosen.push((probe, cost));
-            sum = both;
+            sum = total;
         }
     }
     chosen.sort_by_key(|(probe, _)| *probe);
@@ -268,7 +268,7 @@ fn probed<T: Target>(
         host.limit(Nanos((seconds * 1e9) as u64));
     }
     let mut readings = ProbeReadings::default();
-    let mut done = Vec::new();
+    let mut completed = Vec::new();
     for (probe, announced) in planned {
         if host.is_stopped() {
             left_out.push((probe, "stopped, or the time was up".into()));
@@ -276,8 +276,8 @@ fn probed<T: Target>(
         }
         progress.begins(probe);
         let before = (host.written, host.elapsed());
-        let mut found = readings.clone();
-        let carried = carry_out(probe, host, request.seed, &mut found);
+        let mut updated = readings.clone();
+        let carried = carry_out(probe, host, request.seed, &mut updated);
         match carried {
             // A device without TRIM.
             Err(error) if probe == Probe::Fill && host.written == before.0 => {
@@ -293,12 +293,12 @@ fn probed<T: Target>(
             ));
             continue;
         }
-        readings = found;
+        readings = updated;
         let cost = ProbeCost {
             bytes: host.written - before.0,
             seconds: host.elapsed().saturating_sub(before.1).as_secs_f64(),
         };
-        done.push(CompletedProbe {
+        completed.push(CompletedProbe {
             probe,
             announced,
             cost,
@@ -312,7 +312,7 @@ fn probed<T: Target>(
         bytes: host.bytes,
         seed: request.seed,
         budget: request.budget,
-        done,
+        done: completed,
         left_out,
         values: values(&readings),
         readings,

@@ -18,12 +18,12 @@ const BLOCKS: (u32, u32) = (4, 21);
 const SUPERBLOCKS_MIN: u32 = 64;
 
 /// The archetype that the rest comes from.
-fn archetype(found: &Fingerprint) -> &'static str {
-    let protected = found
+fn archetype(fingerprint: &Fingerprint) -> &'static str {
+    let protected = fingerprint
         .known("buffer.protected")
         .and_then(|value| value.value)
         == Some(1.0);
-    match (found.target.interface.as_deref(), protected) {
+    match (fingerprint.target.interface.as_deref(), protected) {
         (Some("sata"), false) => "consumer-sata-1tb",
         (Some("sata"), true) => "consumer-sata-1tb-plp",
         (_, false) => "tlc-client-nvme-1tb",
@@ -74,7 +74,7 @@ impl DriveFileDraft {
     }
 }
 
-fn said(value: &FingerprintValue) -> String {
+fn source_of(value: &FingerprintValue) -> String {
     let interval = value.interval.map_or(String::new(), |[low, high]| {
         format!(" {:.4e} to {:.4e} {};", low, high, value.unit)
     });
@@ -85,9 +85,9 @@ fn said(value: &FingerprintValue) -> String {
 ///
 /// # Errors
 /// When no drive of this size can be built of the archetype's parts.
-pub fn drive_file(found: &Fingerprint) -> Result<String, LabError> {
-    let from = catalogue::open(archetype(found))?;
-    let user = found.bytes;
+pub fn drive_file(fingerprint: &Fingerprint) -> Result<String, LabError> {
+    let from = catalogue::open(archetype(fingerprint))?;
+    let user = fingerprint.bytes;
     let config = if user < from.config.user_bytes {
         scaled(&from.config, user)?.config
     } else {
@@ -96,20 +96,20 @@ pub fn drive_file(found: &Fingerprint) -> Result<String, LabError> {
     let mut draft = DriveFileDraft::assumed(&from)?;
     let text = |text: &str| Toml::String(text.into());
     draft.file.insert("name".into(), text(NAME));
-    let title = format!("fingerprint of {}", found.target.name);
+    let title = format!("fingerprint of {}", fingerprint.target.name);
     draft.file.insert("title".into(), text(&title));
     let source = "as many bytes as the fingerprint used".to_string();
     draft.set("capacity.user", format!("{user} B"), "measured", source);
     array(
         &mut draft,
-        found,
+        fingerprint,
         DriveConfig {
             user_bytes: user,
             ..config
         },
         &from,
     )?;
-    host(&mut draft, found);
+    host(&mut draft, fingerprint);
     let text = toml::to_string(&draft.file)
         .map_err(|error| LabError::refused(format!("writing TOML: {error}"), ""))?;
     let drive = catalogue::parse(&text, FILE)?;
@@ -118,8 +118,8 @@ pub fn drive_file(found: &Fingerprint) -> Result<String, LabError> {
 }
 
 /// Buffer and host side.
-fn host(draft: &mut DriveFileDraft, found: &Fingerprint) {
-    for value in &found.values {
+fn host(draft: &mut DriveFileDraft, fingerprint: &Fingerprint) {
+    for value in &fingerprint.values {
         let Some(known) = value.value else { continue };
         let text = match (value.key, value.unit) {
             ("nand.read" | "nand.program", _) => continue,
@@ -129,32 +129,34 @@ fn host(draft: &mut DriveFileDraft, found: &Fingerprint) {
             _ => continue,
         };
         if ["buffer", "host"].contains(&value.key.split('.').next().unwrap_or_default()) {
-            draft.set(value.key, text, "measured", said(value));
+            draft.set(value.key, text, "measured", source_of(value));
         }
     }
-    let flags = [
-        ("buffer.protected", "buffer"),
-        ("ftl.shared_frontier", "ftl"),
-    ];
-    for (key, _) in flags {
-        if let Some(value) = found.known(key) {
-            draft.set(key, value.value == Some(1.0), "measured", said(value));
+    for key in ["buffer.protected", "ftl.shared_frontier"] {
+        if let Some(value) = fingerprint.known(key) {
+            draft.set(key, value.value == Some(1.0), "measured", source_of(value));
         }
     }
+}
+
+/// A known value and its number.
+fn measured<'a>(fingerprint: &'a Fingerprint, key: &str) -> Option<(&'a FingerprintValue, f64)> {
+    let value = fingerprint.known(key)?;
+    value.value.map(|number| (value, number))
 }
 
 /// Superblock, spare area, caches and times of the array.
 fn array(
     draft: &mut DriveFileDraft,
-    found: &Fingerprint,
+    fingerprint: &Fingerprint,
     mut config: DriveConfig,
     from: &CatalogueDrive,
 ) -> Result<(), LabError> {
     let archetype = from.file.name.as_str();
-    let known = |key: &str| found.known(key).zip(found.known(key).and_then(|v| v.value));
+    let known = |key: &str| measured(fingerprint, key);
     let spare = known("spare");
-    let wanted = spare.map_or(from.config.effective_op(), |(_, spare)| spare);
-    // Of superblocks as large as the archetype's, a small target has too few.
+    let spare_share = spare.map_or(from.config.effective_op(), |(_, spare)| spare);
+    // A small target would have too few superblocks of the archetype's size.
     let most = config.user_bytes as f64 / f64::from(SUPERBLOCKS_MIN);
     match known("superblock") {
         Some((_, size)) => fit_superblock(&mut config, size),
@@ -163,7 +165,7 @@ fn array(
     }
     if let Some((_, size)) = known("pSLC") {
         let full = known("static pSLC").map_or(size, |(_, full)| full);
-        caches(draft, found, &mut config, size, full);
+        caches(draft, fingerprint, &mut config, size, full);
     } else {
         let slc = config.ftl.slc;
         let source = || format!("UNKNOWN; scaled from {archetype}");
@@ -172,13 +174,16 @@ fn array(
         let above = i64::from(slc.dynamic_above_free);
         draft.set("ftl.slc_dynamic_above_free", above, "assumed", source());
     }
-    fit_blocks(&mut config, wanted, archetype)?;
+    fit_blocks(&mut config, spare_share, archetype)?;
     let (kind, source) = match spare {
         Some((value, _)) => (
             "measured",
-            format!("spare area {wanted:.4}: {}", said(value)),
+            format!("spare area {spare_share:.4}: {}", source_of(value)),
         ),
-        None => ("assumed", format!("spare area {wanted:.4} as {archetype}")),
+        None => (
+            "assumed",
+            format!("spare area {spare_share:.4} as {archetype}"),
+        ),
     };
     draft.set(
         "nand.blocks_per_plane",
@@ -186,8 +191,8 @@ fn array(
         kind,
         source,
     );
-    let (kind, source) = match found.known("superblock") {
-        Some(value) => ("measured", format!("the superblock: {}", said(value))),
+    let (kind, source) = match fingerprint.known("superblock") {
+        Some(value) => ("measured", format!("the superblock: {}", source_of(value))),
         None => ("assumed", format!("scaled from {archetype}")),
     };
     draft.set(
@@ -206,23 +211,23 @@ fn array(
         let source = format!("from {archetype}, fewer where the superblock is smaller");
         draft.set(key, i64::from(count), "assumed", source);
     }
-    times(draft, found, &config);
+    times(draft, fingerprint, &config);
     Ok(())
 }
 
 /// Times of programs and reads.
-fn times(draft: &mut DriveFileDraft, found: &Fingerprint, config: &DriveConfig) {
-    let known = |key: &str| found.known(key).zip(found.known(key).and_then(|v| v.value));
+fn times(draft: &mut DriveFileDraft, fingerprint: &Fingerprint, config: &DriveConfig) {
+    let known = |key: &str| measured(fingerprint, key);
     let (shape, bits) = (config.shape, config.shape.bits_per_cell);
     let units = f64::from(shape.channel_count * shape.dies_per_channel * shape.planes_per_die);
     let list = |ns: f64| Toml::Array(vec![Toml::String(format!("{ns:.0} ns")); bits as usize]);
     if let Some((value, rate)) = known("nand.program") {
         let ns = (units * f64::from(shape.page_bytes) / rate * 1e9).max(1_000.0);
-        let source = format!("{rate:.0} B/s over {units} planes: {}", said(value));
+        let source = format!("{rate:.0} B/s over {units} planes: {}", source_of(value));
         draft.set("nand.program", list(ns), "measured", source);
     }
     if let Some((value, ns)) = known("nand.read") {
-        draft.set("nand.read", list(ns), "measured", said(value));
+        draft.set("nand.read", list(ns), "measured", source_of(value));
     }
 }
 
@@ -275,11 +280,11 @@ fn fit_blocks(config: &mut DriveConfig, spare: f64, archetype: &str) -> Result<(
             .err()
             .map(|error| format!(": {error}"))
             .unwrap_or_default();
-        let what = format!(
+        let problem = format!(
             "{archetype} has no parts for {} bytes{why}",
             config.user_bytes
         );
-        return Err(LabError::refused(what, "give a smaller --size"));
+        return Err(LabError::refused(problem, "give a smaller --size"));
     };
     let mut few = many / 2;
     while many - few > 1 {
@@ -297,14 +302,14 @@ fn fit_blocks(config: &mut DriveConfig, spare: f64, archetype: &str) -> Result<(
 /// The pSLC cache: `full` bytes of its own, the rest of `size` in free superblocks.
 fn caches(
     draft: &mut DriveFileDraft,
-    found: &Fingerprint,
+    fingerprint: &Fingerprint,
     config: &mut DriveConfig,
     size: f64,
     full: f64,
 ) {
     let superblock = superblock(config);
     let own = f64::from(config.shape.bits_per_cell) / superblock;
-    let source = |key| found.known(key).map(said).unwrap_or_default();
+    let source = |key| fingerprint.known(key).map(source_of).unwrap_or_default();
     config.ftl.slc.superblocks = (full * own).round() as u32;
     let count = i64::from(config.ftl.slc.superblocks);
     draft.set(

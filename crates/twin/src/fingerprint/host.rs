@@ -26,7 +26,7 @@ pub struct AckedCommand {
     pub bytes: u32,
 }
 
-/// A target with what it has been asked so far.
+/// A target with the commands sent to it so far.
 pub struct ProbedTarget<'a, T: Target> {
     target: &'a mut T,
     stop: &'a AtomicBool,
@@ -37,7 +37,7 @@ pub struct ProbedTarget<'a, T: Target> {
     began: Nanos,
     until: Nanos,
     tags: Vec<(u32, Command)>,
-    done: Vec<TargetCompletion>,
+    completions: Vec<TargetCompletion>,
 }
 
 impl<'a, T: Target> ProbedTarget<'a, T> {
@@ -52,7 +52,7 @@ impl<'a, T: Target> ProbedTarget<'a, T> {
             began,
             until: Nanos::MAX,
             tags: Vec::new(),
-            done: Vec::new(),
+            completions: Vec::new(),
         }
     }
 
@@ -79,7 +79,7 @@ impl<'a, T: Target> ProbedTarget<'a, T> {
         &mut self,
         depth: u32,
         mut next: impl FnMut(Nanos) -> Option<Command>,
-        mut seen: impl FnMut(&AckedCommand),
+        mut on_ack: impl FnMut(&AckedCommand),
     ) -> Result<(), LabError> {
         let depth = depth.min(self.target.depth_max());
         let mut free: Vec<u32> = (0..depth).rev().collect();
@@ -88,8 +88,8 @@ impl<'a, T: Target> ProbedTarget<'a, T> {
         let mut more = true;
         loop {
             while let Some(&tag) = free.last().filter(|_| more) {
-                let now = self.target.now();
-                let Some(command) = next(now) else {
+                let time = self.target.now();
+                let Some(command) = next(time) else {
                     more = false;
                     break;
                 };
@@ -103,22 +103,22 @@ impl<'a, T: Target> ProbedTarget<'a, T> {
             if self.is_stopped() {
                 more = false;
             }
-            self.done.clear();
-            self.target.reap(None, &mut self.done)?;
-            for done in &self.done {
-                let command = self.tags[done.tag as usize].1;
-                if done.errno != 0 {
-                    return Err(failed(&command, done.errno));
+            self.completions.clear();
+            self.target.reap(None, &mut self.completions)?;
+            for completion in &self.completions {
+                let command = self.tags[completion.tag as usize].1;
+                if completion.errno != 0 {
+                    return Err(failed(&command, completion.errno));
                 }
                 if command.op == Op::Write {
                     self.written += u64::from(command.len);
                 }
-                seen(&AckedCommand {
-                    at: done.done,
-                    latency: done.done.saturating_sub(done.submitted),
+                on_ack(&AckedCommand {
+                    at: completion.done,
+                    latency: completion.done.saturating_sub(completion.submitted),
                     bytes: command.len,
                 });
-                free.push(done.tag);
+                free.push(completion.tag);
             }
         }
     }
@@ -146,12 +146,12 @@ impl<'a, T: Target> ProbedTarget<'a, T> {
     /// # Errors
     /// When the target has no TRIM.
     pub fn trim(&mut self, offset: u64, len: u64) -> Result<(), LabError> {
-        let mut at = offset;
+        let mut next_offset = offset;
         let end = offset + len;
         let next = |_| {
-            let len = (end - at).min(TRIM);
-            at += len;
-            (len > 0).then(|| Command::trim(at - len, len as u32))
+            let len = (end - next_offset).min(TRIM);
+            next_offset += len;
+            (len > 0).then(|| Command::trim(next_offset - len, len as u32))
         };
         self.keep(1, next, |_| {})
     }
@@ -165,10 +165,10 @@ impl<'a, T: Target> ProbedTarget<'a, T> {
         count: u64,
         mut command: impl FnMut() -> Command,
     ) -> Result<Vec<f64>, LabError> {
-        let mut left = count;
+        let mut remaining = count;
         let mut times = Vec::new();
         let next = |_| {
-            left = left.checked_sub(1)?;
+            remaining = remaining.checked_sub(1)?;
             Some(command())
         };
         self.keep(1, next, |acked| times.push(acked.latency.0 as f64))?;
@@ -177,12 +177,12 @@ impl<'a, T: Target> ProbedTarget<'a, T> {
 }
 
 fn failed(command: &Command, errno: i32) -> LabError {
-    let what = format!(
+    let problem = format!(
         "the target refused a {} of {} bytes at {}: {}",
         command.op.name(),
         command.len,
         command.offset,
         error_of(errno)
     );
-    LabError::refused(what, "what was measured so far is lost with it")
+    LabError::refused(problem, "what was measured so far is lost with it")
 }

@@ -3,9 +3,9 @@
 use super::outside::{buffer_bytes, within_buffer};
 use super::probes::{Probe, ProbeReadings, half};
 use super::series::{AckSeries, RateDrop, period};
-use super::value::{FingerprintValue, NOT_DONE, spread};
+use super::value::{FingerprintValue, NOT_DONE, ValueDescriptor, spread};
 
-/// A rate is another one below this part of it.
+/// Rates below this part of another one differ from it.
 const OTHER: f64 = 0.72;
 
 /// A rate is that of the cache from this part of the rate that the fill had in it.
@@ -25,12 +25,12 @@ const REMNANTS: f64 = 1.5;
 const WINDOW: f64 = 1.0 / 96.0;
 
 pub(super) fn drain(r: &ProbeReadings) -> FingerprintValue {
-    let sought = (
-        "nand.program",
-        "drain rate of the buffer",
-        "B/s",
-        Probe::Buffer,
-    );
+    let sought = ValueDescriptor {
+        key: "nand.program",
+        title: "drain rate of the buffer",
+        unit: "B/s",
+        probe: Probe::Buffer,
+    };
     match native(r) {
         Some(rate) => {
             let why = "rate of the fill beyond any cache";
@@ -61,9 +61,9 @@ fn fill_drops(r: &ProbeReadings) -> Option<Vec<RateDrop>> {
 /// where a small cache may hide behind the buffer.
 fn only_buffer(r: &ProbeReadings, series: &AckSeries, rate: f64) -> Option<()> {
     let (size, unsure) = buffer_bytes(r)?;
-    let at = within_buffer(r, series.grid) + 2.0 * window(r);
-    let ahead = series.ahead(at, rate)?;
-    let allowed = 0.2 * size + unsure + 0.03 * at;
+    let position = within_buffer(r, series.grid) + 2.0 * window(r);
+    let ahead = series.ahead(position, rate)?;
+    let allowed = 0.2 * size + unsure + 0.03 * position;
     ((ahead - size).abs() < allowed && allowed < 0.8 * size).then_some(())
 }
 
@@ -77,7 +77,12 @@ fn native(r: &ProbeReadings) -> Option<f64> {
 }
 
 pub(super) fn slc(r: &ProbeReadings) -> FingerprintValue {
-    let sought = ("pSLC", "pSLC cache of the emptied drive", "B", Probe::Fill);
+    let sought = ValueDescriptor {
+        key: "pSLC",
+        title: "pSLC cache of the emptied drive",
+        unit: "B",
+        probe: Probe::Fill,
+    };
     let Some(drops) = fill_drops(r) else {
         return FingerprintValue::unknown(sought, NOT_DONE);
     };
@@ -112,7 +117,7 @@ pub(super) fn slc(r: &ProbeReadings) -> FingerprintValue {
         return FingerprintValue::unknown(sought, why + ": too late for a cache");
     }
     // TRIM need not empty the cache at once: what a rested drive took later is at least its size.
-    let later = rewritten(r).map_or(0.0, |found| found.cached);
+    let later = rewritten(r).map_or(0.0, |drops| drops.cached);
     if later > size + error {
         let why = format!(
             "{why}; on the full drive, {:.1} MB after a rest",
@@ -137,7 +142,7 @@ struct RewriteDrops {
 fn rewritten(r: &ProbeReadings) -> Option<RewriteDrops> {
     let (rewrite, native) = (r.rewrite.as_ref()?, native(r)?);
     let cache = fill_drops(r)?.first().map(|drop| drop.before);
-    let mut found = RewriteDrops {
+    let mut rewrite_drops = RewriteDrops {
         cached: 0.0,
         onset: None,
         unclear: false,
@@ -146,30 +151,30 @@ fn rewritten(r: &ProbeReadings) -> Option<RewriteDrops> {
         // Blocks that were never programmed need no erase, which the fill may have gained.
         let near = |rate: f64| (0.7..1.2).contains(&(rate / native));
         if near(drop.before) {
-            found.onset = Some(drop);
+            rewrite_drops.onset = Some(drop);
             break;
         }
         // Writing through a cache takes as long as it did when the drive was filled. A fill that
         // must also empty a dynamic cache is slower than later writes: those are no cache.
         let as_cache = cache.is_some_and(|rate| drop.before > AS_CACHE * rate);
         if near(drop.after) && drop.before > native && as_cache {
-            found.cached = drop.at - buffer_bytes(r).map_or(0.0, |(size, _)| size);
+            rewrite_drops.cached = drop.at - buffer_bytes(r).map_or(0.0, |(size, _)| size);
         } else {
-            found.unclear = true;
+            rewrite_drops.unclear = true;
             break;
         }
     }
-    Some(found)
+    Some(rewrite_drops)
 }
 
 pub(super) fn slc_static(r: &ProbeReadings) -> FingerprintValue {
-    let sought = (
-        "static pSLC",
-        "pSLC cache of the full drive",
-        "B",
-        Probe::Rewrite,
-    );
-    let Some(found) = rewritten(r) else {
+    let sought = ValueDescriptor {
+        key: "static pSLC",
+        title: "pSLC cache of the full drive",
+        unit: "B",
+        probe: Probe::Rewrite,
+    };
+    let Some(rewrite_drops) = rewritten(r) else {
         return FingerprintValue::unknown(sought, NOT_DONE);
     };
     let Some(size) = slc(r).value else {
@@ -178,7 +183,7 @@ pub(super) fn slc_static(r: &ProbeReadings) -> FingerprintValue {
     if size == 0.0 {
         return FingerprintValue::between(sought, 0.0, [0.0; 2], "there is no pSLC cache");
     }
-    if found.unclear || found.cached > 1.1 * size {
+    if rewrite_drops.unclear || rewrite_drops.cached > 1.1 * size {
         return FingerprintValue::unknown(
             sought,
             "the rate changes more than once before reclaim begins",
@@ -186,11 +191,11 @@ pub(super) fn slc_static(r: &ProbeReadings) -> FingerprintValue {
     }
     let why = format!(
         "on the full drive, {:.1} MB after a rest; on the emptied one {:.1}",
-        found.cached / 1e6,
+        rewrite_drops.cached / 1e6,
         size / 1e6
     );
-    if found.cached == 0.0 {
-        let plateau = found.onset.map(|onset| onset.before);
+    if rewrite_drops.cached == 0.0 {
+        let plateau = rewrite_drops.onset.map(|onset| onset.before);
         let only = r
             .rewrite
             .as_ref()
@@ -201,22 +206,22 @@ pub(super) fn slc_static(r: &ProbeReadings) -> FingerprintValue {
             None => FingerprintValue::unknown(sought, why + ", but a small one may be hidden"),
         };
     }
-    let part = found.cached / size;
+    let part = rewrite_drops.cached / size;
     if part < 0.8 {
         return FingerprintValue::unknown(sought, why + ": some of it, or data moved out of it");
     }
-    let error = 0.03 * found.cached + window(r) / 8.0;
-    let interval = [found.cached - error, found.cached + error];
-    FingerprintValue::between(sought, found.cached, interval, why)
+    let error = 0.03 * rewrite_drops.cached + window(r) / 8.0;
+    let interval = [rewrite_drops.cached - error, rewrite_drops.cached + error];
+    FingerprintValue::between(sought, rewrite_drops.cached, interval, why)
 }
 
 /// Spare area as a share of the capacity, where the onset of reclaim was seen.
 pub(super) fn spare_found(r: &ProbeReadings) -> Option<f64> {
-    let found = rewritten(r)?;
-    let onset = found.onset.filter(|_| !found.unclear)?;
+    let rewrite_drops = rewritten(r)?;
+    let onset = rewrite_drops.onset.filter(|_| !rewrite_drops.unclear)?;
     let (buffered, _) = buffer_bytes(r)?;
     let remnants = REMNANTS * superblock_or_usual(r);
-    Some((onset.at - buffered - found.cached + remnants) / r.bytes as f64)
+    Some((onset.at - buffered - rewrite_drops.cached + remnants) / r.bytes as f64)
 }
 
 /// The superblock, or one of a five hundredth of the drive, bytes.
@@ -225,18 +230,18 @@ fn superblock_or_usual(r: &ProbeReadings) -> f64 {
 }
 
 pub(super) fn spare(r: &ProbeReadings) -> FingerprintValue {
-    let sought = (
-        "spare",
-        "spare area (effective over-provisioning)",
-        "share",
-        Probe::Rewrite,
-    );
-    let Some(found) = rewritten(r) else {
+    let sought = ValueDescriptor {
+        key: "spare",
+        title: "spare area (effective over-provisioning)",
+        unit: "share",
+        probe: Probe::Rewrite,
+    };
+    let Some(rewrite_drops) = rewritten(r) else {
         return FingerprintValue::unknown(sought, NOT_DONE);
     };
-    let (Some(spare), Some(onset)) = (spare_found(r), found.onset) else {
+    let (Some(spare), Some(onset)) = (spare_found(r), rewrite_drops.onset) else {
         let mut value = FingerprintValue::unknown(sought, "no onset of reclaim was seen");
-        if found.unclear || found.onset.is_some() {
+        if rewrite_drops.unclear || rewrite_drops.onset.is_some() {
             value.why =
                 "the rate changes more than once before reclaim begins, or the write buffer is \
                          not known"
@@ -268,7 +273,7 @@ pub(super) fn spare(r: &ProbeReadings) -> FingerprintValue {
             why + ", but not at one rate, clearly lower, from then on",
         );
     }
-    let hidden = found.cached == 0.0
+    let hidden = rewrite_drops.cached == 0.0
         && r.rewrite
             .as_ref()
             .is_none_or(|s| only_buffer(r, s, onset.before).is_none());
@@ -296,7 +301,12 @@ fn stalls(series: &AckSeries, from: f64, to: f64) -> Option<(f64, f64)> {
 }
 
 pub(super) fn superblock(r: &ProbeReadings) -> FingerprintValue {
-    let sought = ("superblock", "superblock", "B", Probe::Fill);
+    let sought = ValueDescriptor {
+        key: "superblock",
+        title: "superblock",
+        unit: "B",
+        probe: Probe::Fill,
+    };
     let (Some(fill), Some(drops)) = (&r.fill, fill_drops(r)) else {
         return FingerprintValue::unknown(sought, NOT_DONE);
     };
@@ -314,7 +324,7 @@ pub(super) fn superblock(r: &ProbeReadings) -> FingerprintValue {
         "stalls {:.2} MB apart in the fill, {above:.0} times the noise",
         size / 1e6
     );
-    if rewritten(r).is_some_and(|found| found.cached > 0.0) {
+    if rewritten(r).is_some_and(|drops| drops.cached > 0.0) {
         let why = why + "; a cache on the full drive stalls at distances of its own";
         return FingerprintValue::unknown(sought, why);
     }
@@ -336,7 +346,12 @@ pub(super) fn superblock(r: &ProbeReadings) -> FingerprintValue {
 
 pub(super) fn shared(r: &ProbeReadings) -> FingerprintValue {
     let title = "relocated data shares the host's frontier";
-    let sought = ("ftl.shared_frontier", title, "yes", Probe::Rewrite);
+    let sought = ValueDescriptor {
+        key: "ftl.shared_frontier",
+        title,
+        unit: "yes",
+        probe: Probe::Rewrite,
+    };
     let spare_value = spare(r).value;
     let (Some(rewrite), Some(spare)) = (&r.rewrite, spare_found(r)) else {
         return FingerprintValue::unknown(sought, "needs the onset of reclaim, which was not seen");
@@ -349,7 +364,7 @@ pub(super) fn shared(r: &ProbeReadings) -> FingerprintValue {
         );
     }
     let before = rewritten(r)
-        .and_then(|found| found.onset)
+        .and_then(|drops| drops.onset)
         .map(|onset| onset.before);
     let (Some(before), Some(rate)) = (before, rewrite.rate_between(from, to)) else {
         return FingerprintValue::unknown(sought, NOT_DONE);
@@ -378,8 +393,13 @@ fn second_pass(r: &ProbeReadings, spare: f64) -> (f64, f64) {
 
 pub(super) fn trimmed(r: &ProbeReadings) -> FingerprintValue {
     let title = "rate of writes at random, half of it trimmed";
-    let sought = ("trimmed", title, "share", Probe::Trimmed);
-    let onset = rewritten(r).and_then(|found| found.onset);
+    let sought = ValueDescriptor {
+        key: "trimmed",
+        title,
+        unit: "share",
+        probe: Probe::Trimmed,
+    };
+    let onset = rewritten(r).and_then(|drops| drops.onset);
     let (Some(trimmed), Some(onset)) = (&r.trimmed, onset) else {
         return FingerprintValue::unknown(
             sought,

@@ -2,14 +2,19 @@
 
 use super::burst::median;
 use super::probes::{Probe, ProbeReadings};
-use super::value::{FingerprintValue, NOT_DONE, STATED, spread};
+use super::value::{FingerprintValue, NOT_DONE, STATED, ValueDescriptor, spread};
 
 /// Durable writes that take up to this many times a plain one wait for nothing; from the second
 /// on, for media.
 const WAITS: (f64, f64) = (1.3, 3.0);
 
 pub(super) fn buffer(r: &ProbeReadings) -> FingerprintValue {
-    let sought = ("buffer.size", "write buffer", "B", Probe::Buffer);
+    let sought = ValueDescriptor {
+        key: "buffer.size",
+        title: "write buffer",
+        unit: "B",
+        probe: Probe::Buffer,
+    };
     let Some(bursts) = &r.bursts else {
         return FingerprintValue::unknown(sought, NOT_DONE);
     };
@@ -42,12 +47,12 @@ pub(super) fn within_buffer(r: &ProbeReadings, grid: u64) -> f64 {
 }
 
 pub(super) fn durable(r: &ProbeReadings) -> FingerprintValue {
-    let sought = (
-        "buffer.protected",
-        "FUA and FLUSH wait for nothing",
-        "yes",
-        Probe::Flush,
-    );
+    let sought = ValueDescriptor {
+        key: "buffer.protected",
+        title: "FUA and FLUSH wait for nothing",
+        unit: "yes",
+        probe: Probe::Flush,
+    };
     let Some([plain, fua, flushed]) = &r.singles else {
         return FingerprintValue::unknown(sought, NOT_DONE);
     };
@@ -87,7 +92,12 @@ fn small_transfer(r: &ProbeReadings) -> (f64, f64) {
 }
 
 pub(super) fn latency(r: &ProbeReadings) -> FingerprintValue {
-    let sought = ("host.latency", "latency of a command", "ns", Probe::Flush);
+    let sought = ValueDescriptor {
+        key: "host.latency",
+        title: "latency of a command",
+        unit: "ns",
+        probe: Probe::Flush,
+    };
     let (Some([plain, ..]), Some(rate)) = (&r.singles, r.small_burst) else {
         return FingerprintValue::unknown(sought, NOT_DONE);
     };
@@ -104,8 +114,8 @@ pub(super) fn latency(r: &ProbeReadings) -> FingerprintValue {
 }
 
 /// Quartiles and median.
-fn quartiles(all: &[f64]) -> [f64; 3] {
-    let mut sorted = all.to_vec();
+fn quartiles(values: &[f64]) -> [f64; 3] {
+    let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
     [1, 2, 3].map(|q| {
         sorted
@@ -116,7 +126,12 @@ fn quartiles(all: &[f64]) -> [f64; 3] {
 }
 
 pub(super) fn link(r: &ProbeReadings) -> FingerprintValue {
-    let sought = ("host.link_rate", "link", "B/s", Probe::Reads);
+    let sought = ValueDescriptor {
+        key: "host.link_rate",
+        title: "link",
+        unit: "B/s",
+        probe: Probe::Reads,
+    };
     let Some((read, write)) = r.link else {
         return FingerprintValue::unknown(sought, NOT_DONE);
     };
@@ -142,12 +157,12 @@ pub(super) fn link(r: &ProbeReadings) -> FingerprintValue {
 }
 
 pub(super) fn overhead(r: &ProbeReadings) -> FingerprintValue {
-    let sought = (
-        "host.write_overhead",
-        "controller time of a write",
-        "ns",
-        Probe::Reads,
-    );
+    let sought = ValueDescriptor {
+        key: "host.write_overhead",
+        title: "controller time of a write",
+        unit: "ns",
+        probe: Probe::Reads,
+    };
     let Some(rate) = r.small_burst else {
         return FingerprintValue::unknown(sought, NOT_DONE);
     };
@@ -161,12 +176,12 @@ pub(super) fn overhead(r: &ProbeReadings) -> FingerprintValue {
 }
 
 pub(super) fn read_time(r: &ProbeReadings) -> FingerprintValue {
-    let sought = (
-        "nand.read",
-        "time of a random read on media",
-        "ns",
-        Probe::Reads,
-    );
+    let sought = ValueDescriptor {
+        key: "nand.read",
+        title: "time of a random read on media",
+        unit: "ns",
+        probe: Probe::Reads,
+    };
     let (Some(first), Some([plain, ..])) = (r.reads.first(), &r.singles) else {
         return FingerprintValue::unknown(sought, NOT_DONE);
     };
@@ -182,12 +197,12 @@ pub(super) fn read_time(r: &ProbeReadings) -> FingerprintValue {
 }
 
 pub(super) fn read_parallelism(r: &ProbeReadings) -> FingerprintValue {
-    let sought = (
-        "reads in parallel",
-        "random reads in parallel",
-        "count",
-        Probe::Reads,
-    );
+    let sought = ValueDescriptor {
+        key: "reads in parallel",
+        title: "random reads in parallel",
+        unit: "count",
+        probe: Probe::Reads,
+    };
     let (Some(first), [.., before, last]) = (r.reads.first(), r.reads.as_slice()) else {
         return FingerprintValue::unknown(sought, NOT_DONE);
     };
@@ -203,12 +218,12 @@ pub(super) fn read_parallelism(r: &ProbeReadings) -> FingerprintValue {
 }
 
 pub(super) fn map(r: &ProbeReadings) -> FingerprintValue {
-    let sought = (
-        "span of the map",
-        "span whose map is at hand",
-        "B",
-        Probe::Spans,
-    );
+    let sought = ValueDescriptor {
+        key: "span of the map",
+        title: "span whose map is at hand",
+        unit: "B",
+        probe: Probe::Spans,
+    };
     let (Some(first), Some(last)) = (r.spans.first(), r.spans.last()) else {
         return FingerprintValue::unknown(sought, NOT_DONE);
     };

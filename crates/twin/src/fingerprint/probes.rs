@@ -12,7 +12,7 @@ use ssdlab_ssd::{Command, Nanos};
 
 /// Single commands of one kind.
 const SINGLES: u64 = 60;
-/// Pause after a single write, in which the buffer drains.
+/// Pause after a single write, to let the buffer drain.
 const PAUSE: Nanos = Nanos::from_millis(3);
 /// Commands outstanding while the drive is filled and rewritten.
 const DEPTH: u32 = 32;
@@ -170,17 +170,17 @@ fn series<T: Target>(
     mut place: impl FnMut(u64) -> u64,
 ) -> Result<AckSeries, LabError> {
     let len = block(host.bytes);
-    let mut found = AckSeries::new(u64::from(len), host.now());
-    let mut given = 0;
+    let mut acks = AckSeries::new(u64::from(len), host.now());
+    let mut issued = 0;
     let next = |_| {
-        given += 1;
-        (given <= count).then(|| Command::write(place(given - 1), len))
+        issued += 1;
+        (issued <= count).then(|| Command::write(place(issued - 1), len))
     };
-    host.keep(DEPTH, next, |acked| found.acked(acked.bytes, acked.at))?;
-    Ok(found)
+    host.keep(DEPTH, next, |acked| acks.acked(acked.bytes, acked.at))?;
+    Ok(acks)
 }
 
-/// Carries out a probe and enters what it shows.
+/// Carries out a probe and records its readings.
 ///
 /// # Errors
 /// When the target fails or the run is stopped.
@@ -188,12 +188,12 @@ pub fn carry_out<T: Target>(
     probe: Probe,
     host: &mut ProbedTarget<'_, T>,
     seed: u64,
-    found: &mut ProbeReadings,
+    readings: &mut ProbeReadings,
 ) -> Result<(), LabError> {
     let rng = &mut Rng::named(seed, probe.name());
     let (bytes, len) = (host.bytes, u64::from(block(host.bytes)));
     let half = half(bytes);
-    found.bytes = bytes;
+    readings.bytes = bytes;
     match probe {
         Probe::Fill => {
             // What a cache holds is moved out before it is trimmed: then the cache is free.
@@ -201,30 +201,30 @@ pub fn carry_out<T: Target>(
             host.trim(0, bytes)?;
             host.rest(REST)?;
             // The halves take turns every LARGE bytes: each superblock holds as much of both.
-            let each = u64::from(LARGE) / len;
+            let blocks_per_turn = u64::from(LARGE) / len;
             let place = |n: u64| {
-                let (turn, within) = (n / each, n % each * len);
+                let (turn, within) = (n / blocks_per_turn, n % blocks_per_turn * len);
                 turn / 2 * u64::from(LARGE) + turn % 2 * half + within
             };
-            found.fill = Some(series(host, 2 * half / len, place)?);
+            readings.fill = Some(series(host, 2 * half / len, place)?);
             host.rest(REST)?;
         }
-        Probe::Flush => found.singles = Some(singles(host, rng)?),
-        Probe::Reads => reads(host, rng, found)?,
-        Probe::Spans => found.spans = spans(host, rng)?,
+        Probe::Flush => readings.singles = Some(singles(host, rng)?),
+        Probe::Reads => reads(host, rng, readings)?,
+        Probe::Spans => readings.spans = spans(host, rng)?,
         Probe::Buffer => {
             let span = (bytes / 64).clamp(1 << 20, 1 << 30) / u64::from(LARGE) * u64::from(LARGE);
             let most = probe.writes(bytes);
-            found.bursts = Some(bursts(host, span, most)?);
+            readings.bursts = Some(bursts(host, span, most)?);
         }
         Probe::Rewrite => {
             host.rest(REST)?;
-            found.rewrite = Some(series(host, 2 * half / len, |n| n * len % half)?);
+            readings.rewrite = Some(series(host, 2 * half / len, |n| n * len % half)?);
         }
         Probe::Trimmed => {
             host.trim(half, bytes - half)?;
             let count = (bytes as f64 * AT_RANDOM) as u64 / len;
-            found.trimmed = Some(series(host, count, |_| rng.below(half / len) * len)?);
+            readings.trimmed = Some(series(host, count, |_| rng.below(half / len) * len)?);
         }
     }
     Ok(())
@@ -235,14 +235,14 @@ fn singles<T: Target>(
     rng: &mut Rng,
 ) -> Result<[Vec<f64>; 3], LabError> {
     let places = NEAR / u64::from(SMALL);
-    let mut found: [Vec<f64>; 3] = Default::default();
+    let mut samples: [Vec<f64>; 3] = Default::default();
     host.rest(Nanos(50 * PAUSE.0))?;
     for _ in 0..SINGLES {
-        for (kind, times) in found.iter_mut().enumerate() {
-            let at = rng.below(places) * u64::from(SMALL);
+        for (kind, times) in samples.iter_mut().enumerate() {
+            let offset = rng.below(places) * u64::from(SMALL);
             let write = match kind {
-                1 => Command::write_fua(at, SMALL),
-                _ => Command::write(at, SMALL),
+                1 => Command::write_fua(offset, SMALL),
+                _ => Command::write(offset, SMALL),
             };
             let mut time = host.singles(1, || write)?;
             if kind == 2 {
@@ -252,7 +252,7 @@ fn singles<T: Target>(
             host.rest(PAUSE)?;
         }
     }
-    Ok(found)
+    Ok(samples)
 }
 
 /// `count` commands, `depth` at a time, no longer than a step of a sweep: commands a second and
@@ -264,12 +264,12 @@ fn sweep<T: Target>(
     mut command: impl FnMut() -> Command,
 ) -> Result<DepthReading, LabError> {
     let began = host.now();
-    let mut left = count;
+    let mut remaining = count;
     let mut latencies = Vec::new();
     let (mut first, mut last) = (None, began);
-    let next = |now: Nanos| {
-        left = left.checked_sub(1)?;
-        (now.saturating_sub(began) < STEP).then(&mut command)
+    let next = |instant: Nanos| {
+        remaining = remaining.checked_sub(1)?;
+        (instant.saturating_sub(began) < STEP).then(&mut command)
     };
     host.keep(depth, next, |acked| {
         latencies.push(acked.latency.0 as f64);
@@ -288,37 +288,37 @@ fn sweep<T: Target>(
 fn reads<T: Target>(
     host: &mut ProbedTarget<'_, T>,
     rng: &mut Rng,
-    found: &mut ProbeReadings,
+    readings: &mut ProbeReadings,
 ) -> Result<(), LabError> {
     let (bytes, small) = (host.bytes, u64::from(SMALL));
     host.rest(Nanos(50 * PAUSE.0))?;
     for depth in DEPTHS {
         let count = PER_DEPTH * u64::from(depth.max(8));
         let place = || Command::read(rng.below(bytes / small) * small, SMALL);
-        found.reads.push(sweep(host, depth, count, place)?);
+        readings.reads.push(sweep(host, depth, count, place)?);
     }
     let large = u64::from(LARGE);
     let place = || Command::read(rng.below(bytes / large) * large, LARGE);
     let read = sweep(host, DEPTH, 1_500, place)?.iops * large as f64;
     // Few enough for any buffer.
-    let mut taken = Vec::new();
-    let mut small_taken = Vec::new();
+    let mut large_rates = Vec::new();
+    let mut small_rates = Vec::new();
     for _ in 0..9 {
         host.rest(Nanos(20 * PAUSE.0))?;
         let write = sweep(host, 4, 5, || {
             Command::write(rng.below(8) * large, LARGE / 2)
         })?;
-        taken.push(write.iops * (large / 2) as f64);
+        large_rates.push(write.iops * (large / 2) as f64);
         host.rest(Nanos(20 * PAUSE.0))?;
         let write = sweep(host, DEPTH, 96, || {
             Command::write(rng.below(256) * small, SMALL)
         })?;
-        small_taken.push(write.iops);
+        small_rates.push(write.iops);
     }
-    found.link = Some((read, median(&taken)));
+    readings.link = Some((read, median(&large_rates)));
     // Work in the background makes some slower.
-    small_taken.sort_by(f64::total_cmp);
-    found.small_burst = small_taken.get(7).copied();
+    small_rates.sort_by(f64::total_cmp);
+    readings.small_burst = small_rates.get(7).copied();
     Ok(())
 }
 
@@ -327,7 +327,7 @@ fn spans<T: Target>(
     rng: &mut Rng,
 ) -> Result<Vec<(u64, f64)>, LabError> {
     let small = u64::from(SMALL);
-    let mut found = Vec::new();
+    let mut latencies = Vec::new();
     let mut span = 1 << 20;
     loop {
         let at_most = span.min(host.bytes);
@@ -338,9 +338,9 @@ fn spans<T: Target>(
         sweep(host, DEPTH, warm, &mut place)?;
         let times = host.singles(4 * SINGLES, &mut place)?;
         let mean = times.iter().sum::<f64>() / times.len().max(1) as f64;
-        found.push((at_most, mean));
+        latencies.push((at_most, mean));
         if span >= host.bytes || host.is_stopped() {
-            return Ok(found);
+            return Ok(latencies);
         }
         span *= 2;
     }

@@ -40,10 +40,10 @@ impl AckSeries {
         }
     }
 
-    /// `bytes` more were acknowledged at `at`.
-    pub fn acked(&mut self, bytes: u32, at: Nanos) {
+    /// `bytes` more were acknowledged at `time`.
+    pub fn acked(&mut self, bytes: u32, time: Nanos) {
         self.acked += u64::from(bytes);
-        let seconds = at
+        let seconds = time
             .saturating_sub(self.began.unwrap_or_default())
             .as_secs_f64();
         while self.acked / self.grid > self.at.len() as u64 {
@@ -79,7 +79,7 @@ impl AckSeries {
     }
 
     /// Every drop of the rate to less than `ratio`, in order: `window` bytes after it against as
-    /// many before, none of them before `from`.
+    /// many before, all of them after `from`.
     pub fn drops(&self, from: f64, window: f64, ratio: f64) -> Vec<RateDrop> {
         let w = ((window / self.grid as f64) as usize).max(4);
         let start = (from / self.grid as f64) as usize;
@@ -87,7 +87,7 @@ impl AckSeries {
         let steepest = |range: std::ops::Range<usize>, w: usize| {
             range.min_by(|a, b| steep(*a, w).total_cmp(&steep(*b, w)))
         };
-        let mut found = Vec::new();
+        let mut drops = Vec::new();
         let end = self.at.len().saturating_sub(w);
         let mut i = start + w;
         while i < end {
@@ -99,20 +99,20 @@ impl AckSeries {
             // Shorter windows place it better.
             let fine = (w / 6).max(2);
             let best = steepest((rough - w / 2)..(rough + w / 2).min(end), fine).unwrap_or(rough);
-            found.push(RateDrop {
+            drops.push(RateDrop {
                 at: (best as u64 * self.grid) as f64,
                 before: self.rate(best.saturating_sub(w).max(start), best),
                 after: self.rate(best, best + w),
             });
             i = best + w;
         }
-        found
+        drops
     }
 
-    /// Bytes acknowledged up to `at` beyond what `rate` B/s would have been: what was faster.
-    pub fn ahead(&self, at: f64, rate: f64) -> Option<f64> {
-        let points = (at / self.grid as f64) as usize;
-        (0 < points && points <= self.at.len()).then(|| at - rate * self.time(points))
+    /// Bytes acknowledged up to `position` beyond those at a constant `rate` B/s.
+    pub fn ahead(&self, position: f64, rate: f64) -> Option<f64> {
+        let points = (position / self.grid as f64) as usize;
+        (0 < points && points <= self.at.len()).then(|| position - rate * self.time(points))
     }
 
     /// Points for a chart: bytes and rate, over windows of `window` bytes.

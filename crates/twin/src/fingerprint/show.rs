@@ -57,26 +57,37 @@ pub fn plan(planned: &[(Probe, ProbeCost)], left_out: &[(Probe, String)]) -> Str
 }
 
 /// A fingerprint as text.
-pub fn text(found: &Fingerprint) -> String {
+pub fn text(fingerprint: &Fingerprint) -> String {
     let mut table = new_table(PLAIN);
     table.set_header(["Of the drive", "Value", "Interval"]);
-    for value in &found.values {
+    for value in &fingerprint.values {
         table.add_row(cells(value));
     }
     let mut out = finish(&table);
-    let unknown = found.values.iter().filter(|value| value.value.is_none());
+    let unknown = fingerprint
+        .values
+        .iter()
+        .filter(|value| value.value.is_none());
     let why: Vec<String> = unknown
         .map(|value| format!("{}: {}", value.title, value.why))
         .collect();
     if !why.is_empty() {
         out += &format!("\n{}", list("UNKNOWN:", &why));
     }
-    let written: u64 = found.done.iter().map(|done| done.cost.bytes).sum();
-    let seconds: f64 = found.done.iter().map(|done| done.cost.seconds).sum();
+    let written: u64 = fingerprint
+        .done
+        .iter()
+        .map(|completed| completed.cost.bytes)
+        .sum();
+    let seconds: f64 = fingerprint
+        .done
+        .iter()
+        .map(|completed| completed.cost.seconds)
+        .sum();
     let cost = format!(
         "{} written, {:.2} times the capacity, in {seconds:.0} s of the target's time",
         units::decimal_bytes(written as f64),
-        written as f64 / found.bytes as f64
+        written as f64 / fingerprint.bytes as f64
     );
     out + &paragraph("\ncost:", &cost)
 }

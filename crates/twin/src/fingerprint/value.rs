@@ -27,19 +27,22 @@ pub struct FingerprintValue {
     pub why: String,
 }
 
-/// What is looked for: key, title, unit, probe.
-pub(super) type ValueDescriptor = (&'static str, &'static str, &'static str, Probe);
+/// A value that is looked for.
+#[derive(Clone, Copy)]
+pub(super) struct ValueDescriptor {
+    pub key: &'static str,
+    pub title: &'static str,
+    pub unit: &'static str,
+    pub probe: Probe,
+}
 
 impl FingerprintValue {
-    pub(super) fn unknown(
-        (key, title, unit, probe): ValueDescriptor,
-        why: impl Into<String>,
-    ) -> FingerprintValue {
+    pub(super) fn unknown(sought: ValueDescriptor, why: impl Into<String>) -> FingerprintValue {
         FingerprintValue {
-            key,
-            title,
-            unit,
-            probe,
+            key: sought.key,
+            title: sought.title,
+            unit: sought.unit,
+            probe: sought.probe,
             value: None,
             interval: None,
             why: why.into(),
@@ -80,10 +83,10 @@ impl FingerprintValue {
 
 pub(super) const NOT_DONE: &str = "its probe was not carried out";
 
-/// Median with the interval of the values and `least` part of it at least.
-pub(super) fn spread(all: &[f64], least: f64) -> (f64, [f64; 2]) {
-    let mid = median(all);
-    let low = all.iter().copied().fold(mid * (1.0 - least), f64::min);
-    let high = all.iter().copied().fold(mid * (1.0 + least), f64::max);
+/// Median, with the interval of the values, which is at least `least` of the median wide each way.
+pub(super) fn spread(values: &[f64], least: f64) -> (f64, [f64; 2]) {
+    let mid = median(values);
+    let low = values.iter().copied().fold(mid * (1.0 - least), f64::min);
+    let high = values.iter().copied().fold(mid * (1.0 + least), f64::max);
     (mid, [low, high])
 }

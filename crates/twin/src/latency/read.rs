@@ -20,9 +20,9 @@ const LONGEST: f64 = 1e8;
 const COLUMNS: &str = "load, used_pct, one of write_iops (of 4 KiB), write_mibs and write_mbs, and \
                        read_pN_us and write_pN_us with N the percentile, such as read_p99.9_us";
 
-fn bad(source: &str, line: usize, key: &str, what: String) -> LabError {
+fn bad_cell(source: &str, line: usize, key: &str, problem: String) -> LabError {
     let hint = format!("columns are {COLUMNS}");
-    table::bad(source, line, key, what, &hint)
+    table::bad_entry(source, line, key, problem, &hint)
 }
 
 /// What the cells of a column are.
@@ -64,26 +64,30 @@ pub fn parse(text: &str, source: &str) -> Result<Vec<MeasuredLatency>, LabError>
         .comment(Some(b'#'))
         .from_reader(text.trim_start_matches('\u{feff}').as_bytes());
     let broken = |error: csv::Error| {
-        let line = error.position().map_or(0, |at| at.line() as usize);
-        bad(source, line, "table", error.to_string())
+        let line = error
+            .position()
+            .map_or(0, |position| position.line() as usize);
+        bad_cell(source, line, "table", error.to_string())
     };
     let head = reader.headers().map_err(broken)?.clone();
     let columns = head
         .iter()
-        .map(|name| column(name).ok_or_else(|| bad(source, 1, name, "no such column".into())))
+        .map(|name| column(name).ok_or_else(|| bad_cell(source, 1, name, "no such column".into())))
         .collect::<Result<Vec<_>, _>>()?;
     let rates = columns
         .iter()
         .filter(|c| matches!(c, LatencyColumn::Rate(_)));
     if rates.count() != 1 {
-        let what = "one rate of writes is needed, in one unit".into();
-        return Err(bad(source, 1, "columns", what));
+        let problem = "one rate of writes is needed, in one unit".into();
+        return Err(bad_cell(source, 1, "columns", problem));
     }
-    let mut all = Vec::new();
+    let mut measurements = Vec::new();
     for record in reader.records() {
         let record = record.map_err(broken)?;
-        let line = record.position().map_or(0, |at| at.line() as usize);
-        let mut one = MeasuredLatency {
+        let line = record
+            .position()
+            .map_or(0, |position| position.line() as usize);
+        let mut measurement = MeasuredLatency {
             line,
             load: "uniform".into(),
             used: 1.0,
@@ -93,19 +97,23 @@ pub fn parse(text: &str, source: &str) -> Result<Vec<MeasuredLatency>, LabError>
         };
         let cells = record.iter().zip(&columns).zip(&head);
         for ((cell, column), name) in cells.filter(|((cell, _), _)| !cell.is_empty()) {
-            put(&mut one, *column, cell)
-                .map_err(|allowed| bad(source, line, name, format!("`{cell}`: {allowed}")))?;
+            set_cell(&mut measurement, *column, cell)
+                .map_err(|allowed| bad_cell(source, line, name, format!("`{cell}`: {allowed}")))?;
         }
-        all.push(checked(one, source)?);
+        measurements.push(checked(measurement, source)?);
     }
-    if all.is_empty() {
-        return Err(bad(source, 0, "table", "no row".into()));
+    if measurements.is_empty() {
+        return Err(bad_cell(source, 0, "table", "no row".into()));
     }
-    Ok(all)
+    Ok(measurements)
 }
 
 /// Puts one cell into its row.
-fn put(one: &mut MeasuredLatency, column: LatencyColumn, cell: &str) -> Result<(), String> {
+fn set_cell(
+    measurement: &mut MeasuredLatency,
+    column: LatencyColumn,
+    cell: &str,
+) -> Result<(), String> {
     let within = |low: f64, high: f64, allowed: &str| {
         let value = cell.parse::<f64>().ok();
         value
@@ -115,18 +123,20 @@ fn put(one: &mut MeasuredLatency, column: LatencyColumn, cell: &str) -> Result<(
     match column {
         LatencyColumn::Load => {
             let pattern = SyntheticPattern::parse(cell).map_err(|_| "not a load that is known")?;
-            one.load = pattern.to_string();
+            measurement.load = pattern.to_string();
         }
-        LatencyColumn::Used => one.used = within(1.0, 100.0, "1 to 100 is allowed")? / 100.0,
+        LatencyColumn::Used => {
+            measurement.used = within(1.0, 100.0, "1 to 100 is allowed")? / 100.0
+        }
         LatencyColumn::Rate(unit) => {
-            one.rate = within(1e-6, 1e12, "a rate above 0 is allowed")? * unit
+            measurement.rate = within(1e-6, 1e12, "a rate above 0 is allowed")? * unit
         }
         LatencyColumn::Percentile(kind, percent) => {
             let us = within(1e-3, LONGEST, "0.001 us to 100 s is allowed, in us")?;
             let quantile = Quantile { percent, us };
             match kind {
-                ReadOrWrite::Read => one.reads.push(quantile),
-                ReadOrWrite::Write => one.writes.push(quantile),
+                ReadOrWrite::Read => measurement.reads.push(quantile),
+                ReadOrWrite::Write => measurement.writes.push(quantile),
             }
         }
     }
@@ -134,38 +144,41 @@ fn put(one: &mut MeasuredLatency, column: LatencyColumn, cell: &str) -> Result<(
 }
 
 /// A measurement that can be true, with its percentiles in order.
-fn checked(mut one: MeasuredLatency, source: &str) -> Result<MeasuredLatency, LabError> {
-    let line = one.line;
-    if one.rate <= 0.0 {
-        return Err(bad(
+fn checked(mut measurement: MeasuredLatency, source: &str) -> Result<MeasuredLatency, LabError> {
+    let line = measurement.line;
+    if measurement.rate <= 0.0 {
+        return Err(bad_cell(
             source,
             line,
             "rate",
             "the rate of writes is not given".into(),
         ));
     }
-    for (name, all) in [("read", &mut one.reads), ("write", &mut one.writes)] {
-        all.sort_by(|a, b| a.percent.total_cmp(&b.percent));
-        if let Some(pair) = all
+    for (name, quantiles) in [
+        ("read", &mut measurement.reads),
+        ("write", &mut measurement.writes),
+    ] {
+        quantiles.sort_by(|a, b| a.percent.total_cmp(&b.percent));
+        if let Some(pair) = quantiles
             .windows(2)
             .find(|pair| pair[0].us > pair[1].us || pair[0].percent == pair[1].percent)
         {
-            let what = format!(
+            let problem = format!(
                 "the {} percentile is {} us, the {} percentile {} us",
                 pair[0].percent, pair[0].us, pair[1].percent, pair[1].us
             );
-            return Err(bad(source, line, name, what));
+            return Err(bad_cell(source, line, name, problem));
         }
     }
-    if one.reads.is_empty() && one.writes.is_empty() {
-        return Err(bad(
+    if measurement.reads.is_empty() && measurement.writes.is_empty() {
+        return Err(bad_cell(
             source,
             line,
             "latency",
             "no percentile is given".into(),
         ));
     }
-    Ok(one)
+    Ok(measurement)
 }
 
 /// Reads fio's JSON, or a run directory, which holds it: the completion latency of the job that
@@ -182,15 +195,15 @@ pub fn run(path: &Path, load: &str, line: usize) -> Result<MeasuredLatency, LabE
     };
     let text = std::fs::read_to_string(&file);
     let text = text.map_err(|error| LabError::file("reading", &file, error))?;
-    let wrong = |what: String| {
+    let wrong = |problem: String| {
         let hint = "give a run directory, or what `fio --output-format=json` wrote, with one job \
                     that reads (group_reporting makes one of several)";
-        LabError::refused(format!("{source}: {what}"), hint)
+        LabError::refused(format!("{source}: {problem}"), hint)
     };
     let start = text.find('{').ok_or_else(|| wrong("no JSON".into()))?;
-    let found: Value =
+    let report: Value =
         serde_json::from_str(&text[start..]).map_err(|error| wrong(error.to_string()))?;
-    let jobs = found["jobs"]
+    let jobs = report["jobs"]
         .as_array()
         .ok_or_else(|| wrong("no `jobs`".into()))?;
     let groups = jobs.iter().map(|job| job["groupid"].as_u64().unwrap_or(0));
@@ -198,8 +211,8 @@ pub fn run(path: &Path, load: &str, line: usize) -> Result<MeasuredLatency, LabE
         .clone()
         .any(|group| Some(group) != groups.clone().next())
     {
-        let what = "its jobs ran one after the other (stonewall)".into();
-        return Err(wrong(what));
+        let problem = "its jobs ran one after the other (stonewall)".into();
+        return Err(wrong(problem));
     }
     let number = |job: &Value, op: &str, key: &str| job[op][key].as_f64().unwrap_or(0.0);
     let rate = jobs
@@ -208,12 +221,12 @@ pub fn run(path: &Path, load: &str, line: usize) -> Result<MeasuredLatency, LabE
         .sum::<f64>();
     let quantiles = |job: &Value, op: &str| {
         let map = job[op]["clat_ns"]["percentile"].as_object();
-        let each = map.into_iter().flatten().filter_map(|(percent, ns)| {
+        let quantiles = map.into_iter().flatten().filter_map(|(percent, ns)| {
             let percent: f64 = percent.parse().ok()?;
             let us = ns.as_f64()? / 1000.0;
             (percent < 100.0 && us > 0.0).then_some(Quantile { percent, us })
         });
-        each.collect::<Vec<_>>()
+        quantiles.collect::<Vec<_>>()
     };
     let reading: Vec<&Value> = jobs
         .iter()
@@ -227,7 +240,7 @@ pub fn run(path: &Path, load: &str, line: usize) -> Result<MeasuredLatency, LabE
     };
     let (load, used) = load_and_share(load)?;
     let pattern = SyntheticPattern::parse(load)?;
-    let one = MeasuredLatency {
+    let measurement = MeasuredLatency {
         line,
         load: pattern.to_string(),
         used,
@@ -235,7 +248,7 @@ pub fn run(path: &Path, load: &str, line: usize) -> Result<MeasuredLatency, LabE
         reads: quantiles(probe, "read"),
         writes: quantiles(probe, "write"),
     };
-    checked(one, &source)
+    checked(measurement, &source)
 }
 
 #[cfg(test)]

@@ -100,7 +100,8 @@ impl Drawn {
             &self.structure,
             self.spare,
             &load,
-            (CAPACITY, None),
+            CAPACITY,
+            None,
             seed,
             &stop,
         )?

@@ -191,10 +191,10 @@ fn rate(
         SESSIONS
     };
     let (began, mut finished, mut log_at) = (below.now(), 0, 0);
-    let mut all = vec![PendingStatement::default(); sessions as usize];
+    let mut pending = vec![PendingStatement::default(); sessions as usize];
     let mut cpu: BinaryHeap<Reverse<(Nanos, u64)>> = BinaryHeap::new();
     for session in 0..sessions {
-        all[session as usize] = PendingStatement::next(load, &mut rng);
+        pending[session as usize] = PendingStatement::next(load, &mut rng);
         cpu.push(Reverse((began, session)));
     }
     while finished < count {
@@ -206,7 +206,7 @@ fn rate(
         let Some(Reverse((_, token))) = cpu.pop() else {
             break;
         };
-        let session = &mut all[token as usize];
+        let session = &mut pending[token as usize];
         let command = if session.reads > 0 {
             session.reads -= 1;
             let page = rng.below(TABLES / u64::from(PAGE));
@@ -240,8 +240,8 @@ fn run(setup: &ExperimentSetup<'_>) -> Result<ExperimentOutcome<JoinMeasure>, La
         let mut below = JoinBackend::open(store, setup.seed)?;
         for (load, count) in COUNTS {
             let fewer = if store == JoinStore::Disk { 100 } else { 1 };
-            let found = rate(&mut below, load, count / fewer, setup)?;
-            outcome.value(JoinMeasure::Of((store, load)), found);
+            let per_second = rate(&mut below, load, count / fewer, setup)?;
+            outcome.value(JoinMeasure::Of((store, load)), per_second);
         }
         if let JoinBackend::Drive(devices) = &mut below {
             devices.settle();
@@ -252,8 +252,8 @@ fn run(setup: &ExperimentSetup<'_>) -> Result<ExperimentOutcome<JoinMeasure>, La
         }
     }
     let gain = |outcome: &ExperimentOutcome<JoinMeasure>, rate, over, under| {
-        let of = |store| JoinMeasure::Of((store, rate));
-        outcome.ratio(of(over), of(under))
+        let measure = |store| JoinMeasure::Of((store, rate));
+        outcome.ratio(measure(over), measure(under))
     };
     let sata = gain(
         &outcome,

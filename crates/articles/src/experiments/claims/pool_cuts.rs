@@ -167,8 +167,8 @@ impl PoolSystem {
         let mut last = self.now;
         for drive in &mut self.drives {
             while drive.outstanding() > 0 {
-                let done = drive.pop_completion(self.cut_at).ok_or(PowerFailed)?;
-                last = last.max(done.done);
+                let completion = drive.pop_completion(self.cut_at).ok_or(PowerFailed)?;
+                last = last.max(completion.done);
             }
         }
         self.now = last;
@@ -200,18 +200,20 @@ impl PoolSystem {
 
     /// Writes the blocks of the open group, then its root block.
     fn close_group(&mut self) -> Result<(), PowerFailed> {
-        let all = LOG + 1..self.drives.len();
+        let data_drives = LOG + 1..self.drives.len();
         let mut promises = self.open.clone();
         for (tag, promise) in (0..).zip(&mut promises) {
-            let drive = all.start + tag as usize % all.len();
+            let drive = data_drives.start + tag as usize % data_drives.len();
             let place = self.free_place(drive);
             promise.block = Some(self.write(drive, place, tag));
         }
         self.wait()?;
-        self.flush(all.clone())?;
+        self.flush(data_drives.clone())?;
         let offset = self.group % ROOTS * u64::from(BLOCK);
         self.group += 1;
-        let roots = all.clone().map(|drive| self.write(drive, offset, 0));
+        let roots = data_drives
+            .clone()
+            .map(|drive| self.write(drive, offset, 0));
         let roots = roots.collect();
         // A root block may be found though it was never acknowledged.
         self.groups.push(TransactionGroup { roots, promises });
@@ -220,7 +222,7 @@ impl PoolSystem {
             self.groups.remove(0);
         }
         self.wait()?;
-        self.flush(all)?;
+        self.flush(data_drives)?;
         self.open.clear();
         self.closing = false;
         Ok(())

@@ -91,11 +91,13 @@ impl PoolLogModel {
         let rules = ZfsPreset::V2010.host(WRITERS, WRITERS, POOL, seed)?.space;
         let mut space = LogSpace::new(rules, POOL);
         let whole = space.free_bytes();
-        let wanted = POOL * USED_PCT / 100 / RECORD;
+        let record_count = POOL * USED_PCT / 100 / RECORD;
         let mut files: Vec<PoolFile> = Vec::new();
         for _ in 0..WRITERS {
-            let each = 0..wanted / WRITERS as u64;
-            let records = each.filter_map(|_| space.allocate(RECORD, 0)).collect();
+            let file_records = 0..record_count / WRITERS as u64;
+            let records = file_records
+                .filter_map(|_| space.allocate(RECORD, 0))
+                .collect();
             files.push(PoolFile {
                 records,
                 at: 0,
@@ -146,8 +148,8 @@ impl PoolLogModel {
                 let file = self.rng.below(WRITERS as u64) as usize;
                 let records = &self.files[file].records;
                 let record = records[self.rng.below(records.len() as u64) as usize];
-                let done = self.access(at, record.offset, READ);
-                self.reads = (self.reads.0 + 1, self.reads.1 + (done - at));
+                let completed_at = self.access(at, record.offset, READ);
+                self.reads = (self.reads.0 + 1, self.reads.1 + (completed_at - at));
             } else {
                 self.sync_write(at, &mut logged, &mut dirty);
             }
@@ -209,18 +211,18 @@ fn run(setup: &ExperimentSetup<'_>) -> Result<ExperimentOutcome<PoolLogMeasure>,
         let (count, sum_ns) = system.reads;
         let elapsed = system.free_at.max(GROUPS * GROUP.0) as f64;
         let records: u64 = system.files.iter().map(|f| f.records.len() as u64).sum();
-        let found = system.space.free_bytes() + records * RECORD;
-        let kept = if found == system.whole {
+        let accounted_bytes = system.space.free_bytes() + records * RECORD;
+        let space_check = if accounted_bytes == system.whole {
             Ok(())
         } else {
             Err(format!(
-                "{found} bytes are free or used, of {}",
+                "{accounted_bytes} bytes are free or used, of {}",
                 system.whole
             ))
         };
         outcome.check(
             format!("{}: every byte is free or used", place.name()),
-            kept,
+            space_check,
         );
         for (what, value) in [
             (
@@ -240,8 +242,11 @@ fn run(setup: &ExperimentSetup<'_>) -> Result<ExperimentOutcome<PoolLogMeasure>,
         (PoolLogMeasure::FragmentsOver, PoolLogMetric::FreeSegments),
         (PoolLogMeasure::ReadOver, PoolLogMetric::ReadMs),
     ] {
-        let of = |place| PoolLogMeasure::Of((place, what));
-        let ratio = outcome.ratio(of(LogPlacement::InPool), of(LogPlacement::OnDevice));
+        let of_place = |place| PoolLogMeasure::Of((place, what));
+        let ratio = outcome.ratio(
+            of_place(LogPlacement::InPool),
+            of_place(LogPlacement::OnDevice),
+        );
         outcome.value(measure, ratio);
     }
     Ok(outcome)

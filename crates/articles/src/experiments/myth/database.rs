@@ -45,20 +45,20 @@ fn run(
         seed: setup.seed,
         ..OltpSpec::default()
     };
-    let found = oltp::run_until(&spec, &drive.config, setup.stop)?;
-    if found.stopped {
+    let result = oltp::run_until(&spec, &drive.config, setup.stop)?;
+    if result.stopped {
         return Err(stopped());
     }
     let mut outcome = ExperimentOutcome::new();
-    for check in found.checks {
+    for check in result.checks {
         outcome.check(check.name, check.failure.map_or(Ok(()), Err));
     }
-    let first = found.windows.first().map(|window| window.tps);
-    let last = found.windows.last().map(|window| window.tps);
+    let first = result.windows.first().map(|window| window.tps);
+    let last = result.windows.last().map(|window| window.tps);
     outcome.value(DatabaseMeasure::TpsNew, first);
-    let kept = first.zip(last).map(|(first, last)| last / first);
-    outcome.value(DatabaseMeasure::TpsKept, kept);
-    let months = found.windows.iter().map(|w| (f64::from(w.month), w.tps));
+    let tps_kept = first.zip(last).map(|(first, last)| last / first);
+    outcome.value(DatabaseMeasure::TpsKept, tps_kept);
+    let months = result.windows.iter().map(|w| (f64::from(w.month), w.tps));
     outcome.curve(DatabaseCurve::Tps, months.collect());
     Ok(outcome)
 }
@@ -74,9 +74,16 @@ pub(crate) static TPS: ArticleSection = ArticleSection {
     plots,
 };
 
-fn plots(found: &ExperimentRecords, charts: &mut Charts) -> Markup {
-    let wanted = [(DatabaseCurve::Tps, "transactions a second")];
+fn plots(records: &ExperimentRecords, charts: &mut Charts) -> Markup {
+    let labels = [(DatabaseCurve::Tps, "transactions a second")];
     let title = "Transactions a second over months";
-    let axes = (ChartAxis::Months, ChartUnit::Rate);
-    html! { (charts.add(curves(found, &DATABASE, title, axes, &wanted))) }
+    let chart = curves(
+        records,
+        &DATABASE,
+        title,
+        ChartAxis::Months,
+        ChartUnit::Rate,
+        &labels,
+    );
+    html! { (charts.add(chart)) }
 }

@@ -42,8 +42,8 @@ impl ServerFileSystem {
     pub fn install(&self) -> impl Iterator<Item = Command> {
         let block = 128 * 1024;
         self.live.iter().flat_map(move |&extent| {
-            let at = u64::from(extent) * EXTENT;
-            (0..EXTENT / block).map(move |n| Command::write(at + n * block, block as u32))
+            let start = u64::from(extent) * EXTENT;
+            (0..EXTENT / block).map(move |n| Command::write(start + n * block, block as u32))
         })
     }
 
@@ -78,8 +78,8 @@ impl ServerFileSystem {
                 .push_back(Command::trim(u64::from(old) * EXTENT, EXTENT as u32));
         }
         for page in 0..PAGES {
-            let at = u64::from(new) * EXTENT + page * u64::from(PAGE);
-            self.pending.push_back(Command::write(at, PAGE));
+            let offset = u64::from(new) * EXTENT + page * u64::from(PAGE);
+            self.pending.push_back(Command::write(offset, PAGE));
         }
         self.pending.pop_front().unwrap_or_else(|| self.read())
     }

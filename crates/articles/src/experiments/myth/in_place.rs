@@ -62,9 +62,9 @@ fn fill(host: &mut ExperimentHost<'_>, bytes: u64) {
 }
 
 fn updates(rng: &mut Rng, bytes: u64, count: u32) -> Vec<Command> {
-    let at = |rng: &mut Rng| rng.below(bytes / UPDATE) * UPDATE;
+    let offset = |rng: &mut Rng| rng.below(bytes / UPDATE) * UPDATE;
     (0..count)
-        .map(|_| Command::write(at(rng), UPDATE as u32))
+        .map(|_| Command::write(offset(rng), UPDATE as u32))
         .collect()
 }
 
@@ -75,7 +75,7 @@ pub(super) fn in_place(
     health: &mut DriveSelfChecks,
     stop: &AtomicBool,
 ) -> Result<Vec<InPlaceUpdates>, LabError> {
-    let mut all = Vec::new();
+    let mut results = Vec::new();
     for pages in [128, 256] {
         for kib in [2, 4, 8, 16] {
             let page_bytes = kib * 1024;
@@ -85,14 +85,14 @@ pub(super) fn in_place(
             let mut rng = Rng::named(seed, "myth: in place");
             let span = host.run(1, updates(&mut rng, user, 400));
             health.add("in place", &host);
-            all.push(InPlaceUpdates {
+            results.push(InPlaceUpdates {
                 by_arithmetic: (page_bytes * u64::from(pages)) as f64 / UPDATE as f64,
                 by_pages: f64::from(pages),
                 waf: span.waf.unwrap_or(0.0),
             });
         }
     }
-    Ok(all)
+    Ok(results)
 }
 
 /// The same updates, pages of 8 KiB in blocks of 2 MiB, written as a log: write amplification over
@@ -102,7 +102,7 @@ pub(super) fn logged(
     health: &mut DriveSelfChecks,
     stop: &AtomicBool,
 ) -> Result<CurvePoints, LabError> {
-    let mut all = Vec::new();
+    let mut points = Vec::new();
     for valid_pct in [50_u32, 60, 70, 80, 90, 100] {
         let mut host = die(8 * 1024, 256, "flat", stop)?;
         let bytes = host.config().user_bytes / 100 * u64::from(valid_pct) / (1 << 20) * (1 << 20);
@@ -115,7 +115,7 @@ pub(super) fn logged(
         host.run(1, updates(&mut rng, bytes, 64 * 512));
         health.add("log", &host);
         let waf = host.waf_since(&before).unwrap_or(0.0);
-        all.push((f64::from(valid_pct), waf));
+        points.push((f64::from(valid_pct), waf));
     }
-    Ok(all)
+    Ok(points)
 }

@@ -115,8 +115,8 @@ impl ProductionHistory {
         self.line(|age| 100.0 * age.map_share)
     }
 
-    fn line(&self, of: impl Fn(&ProductionSample) -> f64) -> CurvePoints {
-        let point = |age: &ProductionSample| (age.drive_writes, of(age));
+    fn line(&self, metric: impl Fn(&ProductionSample) -> f64) -> CurvePoints {
+        let point = |age: &ProductionSample| (age.drive_writes, metric(age));
         self.ages.iter().map(point).collect()
     }
 }
@@ -203,11 +203,11 @@ impl<'a> ProductionServer<'a> {
     ) -> Vec<ProductionSample> {
         let probe = settings.probe_commands;
         let mut ages = vec![self.look(0.0, None, probe, health)];
-        let all = settings.drive_writes * LOOKS;
+        let look_count = settings.drive_writes * LOOKS;
         let share = self.host.config().user_bytes / u64::from(LOOKS);
-        for n in 1..=all {
+        for n in 1..=look_count {
             let span = self.write(share);
-            if n + last > all {
+            if n + last > look_count {
                 let drive_writes = f64::from(n) / f64::from(LOOKS);
                 ages.push(self.look(drive_writes, Some(&span), probe, health));
             }
@@ -247,7 +247,7 @@ pub(super) fn by_used(
     health: &mut DriveSelfChecks,
     stop: &AtomicBool,
 ) -> Result<[UsedShareResult; 2], LabError> {
-    let mut of = |used_pct: u32| -> Result<UsedShareResult, LabError> {
+    let mut sweep_at = |used_pct: u32| -> Result<UsedShareResult, LabError> {
         if used_pct == settings.used_pct {
             return Ok(swept(&aged.ages));
         }
@@ -258,5 +258,5 @@ pub(super) fn by_used(
         let mut server = ProductionServer::new(aged.remedy, &settings, stop)?;
         Ok(swept(&server.live(&settings, 2, health)))
     };
-    Ok([of(used[0])?, of(used[1])?])
+    Ok([sweep_at(used[0])?, sweep_at(used[1])?])
 }

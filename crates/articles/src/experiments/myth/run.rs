@@ -87,16 +87,16 @@ pub(super) fn run(
 ) -> Result<MythOutcome, LabError> {
     let (mut health, mut outcome) = (DriveSelfChecks::default(), ExperimentOutcome::new());
     let stop = setup.stop;
-    let mut all = Vec::new();
+    let mut aged_drives = Vec::new();
     for remedy in Remedy::all() {
         let aged = production::age(remedy, settings, &mut health, stop)?;
         production(&mut outcome, remedy, &aged);
-        all.push(aged);
+        aged_drives.push(aged);
         go_on(stop)?;
     }
     // The first two remedies: none, and TRIM.
     let mut by_used =
-        |n: usize, used| production::by_used(&all[n], used, settings, &mut health, stop);
+        |n: usize, used| production::by_used(&aged_drives[n], used, settings, &mut health, stop);
     let untrimmed = by_used(0, [70, 97])?;
     let trimmed = by_used(1, [50, 97])?;
     go_on(stop)?;
@@ -203,10 +203,11 @@ fn whole_disk(outcome: &mut MythOutcome, lines: Vec<(WholeDiskCurve, CurvePoints
         };
         outcome.value(flatness, whole_disk::flatness(line));
     }
-    let of = |pass: WholeDiskCurve| lines.iter().find(|line| line.0 == pass).map(|line| &line.1);
-    let last = |pass, count| of(pass).and_then(|line| level(line, count));
-    let tenth = of(WholeDiskCurve::Write).map_or(1, |line| line.len().div_ceil(10));
-    let begin = of(WholeDiskCurve::Write).and_then(|line| level(&line[..tenth], tenth));
+    let points =
+        |pass: WholeDiskCurve| lines.iter().find(|line| line.0 == pass).map(|line| &line.1);
+    let last = |pass, count| points(pass).and_then(|line| level(line, count));
+    let tenth = points(WholeDiskCurve::Write).map_or(1, |line| line.len().div_ceil(10));
+    let begin = points(WholeDiskCurve::Write).and_then(|line| level(&line[..tenth], tenth));
     let over = |a: Option<f64>, b: Option<f64>| a.zip(b).map(|(a, b)| a / b);
     let end = over(last(WholeDiskCurve::Write, tenth), begin);
     let steady = over(
@@ -263,8 +264,8 @@ pub(crate) static WHOLE_DISK: ArticleSection = ArticleSection {
     plots: disk,
 };
 
-fn months(found: &ExperimentRecords, charts: &mut Charts) -> Markup {
-    let wanted = [
+fn months(records: &ExperimentRecords, charts: &mut Charts) -> Markup {
+    let labels = [
         (Remedy::Earlier, "earlier drive, no TRIM"),
         (Remedy::Trim, "TRIM alone"),
         (Remedy::Op, "32 % spare alone"),
@@ -274,9 +275,15 @@ fn months(found: &ExperimentRecords, charts: &mut Charts) -> Markup {
     ]
     .map(|(remedy, label)| (MythCurve::Throughput(remedy), label));
     let title = "Random reads in the mixed load, over user capacities written";
-    let axes = (ChartAxis::Writes, ChartUnit::Throughput);
-    let over_writes = curves(found, &MYTH, title, axes, &wanted);
-    let wanted = [
+    let over_writes = curves(
+        records,
+        &MYTH,
+        title,
+        ChartAxis::Writes,
+        ChartUnit::Throughput,
+        &labels,
+    );
+    let labels = [
         (
             (MonthsTrim::Never, MonthsDirection::Writes),
             "writes, never trimmed",
@@ -295,13 +302,19 @@ fn months(found: &ExperimentRecords, charts: &mut Charts) -> Markup {
         ),
     ];
     let title = "A file system over months: throughput without and with TRIM";
-    let axes = (ChartAxis::Months, ChartUnit::Throughput);
-    let over_months = curves(found, &MONTHS, title, axes, &wanted);
+    let over_months = curves(
+        records,
+        &MONTHS,
+        title,
+        ChartAxis::Months,
+        ChartUnit::Throughput,
+        &labels,
+    );
     html! { (charts.add(over_writes)) (charts.add(over_months)) }
 }
 
-fn upkeep(found: &ExperimentRecords, charts: &mut Charts) -> Markup {
-    let wanted = [
+fn upkeep(records: &ExperimentRecords, charts: &mut Charts) -> Markup {
+    let labels = [
         (
             MythCurve::Upkeep(MapVariant::Tree),
             "tree, all other remedies",
@@ -312,12 +325,19 @@ fn upkeep(found: &ExperimentRecords, charts: &mut Charts) -> Markup {
         ),
     ];
     let title = "Share of the dies' time that the map takes, over user capacities written";
-    let axes = (ChartAxis::Writes, ChartUnit::Percent);
-    html! { (charts.add(curves(found, &MYTH, title, axes, &wanted))) }
+    let chart = curves(
+        records,
+        &MYTH,
+        title,
+        ChartAxis::Writes,
+        ChartUnit::Percent,
+        &labels,
+    );
+    html! { (charts.add(chart)) }
 }
 
-fn disk(found: &ExperimentRecords, charts: &mut Charts) -> Markup {
-    let wanted = [
+fn disk(records: &ExperimentRecords, charts: &mut Charts) -> Markup {
+    let labels = [
         (
             MythCurve::Disk(WholeDiskCurve::Write),
             "random writes, first pass",
@@ -340,6 +360,13 @@ fn disk(found: &ExperimentRecords, charts: &mut Charts) -> Markup {
         ),
     ];
     let title = "DC S3700: IOPS over the share of the disk covered";
-    let axes = (ChartAxis::Percent, ChartUnit::Rate);
-    html! { (charts.add(curves(found, &MYTH, title, axes, &wanted))) }
+    let chart = curves(
+        records,
+        &MYTH,
+        title,
+        ChartAxis::Percent,
+        ChartUnit::Rate,
+        &labels,
+    );
+    html! { (charts.add(chart)) }
 }

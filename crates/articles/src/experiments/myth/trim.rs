@@ -39,7 +39,7 @@ pub(super) fn cost(
             true,
         ),
     ];
-    let mut all = Vec::new();
+    let mut costs = Vec::new();
     for (name, set, trims) in kinds {
         let config = scale::with(FLASH, set)?.config;
         let mut host = ExperimentHost::new(settings.scale.apply(&config)?)?.watching(stop);
@@ -54,8 +54,8 @@ pub(super) fn cost(
         let commands: Vec<Command> = (0..2 * settings.probe_commands)
             .map(|n| {
                 if trims && n % 100 == 99 {
-                    let at = rng.below((user - border) / u64::from(TRIM)) * u64::from(TRIM);
-                    Command::trim(border + at, TRIM)
+                    let offset = rng.below((user - border) / u64::from(TRIM)) * u64::from(TRIM);
+                    Command::trim(border + offset, TRIM)
                 } else {
                     Command::read(rng.below(border / u64::from(READ)) * u64::from(READ), READ)
                 }
@@ -63,11 +63,11 @@ pub(super) fn cost(
             .collect();
         let span = host.run(DEPTH, commands);
         health.add(name, &host);
-        all.push(TrimCost {
+        costs.push(TrimCost {
             name,
             read_iops: span.read_mb_s() * 1e6 / f64::from(READ),
             read_p999_ms: span.read_ms(99.9),
         });
     }
-    Ok(all)
+    Ok(costs)
 }

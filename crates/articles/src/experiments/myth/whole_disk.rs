@@ -30,8 +30,8 @@ keys! {
 
 /// Least over greatest of a line: 1 is flat.
 pub(super) fn flatness(line: &CurvePoints) -> f64 {
-    let of = |pick: fn(f64, f64) -> f64, start| line.iter().map(|(_, y)| *y).fold(start, pick);
-    of(f64::min, f64::MAX) / of(f64::max, f64::MIN)
+    let extreme = |pick: fn(f64, f64) -> f64, start| line.iter().map(|(_, y)| *y).fold(start, pick);
+    extreme(f64::min, f64::MAX) / extreme(f64::max, f64::MIN)
 }
 
 const BLOCK: u32 = 4096;
@@ -49,13 +49,13 @@ pub(super) fn run(
     let new = ExperimentHost::new(config)?.watching(stop);
     let mut host = new.clone();
     let seed = settings.seed;
-    let write = |at| Command::write(at, BLOCK);
+    let write = |offset| Command::write(offset, BLOCK);
     let first = pass(&mut host, seed, write);
     pass(&mut host, seed ^ 1, write);
     let steady = steady(&mut host, seed);
     // What the writes left booked on the dies is over then.
     host.rest(Nanos::from_secs(1));
-    let read = pass(&mut host, seed ^ 2, |at| Command::read(at, BLOCK));
+    let read = pass(&mut host, seed ^ 2, |offset| Command::read(offset, BLOCK));
     health.add(FLASH, &host);
     let mut host = new;
     let [mixed_read, mixed_write] = mixed(&mut host, seed);
@@ -90,8 +90,8 @@ fn steady(host: &mut ExperimentHost<'_>, seed: u64) -> CurvePoints {
     let blocks = blocks(host);
     let mut rng = Rng::named(seed, "myth: whole disk, steady");
     let mut part = |_| -> IntervalStats {
-        let at = |_| Command::write(rng.below(blocks) * u64::from(BLOCK), BLOCK);
-        host.run(DEPTH, (0..blocks / POINTS).map(at))
+        let write = |_| Command::write(rng.below(blocks) * u64::from(BLOCK), BLOCK);
+        host.run(DEPTH, (0..blocks / POINTS).map(write))
     };
     (0..POINTS).for_each(|n| drop(part(n)));
     (0..POINTS).map(|n| (covered(n), part(n).iops())).collect()
@@ -103,7 +103,7 @@ fn mixed(host: &mut ExperimentHost<'_>, seed: u64) -> [CurvePoints; 2] {
     let blocks = blocks(host);
     let order = Permutation::new(blocks, &mut Rng::named(seed, "myth: whole disk, mixed"));
     let mut rng = Rng::named(seed, "myth: whole disk, reads");
-    let mut both = [Vec::new(), Vec::new()];
+    let mut curves = [Vec::new(), Vec::new()];
     for n in 0..POINTS {
         let part = blocks * n / POINTS..blocks * (n + 1) / POINTS;
         let commands = part.flat_map(|k| {
@@ -113,8 +113,8 @@ fn mixed(host: &mut ExperimentHost<'_>, seed: u64) -> [CurvePoints; 2] {
         });
         let span = host.run(DEPTH, commands);
         let rate = |mb_s: f64| mb_s * 1e6 / f64::from(BLOCK);
-        both[0].push((covered(n), rate(span.read_mb_s())));
-        both[1].push((covered(n), rate(span.write_mb_s())));
+        curves[0].push((covered(n), rate(span.read_mb_s())));
+        curves[1].push((covered(n), rate(span.write_mb_s())));
     }
-    both
+    curves
 }

@@ -75,52 +75,44 @@ fn run(
         interval: Nanos::from_secs(1),
         stop: setup.stop,
     };
-    let found = ssdlab_hosts::zil::run(&mut host, &mut device, &options, &mut |_| Ok(()))?;
-    if found.interrupted {
+    let result = ssdlab_hosts::zil::run(&mut host, &mut device, &options, &mut |_| Ok(()))?;
+    if result.interrupted {
         return Err(stopped());
     }
     let mut outcome = ExperimentOutcome::new();
-    let rows = &found.rows;
-    let of = |get: &dyn Fn(&PatternRow) -> u64| -> Vec<f64> {
+    let rows = &result.rows;
+    let column = |get: &dyn Fn(&PatternRow) -> u64| -> Vec<f64> {
         rows.iter().map(|row| get(row) as f64).collect()
     };
-    let random = of(&PatternRow::random_pct);
+    let random = column(&PatternRow::random_pct);
     let share = |keep: &dyn Fn(f64) -> bool| {
-        let kept = random.iter().filter(|value| keep(**value)).count();
-        100.0 * kept as f64 / random.len() as f64
+        let matching = random.iter().filter(|value| keep(**value)).count();
+        100.0 * matching as f64 / random.len() as f64
     };
-    let seeks = found.seeks.buckets();
+    let seeks = result.seeks.buckets();
     let zero = seeks.iter().find(|(bucket, _)| *bucket == 0);
     let zero = zero.map_or(0, |(_, count)| *count) as f64;
     let inside = |value: f64| (21.0..=71.0).contains(&value);
+    let mean = |get: &dyn Fn(&PatternRow) -> u64| stats::mean(&column(get));
+    let random_max = random.iter().copied().fold(0.0, f64::max);
+    let seek_distance = total_variation(&seeks, published);
+    let seek_zero = 100.0 * zero / result.seeks.count() as f64;
     for (measure, value) in [
-        (
-            PatternMeasure::RandomMax,
-            random.iter().copied().fold(0.0, f64::max),
-        ),
+        (PatternMeasure::RandomMax, random_max),
         (PatternMeasure::RandomMean, stats::mean(&random)),
         (PatternMeasure::RandomLowShare, share(&|value| value <= 2.0)),
         (PatternMeasure::RandomInside, share(&inside)),
-        (PatternMeasure::Mean, stats::mean(&of(&PatternRow::mean))),
-        (PatternMeasure::Count, stats::mean(&of(&|row| row.count))),
-        (
-            PatternMeasure::KibWritten,
-            stats::mean(&of(&PatternRow::kib_written)),
-        ),
-        (PatternMeasure::Min, found.total.min as f64),
-        (PatternMeasure::Max, found.total.max as f64),
-        (
-            PatternMeasure::SeekDistance,
-            total_variation(&seeks, published),
-        ),
-        (
-            PatternMeasure::SeekZero,
-            100.0 * zero / found.seeks.count() as f64,
-        ),
+        (PatternMeasure::Mean, mean(&PatternRow::mean)),
+        (PatternMeasure::Count, mean(&|row| row.count)),
+        (PatternMeasure::KibWritten, mean(&PatternRow::kib_written)),
+        (PatternMeasure::Min, result.total.min as f64),
+        (PatternMeasure::Max, result.total.max as f64),
+        (PatternMeasure::SeekDistance, seek_distance),
+        (PatternMeasure::SeekZero, seek_zero),
     ] {
         outcome.value(measure, value);
     }
-    let (count, commands) = (found.seeks.count(), found.total.count);
+    let (count, commands) = (result.seeks.count(), result.total.count);
     let whole = if count + 1 == commands {
         Ok(())
     } else {
@@ -155,15 +147,17 @@ pub(crate) static SEEK: ArticleSection = ArticleSection {
     plots: histograms,
 };
 
-fn shares(found: &ExperimentRecords, charts: &mut Charts) -> Markup {
-    let of = |experiment: &Experiment<PatternMeasure>, label: &str, colour| {
-        let random = found.found(experiment).map_or(&[][..], |f| &f.random_pct);
-        let at = |(i, share): (usize, &u64)| (i as f64, *share as f64);
-        line(label, colour, random.iter().enumerate().map(at))
+fn shares(records: &ExperimentRecords, charts: &mut Charts) -> Markup {
+    let share_line = |experiment: &Experiment<PatternMeasure>, label: &str, colour| {
+        let random = records
+            .record(experiment)
+            .map_or(&[][..], |f| &f.random_pct);
+        let point = |(i, share): (usize, &u64)| (i as f64, *share as f64);
+        line(label, colour, random.iter().enumerate().map(point))
     };
     let lines = vec![
-        of(&ONE, "one stream", 0),
-        of(&FIVE, "five streams", 1),
+        share_line(&ONE, "one stream", 0),
+        share_line(&FIVE, "five streams", 1),
         level("published, five: highest 71", 2, 299.0, 71.0),
         level("lowest 21", 2, 299.0, 21.0),
     ];
@@ -173,13 +167,13 @@ fn shares(found: &ExperimentRecords, charts: &mut Charts) -> Markup {
     })
 }
 
-fn histograms(found: &ExperimentRecords, _: &mut Charts) -> Markup {
-    let of = |experiment| found.found(experiment).map(|found| &found.seeks[..]);
+fn histograms(records: &ExperimentRecords, _: &mut Charts) -> Markup {
+    let seeks_of = |experiment| records.record(experiment).map(|record| &record.seeks[..]);
     html! {
-        @if let Some(ours) = of(&ONE) {
+        @if let Some(ours) = seeks_of(&ONE) {
             (seeks::chart("One stream: share of the seeks, logarithmic", &SEEKS_ONE, ours))
         }
-        @if let Some(ours) = of(&FIVE) {
+        @if let Some(ours) = seeks_of(&FIVE) {
             (seeks::chart("Five streams: share of the seeks, logarithmic", &SEEKS_FIVE, ours))
         }
     }

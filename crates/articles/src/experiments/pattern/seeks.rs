@@ -46,8 +46,8 @@ pub(super) fn chart(title: &str, published: &[(i64, u64)], ours: &[(i64, u64)]) 
     let buckets: BTreeSet<i64> = published.keys().chain(ours.keys()).copied().collect();
     let step = (WIDTH - LEFT - 4.0) / buckets.len().max(1) as f64;
     let wide = (step * 0.4).min(24.0);
-    let bar = |all: &SeekShares, bucket: i64, x: f64, class: &str, name: &str| {
-        let share = all.get(&bucket).copied().unwrap_or(0.0);
+    let bar = |shares: &SeekShares, bucket: i64, x: f64, class: &str, name: &str| {
+        let share = shares.get(&bucket).copied().unwrap_or(0.0);
         let percent = format!("{name}, from {bucket} sectors: {:.3} %", share * 100.0);
         html! {
             @if share > 0.0 {

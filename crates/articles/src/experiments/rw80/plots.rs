@@ -65,30 +65,31 @@ fn drives() -> Vec<Rw80Drive> {
         ("320 300 GB", 922.0),
         ("X1", 44026.0),
     ];
-    let both = DRIVES.iter().zip(published);
-    both.map(|(experiment, (label, iops))| (*experiment, label, iops))
+    let pairs = DRIVES.iter().zip(published);
+    pairs
+        .map(|(experiment, (label, iops))| (*experiment, label, iops))
         .collect()
 }
 
 /// 80 minutes, ten idle ones left out of the line, and the minutes after; published values as
 /// points at the end.
-fn eighty(found: &ExperimentRecords, title: &str, drives: &[Rw80Drive]) -> Chart {
+fn eighty(records: &ExperimentRecords, title: &str, drives: &[Rw80Drive]) -> Chart {
     let mut lines: Vec<ChartLine> = Vec::new();
     for (i, (experiment, label, published)) in drives.iter().enumerate() {
-        let minutes = found.series(experiment, Rw80Curve::Iops, 0.0);
+        let minutes = records.series(experiment, Rw80Curve::Iops, 0.0);
         if minutes.is_empty() {
             continue;
         }
         let mut ours = line(*label, i, minutes);
         ours.line.x.push(85.0 * MINUTE);
         ours.line.y.push(None);
-        for (x, y) in found.series(experiment, Rw80Curve::AfterIdle, 90.0 * MINUTE) {
+        for (x, y) in records.series(experiment, Rw80Curve::AfterIdle, 90.0 * MINUTE) {
             ours.line.x.push(x);
             ours.line.y.push(Some(y));
         }
         lines.push(ours);
-        let at = (79.0 * MINUTE, *published);
-        lines.push(line(format!("{label}, published"), i + 3, [at]));
+        let point = (79.0 * MINUTE, *published);
+        lines.push(line(format!("{label}, published"), i + 3, [point]));
     }
     Chart {
         notes: vec![ChartMark::Phase { at: 90.0 * MINUTE }],
@@ -96,14 +97,14 @@ fn eighty(found: &ExperimentRecords, title: &str, drives: &[Rw80Drive]) -> Chart
     }
 }
 
-fn random_writes(found: &ExperimentRecords, charts: &mut Charts) -> Markup {
+fn random_writes(records: &ExperimentRecords, charts: &mut Charts) -> Markup {
     let drives = drives();
     html! {
         div .pair {
-            (charts.add(eighty(found, "Intel 710: IOPS per minute", &drives[..3])))
-            (charts.add(eighty(found, "Intel 320: IOPS per minute", &drives[3..6])))
+            (charts.add(eighty(records, "Intel 710: IOPS per minute", &drives[..3])))
+            (charts.add(eighty(records, "Intel 320: IOPS per minute", &drives[3..6])))
         }
-        (charts.add(eighty(found, "DDRdrive X1: IOPS per minute", &drives[6..])))
+        (charts.add(eighty(records, "DDRdrive X1: IOPS per minute", &drives[6..])))
         p .quiet {
             "Points: what was published for the last minute. The vertical line is where writing \
              begins again after ten idle minutes."
@@ -112,7 +113,7 @@ fn random_writes(found: &ExperimentRecords, charts: &mut Charts) -> Markup {
 }
 
 /// Every drive in one table: what a minute of it is worth.
-fn money(found: &ExperimentRecords, _: &mut Charts) -> Markup {
+fn money(records: &ExperimentRecords, _: &mut Charts) -> Markup {
     let head = parts::heads(&[
         "Drive",
         "IOPS, minute 80",
@@ -126,11 +127,11 @@ fn money(found: &ExperimentRecords, _: &mut Charts) -> Markup {
     ]);
     let row = |(experiment, label, _): Rw80Drive| -> Option<Vec<Markup>> {
         let text = |measure, unit: &str| {
-            let value = found.value(experiment, measure);
+            let value = records.value(experiment, measure);
             parts::cell(value.map(|value| number(value) + unit).as_deref())
         };
-        found.value(experiment, Rw80Measure::Iops)?;
-        let price = found.value(experiment, Rw80Measure::PriceUsd);
+        records.value(experiment, Rw80Measure::Iops)?;
+        let price = records.value(experiment, Rw80Measure::PriceUsd);
         let price = price.map(|price| format!("${}", number(price)));
         Some(vec![
             html! { (label) },

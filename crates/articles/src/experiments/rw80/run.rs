@@ -47,9 +47,13 @@ const fn drive(
     weight: u32,
     run: fn(&ExperimentSetup<'_>) -> Result<Rw80Outcome, LabError>,
 ) -> Rw80Experiment {
-    let what = "secure erase, 4 KiB random writes over the whole drive, 32 outstanding, 80 \
+    let protocol = "secure erase, 4 KiB random writes over the whole drive, 32 outstanding, 80 \
                 minutes; ten idle minutes; two minutes more";
-    let about = ExperimentInfo { name, what, weight };
+    let about = ExperimentInfo {
+        name,
+        what: protocol,
+        weight,
+    };
     Experiment { about, run }
 }
 
@@ -110,18 +114,18 @@ impl CrossDriveMeasure {
     pub fn of(
         self,
         drives: &[&Rw80Experiment],
-        found: &ExperimentRecords,
+        records: &ExperimentRecords,
     ) -> Option<(f64, Option<String>)> {
-        let each = |measure| -> Option<Vec<f64>> {
+        let values = |measure| -> Option<Vec<f64>> {
             drives
                 .iter()
-                .map(|drive| found.value(drive, measure))
+                .map(|drive| records.value(drive, measure))
                 .collect()
         };
-        let most = |measure| Some((each(measure)?.into_iter().reduce(f64::max)?, None));
+        let most = |measure| Some((values(measure)?.into_iter().reduce(f64::max)?, None));
         match self {
             CrossDriveMeasure::Order710 => {
-                let iops = each(Rw80Measure::Iops)?;
+                let iops = values(Rw80Measure::Iops)?;
                 let [small, middle, large] = iops[..] else {
                     return None;
                 };
@@ -199,14 +203,14 @@ impl<F: FnMut() -> Command> CommandSource for MinuteLoad<'_, F> {
         (!self.stopped).then(|| self.load.next(drive))
     }
 
-    fn done(&mut self, drive: &Drive, done: &DeviceCompletion) {
+    fn done(&mut self, drive: &Drive, completion: &DeviceCompletion) {
         self.completed += 1;
-        let minute = ((done.done.0 - self.start.0) / MINUTE) as usize;
+        let minute = ((completion.done.0 - self.start.0) / MINUTE) as usize;
         if self.last_ten.is_none() && minute + LAST_TEN >= MINUTES {
             *self.last_ten = Some(drive.counters().clone());
         }
-        if let Some(done) = self.done.get_mut(minute) {
-            *done += 1;
+        if let Some(completion) = self.done.get_mut(minute) {
+            *completion += 1;
         }
         let looks = self.completed.is_multiple_of(1 << 16);
         self.stopped |= looks && self.stop.load(Ordering::Relaxed);
@@ -280,12 +284,12 @@ fn run(name: &str, setup: &ExperimentSetup<'_>) -> Result<Rw80Outcome, LabError>
         Command::write(rng.below(blocks) * u64::from(BLOCK), BLOCK)
     });
     let minutes = loaded.minutes(MINUTES, &mut next)?;
-    let now = loaded.drive().counters();
+    let counters = loaded.drive().counters();
     let slot = entry.config.shape.slot_bytes;
     let waf = loaded
         .last_ten
         .as_ref()
-        .and_then(|before| now.waf_since(before, slot));
+        .and_then(|before| counters.waf_since(before, slot));
     loaded.devices.settle();
     loaded.devices.rest(Nanos(IDLE_MINUTES * MINUTE));
     let again = loaded.minutes(MINUTES_AFTER_IDLE, &mut next)?;

@@ -86,20 +86,21 @@ struct TraceDirection {
 /// fewer commands over as many times fewer addresses.
 pub fn commands(weight: &DesktopTraceProfile, factor: u64, seed: u64) -> Vec<Command> {
     let system = SYSTEM_BYTES / factor / ALIGN;
-    let named = |what: &str| Rng::named(seed, &format!("storage bench {}: {what}", weight.name));
+    let named =
+        |stream: &str| Rng::named(seed, &format!("storage bench {}: {stream}", weight.name));
     let mut kind = named("kinds");
     let mut size = named("sizes");
-    let side = |what: &str| TraceDirection {
-        place: named(what),
+    let side = |stream: &str| TraceDirection {
+        place: named(stream),
         next: 0,
         compress_pct: DESKTOP_COMPRESS_PCT,
     };
     let mut sides = [side("reads"), side("writes")];
-    let mut left = [weight.reads, weight.writes].map(|n| (u64::from(n) / factor).max(1));
+    let mut remaining = [weight.reads, weight.writes].map(|n| (u64::from(n) / factor).max(1));
     let mut trace = Vec::new();
-    while left[0] + left[1] > 0 {
-        let write = usize::from(kind.below(left[0] + left[1]) >= left[0]);
-        left[write] -= 1;
+    while remaining[0] + remaining[1] > 0 {
+        let write = usize::from(kind.below(remaining[0] + remaining[1]) >= remaining[0]);
+        remaining[write] -= 1;
         let len = draw_size(weight, &mut size);
         trace.push(sides[write].command(weight, write == 1, len, system));
     }
@@ -123,23 +124,23 @@ pub fn bursts(weight: &DesktopTraceProfile, trace: &[Command], seed: u64) -> Vec
     let longest = u64::from(4 * weight.depth_x100 - 2 * 100) / 100;
     let recorded_ns = u64::from(weight.recorded_s) * 1_000_000_000;
     let period_ns = recorded_ns / u64::from(weight.reads + weight.writes) * (longest + 1) / 2;
-    let mut left = trace;
-    let mut all = Vec::new();
-    while !left.is_empty() {
-        let length = (1 + rng.below(longest) as usize).min(left.len());
-        let (commands, rest) = left.split_at(length);
-        left = rest;
-        all.push(CommandBurst {
+    let mut remaining = trace;
+    let mut bursts = Vec::new();
+    while !remaining.is_empty() {
+        let length = (1 + rng.below(longest) as usize).min(remaining.len());
+        let (commands, rest) = remaining.split_at(length);
+        remaining = rest;
+        bursts.push(CommandBurst {
             commands: commands.to_vec(),
             pause: Nanos(rng.below(2 * period_ns)),
         });
     }
-    all
+    bursts
 }
 
 fn draw_size(weight: &DesktopTraceProfile, rng: &mut Rng) -> u64 {
-    let all: u32 = weight.sizes.iter().map(|(_, share)| share).sum();
-    let mut drawn = rng.below(all.into());
+    let total: u32 = weight.sizes.iter().map(|(_, share)| share).sum();
+    let mut drawn = rng.below(total.into());
     for (kib, share) in weight.sizes {
         match drawn.checked_sub(share.into()) {
             Some(rest) => drawn = rest,

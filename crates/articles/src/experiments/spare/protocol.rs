@@ -101,8 +101,10 @@ fn fill(bytes: u64, compress_pct: u8) -> impl Iterator<Item = Command> {
 fn scatter(host: &ExperimentHost<'_>, count: u64, rng: &mut Rng) -> Vec<Command> {
     let slot = host.config().shape.slot_bytes;
     let slots = host.config().user_slots();
-    let at = |rng: &mut Rng| rng.below(slots) * u64::from(slot);
-    (0..count).map(|_| Command::write(at(rng), slot)).collect()
+    let offset = |rng: &mut Rng| rng.below(slots) * u64::from(slot);
+    (0..count)
+        .map(|_| Command::write(offset(rng), slot))
+        .collect()
 }
 
 /// Plays all traces of a weight, each on a fork; reads and writes per second of time at work, over
@@ -136,17 +138,17 @@ pub(super) fn play(
 pub(super) fn second_pass(host: &ExperimentHost<'_>, random: u64, rng: &mut Rng) -> Vec<Command> {
     let slot = u64::from(host.config().shape.slot_bytes);
     let slots = host.config().user_slots();
-    let mut all = Vec::new();
+    let mut writes = Vec::new();
     let mut owed = 0;
     for write in fill(host.config().user_bytes, 0) {
         owed += u64::from(write.len) * random;
-        all.push(write);
+        writes.push(write);
         while owed >= slot * (1000 - random) {
             owed -= slot * (1000 - random);
-            all.push(Command::write(rng.below(slots) * slot, slot as u32));
+            writes.push(Command::write(rng.below(slots) * slot, slot as u32));
         }
     }
-    all
+    writes
 }
 
 /// A drive in the states that the article compares.
@@ -176,7 +178,7 @@ impl<'a> SpareDriveStates<'a> {
         settings: &SpareSettings,
         stop: &'a AtomicBool,
     ) -> Result<SpareDriveStates<'a>, LabError> {
-        SpareDriveStates::some(name, &[], settings, (&SHARES, &DIRT), stop)
+        SpareDriveStates::some(name, &[], settings, &SHARES, &DIRT, stop)
     }
 
     /// New, full, after passes with these shares, and after these eighths of random writes alone.
@@ -184,7 +186,8 @@ impl<'a> SpareDriveStates<'a> {
         name: &str,
         set: &[&str],
         settings: &SpareSettings,
-        (shares, dirt): (&[u64], &[u64]),
+        shares: &[u64],
+        dirt: &[u64],
         stop: &'a AtomicBool,
     ) -> Result<SpareDriveStates<'a>, LabError> {
         let config = settings.scale.apply(&scale::with(name, set)?.config)?;
@@ -199,29 +202,29 @@ impl<'a> SpareDriveStates<'a> {
             dirty_waf: [f64::NAN; 2],
         };
         for share in shares {
-            let mut now = states.full.clone();
+            let mut host = states.full.clone();
             let mut rng = Rng::named(settings.seed, "spare: second pass");
-            let writes = second_pass(&now, *share, &mut rng);
-            let waf = now.run(DEPTH, writes).waf.unwrap_or(0.0);
+            let writes = second_pass(&host, *share, &mut rng);
+            let waf = host.run(DEPTH, writes).waf.unwrap_or(0.0);
             if *share == SOME {
                 states.dirty_waf[0] = waf;
             }
-            states.passes.push((*share, now));
+            states.passes.push((*share, host));
         }
         states.scatter(settings.seed, dirt);
         Ok(states)
     }
 
     fn scatter(&mut self, seed: u64, until: &[u64]) {
-        let mut now = self.full.clone();
+        let mut host = self.full.clone();
         let mut rng = Rng::named(seed, "spare: dirty");
-        let eighth = now.config().user_slots() / 8;
+        let eighth = host.config().user_slots() / 8;
         let mut eighths = 0;
         for until in until {
-            let writes = scatter(&now, (until - eighths) * eighth, &mut rng);
-            self.dirty_waf[1] = now.run(DEPTH, writes).waf.unwrap_or(0.0);
+            let writes = scatter(&host, (until - eighths) * eighth, &mut rng);
+            self.dirty_waf[1] = host.run(DEPTH, writes).waf.unwrap_or(0.0);
             eighths = *until;
-            self.dirt.push((eighths, now.clone()));
+            self.dirt.push((eighths, host.clone()));
         }
     }
 
@@ -267,24 +270,26 @@ pub(super) fn drive_runs(
         let new = play(&states.new);
         let full = play(&states.full);
         let installed = play(&states.installed(settings));
-        let mut kept = |host: &ExperimentHost<'_>| 100.0 * play(host) / new;
+        let mut pct_of_new = |host: &ExperimentHost<'_>| 100.0 * play(host) / new;
         let full_pct = 100.0 * full / new;
-        let dirty_pct = kept(states.dirty());
+        let dirty_pct = pct_of_new(states.dirty());
         let by_share = &mut runs.by_share[index];
         for (share, host) in &states.passes {
             let some = *share == SOME;
-            let point = if some { dirty_pct } else { kept(host) };
+            let point = if some { dirty_pct } else { pct_of_new(host) };
             by_share.push((*share as f64 / 10.0, point));
         }
         let by_dirt = &mut runs.by_dirt[index];
         by_dirt.push((0.0, full_pct));
         for (eighths, host) in &states.dirt {
-            by_dirt.push((*eighths as f64 / 8.0, kept(host)));
+            by_dirt.push((*eighths as f64 / 8.0, pct_of_new(host)));
         }
         runs.kept.push(RetainedPerformance {
             full_pct,
             dirty_pct,
-            scattered_pct: by_dirt.last().map_or(f64::NAN, |(_, kept)| *kept),
+            scattered_pct: by_dirt
+                .last()
+                .map_or(f64::NAN, |(_, pct_of_new)| *pct_of_new),
             full_of_installed_pct: 100.0 * full / installed,
         });
     }
@@ -299,7 +304,7 @@ pub(super) fn compress(
 ) -> Result<Vec<CompressedFill>, LabError> {
     let name = "sandforce-sf1200-120gb";
     let config = settings.scale.apply(&scale::with(name, &[])?.config)?;
-    let mut all = Vec::new();
+    let mut fills = Vec::new();
     for compress_pct in [0, DESKTOP_COMPRESS_PCT, 88] {
         let mut host = ExperimentHost::new(config.clone())?.watching(stop);
         let user = host.config().user_bytes;
@@ -308,10 +313,10 @@ pub(super) fn compress(
         health.add(name, &host);
         // Every die of a row but one holds data: parity is a share of what is used.
         let dies = f64::from(config.shape.channel_count * config.shape.dies_per_channel);
-        all.push(CompressedFill {
+        fills.push(CompressedFill {
             flash_used: valid as f64 / slots as f64 * dies / (dies - 1.0),
             waf: span.waf.unwrap_or(0.0),
         });
     }
-    Ok(all)
+    Ok(fills)
 }

@@ -49,12 +49,12 @@ pub(super) fn intel(
 ) -> Result<Vec<RestRound>, LabError> {
     let name = DRIVES[2];
     let set = background(name)?;
-    let mut both = Vec::new();
+    let mut runs = Vec::new();
     for set in [&[set.as_str()][..], &[]] {
-        let states = SpareDriveStates::some(name, set, settings, (&SOME_ALONE, &[8]), stop)?;
-        both.push(rounds(&states, settings, health));
+        let states = SpareDriveStates::some(name, set, settings, &SOME_ALONE, &[8], stop)?;
+        runs.push(rounds(&states, settings, health));
     }
-    let pairs = both[0].iter().zip(&both[1]);
+    let pairs = runs[0].iter().zip(&runs[1]);
     let round = |(with, without): (&(X25mState, bool, f64), &(X25mState, bool, f64))| RestRound {
         state: with.0,
         rested: with.1,
@@ -72,7 +72,7 @@ fn rounds(
 ) -> Vec<(X25mState, bool, f64)> {
     let weight = WEIGHTS[1];
     let new = play(&states.new, &weight, settings, health);
-    let mut all = Vec::new();
+    let mut results = Vec::new();
     for (state, before) in [
         (X25mState::Full, &states.full),
         (X25mState::Dirty, states.dirty()),
@@ -84,10 +84,10 @@ fn rounds(
                 host.rest(scaled(PAUSE.0, &host, settings));
             }
             let rate = play(&host, &weight, settings, health);
-            all.push((state, rested, 100.0 * rate / new));
+            results.push((state, rested, 100.0 * rate / new));
         }
     }
-    all
+    results
 }
 
 /// Per cent of new of the X25-M without background reclaim, written at random alone, once the
@@ -98,7 +98,7 @@ pub(super) fn intel_drained(
     health: &mut DriveSelfChecks,
     stop: &AtomicBool,
 ) -> Result<f64, LabError> {
-    let states = SpareDriveStates::some(DRIVES[2], &[], settings, (&SOME_ALONE, &[8]), stop)?;
+    let states = SpareDriveStates::some(DRIVES[2], &[], settings, &SOME_ALONE, &[8], stop)?;
     let new = play(&states.new, &WEIGHTS[1], settings, health);
     let mut host = states.scattered().clone();
     host.rest(Nanos(host.config().ftl.idle_after.0 / 2));
@@ -126,7 +126,7 @@ pub(super) fn rested(
     for name in &DRIVES[..2] {
         let set = background(name)?;
         let states =
-            SpareDriveStates::some(name, &[set.as_str()], settings, (&SOME_ALONE, &[8]), stop)?;
+            SpareDriveStates::some(name, &[set.as_str()], settings, &SOME_ALONE, &[8], stop)?;
         for weight in &WEIGHTS {
             let new = play(&states.new, weight, settings, health);
             let mut points = Vec::new();

@@ -156,9 +156,12 @@ fn measure(outcome: &mut SpareOutcome, drive: SpareDrive, runs: &SpareDriveRuns)
             by_dirt.clone(),
         );
     }
-    let farthest = |of: fn(&protocol::RetainedPerformance) -> f64| {
-        let each = runs.kept.iter().map(|kept| (of(kept) - 100.0).abs());
-        each.fold(0.0, f64::max)
+    let farthest = |percent: fn(&protocol::RetainedPerformance) -> f64| {
+        let changes = runs
+            .kept
+            .iter()
+            .map(|retained| (percent(retained) - 100.0).abs());
+        changes.fold(0.0, f64::max)
     };
     for (change, value) in [
         (SpareChange::Full, farthest(|kept| kept.full_pct)),
@@ -172,12 +175,13 @@ fn measure(outcome: &mut SpareOutcome, drive: SpareDrive, runs: &SpareDriveRuns)
 
 /// The SandForce drive of 28 % less that of 13 %, points.
 fn compare(outcome: &mut SpareOutcome) {
-    let of = |outcome: &SpareOutcome, drive, trace, state| {
+    let share = |outcome: &SpareOutcome, drive, trace, state| {
         let value = outcome.get(SpareMeasure::Kept((drive, trace, state)));
         value.unwrap_or(f64::NAN)
     };
     let wider = |outcome: &SpareOutcome, trace, state| {
-        -(of(outcome, SpareDrive::Sf13, trace, state) - of(outcome, SpareDrive::Sf28, trace, state))
+        -(share(outcome, SpareDrive::Sf13, trace, state)
+            - share(outcome, SpareDrive::Sf28, trace, state))
     };
     let full = DesktopTrace::all().into_iter();
     let full = full.map(|trace| wider(outcome, trace, RetainedShare::Full).abs());
@@ -209,19 +213,19 @@ fn compare(outcome: &mut SpareOutcome) {
         outcome.value(measure, points);
     }
     let heavy =
-        |outcome: &SpareOutcome, drive, state| of(outcome, drive, DesktopTrace::Heavy, state);
+        |outcome: &SpareOutcome, drive, state| share(outcome, drive, DesktopTrace::Heavy, state);
     let full = heavy(outcome, SpareDrive::X25m, RetainedShare::Full);
     let scattered = heavy(outcome, SpareDrive::X25m, RetainedShare::Scattered);
-    let other = heavy(outcome, SpareDrive::Sf13, RetainedShare::Scattered);
+    let sandforce = heavy(outcome, SpareDrive::Sf13, RetainedShare::Scattered);
     outcome.value(SpareMeasure::ScatteredLost, scattered - full);
-    outcome.value(SpareMeasure::Resilience, other - scattered);
+    outcome.value(SpareMeasure::Resilience, sandforce - scattered);
 }
 
 /// The X25-M between its two runs, both at once after the preparation and both rested.
 fn intel(outcome: &mut SpareOutcome, rounds: &[RestRound]) {
-    let of = |(state, rested): (X25mState, bool)| {
-        let here = |round: &&RestRound| round.state == state && round.rested == rested;
-        rounds.iter().find(here)
+    let round = |(state, rested): (X25mState, bool)| {
+        let is_match = |round: &&RestRound| round.state == state && round.rested == rested;
+        rounds.iter().find(is_match)
     };
     for (intel, from, to) in [
         (
@@ -245,9 +249,9 @@ fn intel(outcome: &mut SpareOutcome, rounds: &[RestRound]) {
             (X25mState::Scattered, true),
         ),
     ] {
-        let both = of(from).zip(of(to));
-        let with = both.map(|(from, to)| to.with_pct - from.with_pct);
-        let without = both.map(|(from, to)| to.without_pct - from.without_pct);
+        let pair = round(from).zip(round(to));
+        let with = pair.map(|(from, to)| to.with_pct - from.with_pct);
+        let without = pair.map(|(from, to)| to.without_pct - from.without_pct);
         outcome.value(SpareMeasure::Intel(intel), with);
         outcome.value(SpareMeasure::IntelWithout(intel), without);
     }
@@ -306,50 +310,54 @@ const TITLES: [(SpareDrive, &str); 4] = [
     (SpareDrive::Barefoot, "Indilinx Barefoot"),
 ];
 
-fn per_cent_of_new(found: &ExperimentRecords, title: &str, state: RetainedShare) -> Markup {
+fn per_cent_of_new(records: &ExperimentRecords, title: &str, state: RetainedShare) -> Markup {
     let groups = [
         (DesktopTrace::Light, "Light trace"),
         (DesktopTrace::Heavy, "Heavy trace"),
     ];
     let groups = groups.map(|(trace, name)| {
-        let of = |(drive, title): &(SpareDrive, &'static str)| {
-            let value = found.value(&SPARE, SpareMeasure::Kept((*drive, trace, state)))?;
+        let bar = |(drive, title): &(SpareDrive, &'static str)| {
+            let value = records.value(&SPARE, SpareMeasure::Kept((*drive, trace, state)))?;
             Some((*title, value))
         };
-        (name, TITLES.iter().filter_map(of).collect())
+        (name, TITLES.iter().filter_map(bar).collect())
     });
     bars(title, "%", &groups)
 }
 
-fn full(found: &ExperimentRecords, _: &mut Charts) -> Markup {
+fn full(records: &ExperimentRecords, _: &mut Charts) -> Markup {
     per_cent_of_new(
-        found,
+        records,
         "Full: per cent of new performance.",
         RetainedShare::Full,
     )
 }
 
-fn dirty(found: &ExperimentRecords, charts: &mut Charts) -> Markup {
+fn dirty(records: &ExperimentRecords, charts: &mut Charts) -> Markup {
     let title = "Full and dirty: per cent of new performance.";
     html! {
-        (per_cent_of_new(found, title, RetainedShare::Dirty))
+        (per_cent_of_new(records, title, RetainedShare::Dirty))
         div .pair {
-            @for trace in DesktopTrace::all() { (charts.add(by(found, trace, DirtyingSweep::Share))) }
+            @for trace in DesktopTrace::all() {
+                (charts.add(by(records, trace, DirtyingSweep::Share)))
+            }
         }
         p {
             "That is a pass in order with some random writes. Random writes and nothing else after \
              the fill, which is worse than what the article did:"
         }
         div .pair {
-            @for trace in DesktopTrace::all() { (charts.add(by(found, trace, DirtyingSweep::Dirt))) }
+            @for trace in DesktopTrace::all() {
+                (charts.add(by(records, trace, DirtyingSweep::Dirt)))
+            }
         }
     }
 }
 
 /// Per cent of new by the random share of the second pass, or by the amount of random writes alone.
-fn by(found: &ExperimentRecords, trace: DesktopTrace, by: DirtyingSweep) -> Chart {
+fn by(records: &ExperimentRecords, trace: DesktopTrace, by: DirtyingSweep) -> Chart {
     let lines = TITLES.iter().enumerate().map(|(i, (drive, title))| {
-        let points = found.curve(&SPARE, SpareCurve::Kept((*drive, trace, by)));
+        let points = records.curve(&SPARE, SpareCurve::Kept((*drive, trace, by)));
         line(*title, i, points)
     });
     let (what, group, axis) = match by {

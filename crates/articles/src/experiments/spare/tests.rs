@@ -65,8 +65,7 @@ fn filling_changes_only_a_drive_that_knows_what_is_free() {
 
 #[test]
 fn the_second_pass_covers_every_address_and_has_its_share_of_random_writes() {
-    let states =
-        protocol::SpareDriveStates::some(DRIVES[1], &[], &small(), (&[], &[]), &GO).unwrap();
+    let states = protocol::SpareDriveStates::some(DRIVES[1], &[], &small(), &[], &[], &GO).unwrap();
     let user = states.full.config().user_bytes;
     for share in [0, 85, 500] {
         let mut rng = ssdlab_ssd::rng::Rng::named(1, "test");

@@ -64,10 +64,16 @@ pub(super) fn benchmark(
     health: &mut DriveSelfChecks,
     stop: &AtomicBool,
 ) -> Result<BenchmarkResults, LabError> {
-    let mut found = BenchmarkResults::default();
+    let mut results = BenchmarkResults::default();
     for data in DataCompressibility::all() {
-        let kind = (data.name(), data.compress_pct());
-        let mut bench = BenchmarkRig::new(drive()?, kind, &mut found, seed, stop);
+        let mut bench = BenchmarkRig::new(
+            drive()?,
+            data.name(),
+            data.compress_pct(),
+            &mut results,
+            seed,
+            stop,
+        );
         large(&mut bench, data, size)?;
         latency(&mut bench, data, size)?;
         sweeps(&mut bench, data, size)?;
@@ -76,15 +82,15 @@ pub(super) fn benchmark(
         bench.keep(BenchmarkMetric::Iometer((data, IometerMetric::IdleW)), idle);
         bench.finish("Iometer", health);
     }
-    let mut bench = BenchmarkRig::new(drive()?, ("cdm", 0), &mut found, seed, stop);
+    let mut bench = BenchmarkRig::new(drive()?, "cdm", 0, &mut results, seed, stop);
     crystal_disk_mark(&mut bench, size)?;
     bench.finish("CrystalDiskMark", health);
-    let mut bench = BenchmarkRig::new(drive()?, ("trace", 0), &mut found, seed, stop);
+    let mut bench = BenchmarkRig::new(drive()?, "trace", 0, &mut results, seed, stop);
     for trace in &TRACES {
         play(&mut bench, trace, size)?;
     }
     bench.finish("traces", health);
-    Ok(found)
+    Ok(results)
 }
 
 /// 2 MB in order and at random; the first lays the test file down.
@@ -93,7 +99,7 @@ fn large(
     data: DataCompressibility,
     size: BenchmarkSize,
 ) -> Result<(), LabError> {
-    let (count, whole) = (size.span / u64::from(LARGE), (0, size.span));
+    let count = size.span / u64::from(LARGE);
     let writes = [
         IometerMetric::SequentialWriteMbS,
         IometerMetric::SequentialWriteW,
@@ -110,7 +116,7 @@ fn large(
         let (span, power_w) = bench.run(LARGE_DEPTH, commands)?;
         bench.keep(sequential, span.mb_s());
         bench.keep(power, power_w);
-        let commands = bench.at_random(op, whole, LARGE, count);
+        let commands = bench.at_random(op, 0..size.span, LARGE, count);
         let (span, _) = bench.run(LARGE_DEPTH, commands)?;
         bench.keep(random, span.mb_s());
     }
@@ -123,7 +129,7 @@ fn latency(
     data: DataCompressibility,
     size: BenchmarkSize,
 ) -> Result<(), LabError> {
-    let commands = bench.at_random(Op::Write, (0, size.span), SMALL, size.commands);
+    let commands = bench.at_random(Op::Write, 0..size.span, SMALL, size.commands);
     let (span, _) = bench.run(1, commands)?;
     for (number, value) in [
         (
@@ -159,7 +165,7 @@ fn sweeps(
         let [peak, power] = numbers.map(|number| BenchmarkMetric::Iometer((data, number)));
         let mut peak_iops = 0.0_f64;
         for depth in DEPTHS {
-            let commands = bench.at_random(op, (0, size.span), SMALL, size.commands);
+            let commands = bench.at_random(op, 0..size.span, SMALL, size.commands);
             let (span, power_w) = bench.run(depth, commands)?;
             bench.point((data, sweep), f64::from(depth), span.iops());
             peak_iops = peak_iops.max(span.iops());
@@ -211,7 +217,7 @@ fn crystal_disk_mark(bench: &mut BenchmarkRig<'_>, size: BenchmarkSize) -> Resul
         let mut best = 0.0_f64;
         for _ in 0..RUNS {
             let commands = if random {
-                bench.at_random(Op::Write, (0, volume), block, count)
+                bench.at_random(Op::Write, 0..volume, block, count)
             } else {
                 bench.in_order(Op::Write, 0, block, count)
             };
@@ -240,8 +246,11 @@ fn play(
     let count = (span.read_latency.len() + span.write_latency.len()) as f64;
     let total = span.read_latency.mean() * span.read_latency.len() as f64
         + span.write_latency.mean() * span.write_latency.len() as f64;
-    let of = |played| BenchmarkMetric::Trace((trace.name, played));
-    bench.keep(of(TracePlaybackMetric::Ms), total / count.max(1.0) / 1e6);
-    bench.keep(of(TracePlaybackMetric::MbS), span.mb_s());
+    let metric = |played| BenchmarkMetric::Trace((trace.name, played));
+    bench.keep(
+        metric(TracePlaybackMetric::Ms),
+        total / count.max(1.0) / 1e6,
+    );
+    bench.keep(metric(TracePlaybackMetric::MbS), span.mb_s());
     Ok(())
 }

@@ -134,14 +134,14 @@ fn hint(plan: &AgeingPlan) -> String {
 /// extrapolated stands for a life of which every page write is played; weeks at another rate or
 /// temperature bring other patrols.
 fn differs(plan: &AgeingPlan, about: &SavedDriveInfo) -> Option<String> {
-    let wanted = &plan.manner;
+    let planned = &plan.manner;
     let Some(lived) = &about.lived else {
         return Some("does not say how it was written, or was used since".into());
     };
     if lived.fast {
         return Some("was aged with --fast: not every page write was played".into());
     }
-    let each = |m: &LifeConditions| {
+    let options = |m: &LifeConditions| {
         [
             ("--workload", m.pattern.clone()),
             ("--block", Bytes(m.block.into()).to_string()),
@@ -152,10 +152,10 @@ fn differs(plan: &AgeingPlan, about: &SavedDriveInfo) -> Option<String> {
             ("--seed", m.seed.to_string()),
         ]
     };
-    let both = each(lived).into_iter().zip(each(wanted));
-    let mut unlike = both.filter(|(lived, wanted)| lived.1 != wanted.1);
-    unlike.next().map(|((option, given), (_, wanted))| {
-        format!("was aged with {option} {given}, not {wanted}")
+    let option_pairs = options(lived).into_iter().zip(options(planned));
+    let mut unlike = option_pairs.filter(|(lived, planned)| lived.1 != planned.1);
+    unlike.next().map(|((option, actual), (_, planned))| {
+        format!("was aged with {option} {actual}, not {planned}")
     })
 }
 
@@ -169,11 +169,11 @@ pub(super) fn saved(
     drive: &Drive,
     about: &SavedDriveInfo,
 ) -> Result<WornLife, LabError> {
-    let (config, wanted) = (drive.config(), &plan.config);
+    let (config, planned) = (drive.config(), &plan.config);
     let hint = &hint(plan);
-    if about.name != DRIVE || config.shape != wanted.shape || config.wear != wanted.wear {
-        let what = format!("the aged drive is no {DRIVE}, or was made with another seed");
-        return Err(LabError::refused(what, hint));
+    if about.name != DRIVE || config.shape != planned.shape || config.wear != planned.wear {
+        let message = format!("the aged drive is no {DRIVE}, or was made with another seed");
+        return Err(LabError::refused(message, hint));
     }
     if let Some(what) = differs(plan, about) {
         return Err(LabError::refused(format!("the aged drive {what}"), hint));
@@ -185,9 +185,9 @@ pub(super) fn saved(
     };
     if aged.host_bytes < bytes || aged.host_bytes > bytes + bytes / 100 {
         let written = decimal_bytes(aged.host_bytes as f64);
-        let wanted = decimal_bytes(bytes as f64);
+        let planned = decimal_bytes(bytes as f64);
         return Err(LabError::refused(
-            format!("the aged drive was written {written}, not {wanted}"),
+            format!("the aged drive was written {written}, not {planned}"),
             hint,
         ));
     }

@@ -74,7 +74,7 @@ pub(super) fn candidates(
     small.wear = None;
     small.ftl.compression_pack = 1;
     let raw = Geometry::new(config.shape).raw_bytes() as f64;
-    let each = LOADS.iter().map(|(name, load)| {
+    let candidates = LOADS.iter().map(|(name, load)| {
         let (work, part) = match load {
             Some((pattern, block, part)) => {
                 let load = SyntheticLoad {
@@ -102,5 +102,5 @@ pub(super) fn candidates(
             days: nand / nand_bytes_s / 86_400.0,
         })
     });
-    each.collect()
+    candidates.collect()
 }

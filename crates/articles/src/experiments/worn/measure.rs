@@ -8,6 +8,7 @@ use ssdlab_base::stop::go_on;
 use ssdlab_ssd::rng::Rng;
 use ssdlab_ssd::{Command, Drive, Nanos, Op};
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::atomic::AtomicBool;
 
 keys! {
@@ -96,7 +97,7 @@ const PAUSE: Nanos = Nanos::from_secs(10);
 /// A drive that is measured.
 pub(super) struct BenchmarkRig<'a> {
     host: ExperimentHost<'static>,
-    found: &'a mut BenchmarkResults,
+    results: &'a mut BenchmarkResults,
     /// Name of the data, or of the benchmark, in results.
     data: String,
     /// Percentage that a compressor takes off the data written.
@@ -110,14 +111,15 @@ pub(super) struct BenchmarkRig<'a> {
 impl<'a> BenchmarkRig<'a> {
     pub fn new(
         drive: Drive,
-        (data, compress_pct): (impl Into<String>, u8),
-        found: &'a mut BenchmarkResults,
+        data: impl Into<String>,
+        compress_pct: u8,
+        results: &'a mut BenchmarkResults,
         seed: u64,
         stop: &'a AtomicBool,
     ) -> BenchmarkRig<'a> {
         BenchmarkRig {
             host: ExperimentHost::around(drive),
-            found,
+            results,
             data: data.into(),
             compress_pct,
             seed,
@@ -135,11 +137,11 @@ impl<'a> BenchmarkRig<'a> {
     }
 
     pub fn keep(&mut self, number: BenchmarkMetric, value: f64) {
-        self.found.values.insert(number, value);
+        self.results.values.insert(number, value);
     }
 
     pub fn point(&mut self, line: (DataCompressibility, DepthSweep), x: f64, y: f64) {
-        self.found.curves.entry(line).or_default().push((x, y));
+        self.results.curves.entry(line).or_default().push((x, y));
     }
 
     /// Gives `commands`, always `depth` outstanding, and waits for all, after a pause. Also
@@ -171,24 +173,20 @@ impl<'a> BenchmarkRig<'a> {
 
     /// In order, block after block, from `from` on.
     pub fn in_order(&self, op: Op, from: u64, block: u32, count: u64) -> Vec<Command> {
-        let at = |n: u64| self.command(op, from + n * u64::from(block), block);
-        (0..count).map(at).collect()
+        let command = |n: u64| self.command(op, from + n * u64::from(block), block);
+        (0..count).map(command).collect()
     }
 
     /// At random blocks of the `bytes` from `from` on; not those of a measurement before, whose
     /// data the drive may still hold in its buffers and which it has just written again.
-    pub fn at_random(
-        &mut self,
-        op: Op,
-        (from, bytes): (u64, u64),
-        block: u32,
-        count: u64,
-    ) -> Vec<Command> {
+    pub fn at_random(&mut self, op: Op, span: Range<u64>, block: u32, count: u64) -> Vec<Command> {
         self.drawn += 1;
         let mut rng = self.rng(&format!("{} of {block}, number {}", op.name(), self.drawn));
-        let blocks = (bytes / u64::from(block)).max(1);
-        let mut at = || from + rng.below(blocks) * u64::from(block);
-        (0..count).map(|_| self.command(op, at(), block)).collect()
+        let blocks = ((span.end - span.start) / u64::from(block)).max(1);
+        let mut offset = || span.start + rng.below(blocks) * u64::from(block);
+        (0..count)
+            .map(|_| self.command(op, offset(), block))
+            .collect()
     }
 
     fn command(&self, op: Op, offset: u64, len: u32) -> Command {
@@ -216,13 +214,13 @@ mod tests {
         let stop = AtomicBool::new(false);
         let mut found = BenchmarkResults::default();
         let addresses = |bench: &mut BenchmarkRig<'_>| -> Vec<u64> {
-            let commands = bench.at_random(Op::Read, (0, 1 << 20), 4096, 100);
+            let commands = bench.at_random(Op::Read, 0..1 << 20, 4096, 100);
             commands.iter().map(|command| command.offset).collect()
         };
-        let mut bench = BenchmarkRig::new(drive(), ("random", 0), &mut found, 1, &stop);
+        let mut bench = BenchmarkRig::new(drive(), "random", 0, &mut found, 1, &stop);
         let first = [addresses(&mut bench), addresses(&mut bench)];
         assert_ne!(first[0], first[1]);
-        let mut bench = BenchmarkRig::new(drive(), ("random", 0), &mut found, 1, &stop);
+        let mut bench = BenchmarkRig::new(drive(), "random", 0, &mut found, 1, &stop);
         let again = [addresses(&mut bench), addresses(&mut bench)];
         assert_eq!(first, again, "new and worn are given the same");
     }

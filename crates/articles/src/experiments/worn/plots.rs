@@ -83,15 +83,15 @@ pub(crate) static TRACES: ArticleSection = ArticleSection {
 };
 
 /// IOPS over queue depth: colour says the data, dash says new or worn.
-fn over_depth(found: &ExperimentRecords, title: &str, group: &str, sweep: DepthSweep) -> Chart {
+fn over_depth(records: &ExperimentRecords, title: &str, group: &str, sweep: DepthSweep) -> Chart {
     let mut lines = Vec::new();
     let data = [
         (DataCompressibility::Repeating, "compressible"),
         (DataCompressibility::Random, "incompressible"),
     ];
     for (colour, (data, called)) in data.into_iter().enumerate() {
-        let new = found.curve(&NEW, NewDriveCurve::New((data, sweep)));
-        let worn = found.curve(&AGED, WornDriveCurve::Worn((data, sweep)));
+        let new = records.curve(&NEW, NewDriveCurve::New((data, sweep)));
+        let worn = records.curve(&AGED, WornDriveCurve::Worn((data, sweep)));
         for (dash, (points, when)) in [(new, "new"), (worn, "worn")].into_iter().enumerate() {
             if points.is_empty() {
                 continue;
@@ -110,7 +110,7 @@ fn over_depth(found: &ExperimentRecords, title: &str, group: &str, sweep: DepthS
 }
 
 /// The loads that the 270 TB may have been.
-fn life(found: &ExperimentRecords, _: &mut Charts) -> Markup {
+fn life(records: &ExperimentRecords, _: &mut Charts) -> Markup {
     let head = parts::heads(&[
         "Load",
         "Write amplification",
@@ -118,23 +118,23 @@ fn life(found: &ExperimentRecords, _: &mut Charts) -> Markup {
         "Days at the array's rate",
     ]);
     let row = |load: CandidateLoad| -> Option<Vec<Markup>> {
-        let of = |cost| found.value(&NEW, NewDriveMeasure::Cost((load, cost)));
-        let left = of(LoadCost::LifeLeftPct)?;
-        let left = if left < 0.0 {
-            format!("used up {} times over", number(1.0 - left / 100.0))
+        let value = |cost| records.value(&NEW, NewDriveMeasure::Cost((load, cost)));
+        let life_left_pct = value(LoadCost::LifeLeftPct)?;
+        let life_left_pct = if life_left_pct < 0.0 {
+            format!("used up {} times over", number(1.0 - life_left_pct / 100.0))
         } else {
-            format!("{} %", number(left))
+            format!("{} %", number(life_left_pct))
         };
         Some(vec![
-            html! { (found.text(&NEW, NewDriveMeasure::Load(load))?) },
-            html! { (number(of(LoadCost::Waf)?)) },
-            html! { (left) },
-            html! { (number(of(LoadCost::Days)?)) },
+            html! { (records.text(&NEW, NewDriveMeasure::Load(load))?) },
+            html! { (number(value(LoadCost::Waf)?)) },
+            html! { (life_left_pct) },
+            html! { (number(value(LoadCost::Days)?)) },
         ])
     };
     let rows: Vec<Vec<Markup>> = CandidateLoad::all().into_iter().filter_map(row).collect();
     html! {
-        @if let Some(how) = found.text(&AGED, WornDriveMeasure::Life) {
+        @if let Some(how) = records.text(&AGED, WornDriveMeasure::Life) {
             p { "The life that was played: " (how) "." }
         }
         @if !rows.is_empty() {
@@ -147,18 +147,18 @@ fn life(found: &ExperimentRecords, _: &mut Charts) -> Markup {
     }
 }
 
-fn small(found: &ExperimentRecords, charts: &mut Charts) -> Markup {
+fn small(records: &ExperimentRecords, charts: &mut Charts) -> Markup {
     let reads = "4 KiB random reads: IOPS over queue depth";
     let writes = "4 KiB random writes: IOPS over queue depth";
     html! {
         div .pair {
-            (charts.add(over_depth(found, reads, "4k", DepthSweep::Read4k)))
-            (charts.add(over_depth(found, writes, "4k", DepthSweep::Write4k)))
+            (charts.add(over_depth(records, reads, "4k", DepthSweep::Read4k)))
+            (charts.add(over_depth(records, writes, "4k", DepthSweep::Write4k)))
         }
     }
 }
 
-fn mixed(found: &ExperimentRecords, charts: &mut Charts) -> Markup {
+fn mixed(records: &ExperimentRecords, charts: &mut Charts) -> Markup {
     let profiles = [
         (DepthSweep::Database, "Database: IOPS over queue depth"),
         (DepthSweep::Workstation, "Workstation"),
@@ -169,7 +169,7 @@ fn mixed(found: &ExperimentRecords, charts: &mut Charts) -> Markup {
         @for two in profiles.chunks(2) {
             div .pair {
                 @for (sweep, title) in two {
-                    (charts.add(over_depth(found, title, "mixed", *sweep)))
+                    (charts.add(over_depth(records, title, "mixed", *sweep)))
                 }
             }
         }
@@ -178,23 +178,23 @@ fn mixed(found: &ExperimentRecords, charts: &mut Charts) -> Markup {
 
 /// Bars of numbers, new and worn.
 fn beside(
-    found: &ExperimentRecords,
+    records: &ExperimentRecords,
     title: &str,
     unit: &str,
     numbers: &[(&'static str, BenchmarkMetric)],
 ) -> Markup {
     let group = |(label, number): &(&'static str, BenchmarkMetric)| {
-        let new = found.value(&NEW, NewDriveMeasure::New(*number));
-        let worn = found.value(&AGED, WornDriveMeasure::Worn(*number));
-        let both = [("new", new), ("worn", worn)].into_iter();
-        let bars = both.filter_map(|(when, value)| Some((when, value?)));
+        let new = records.value(&NEW, NewDriveMeasure::New(*number));
+        let worn = records.value(&AGED, WornDriveMeasure::Worn(*number));
+        let values = [("new", new), ("worn", worn)].into_iter();
+        let bars = values.filter_map(|(when, value)| Some((when, value?)));
         (*label, bars.collect())
     };
     let groups: Vec<(&str, Vec<(&str, f64)>)> = numbers.iter().map(group).collect();
     bars(title, unit, &groups)
 }
 
-fn large(found: &ExperimentRecords, _: &mut Charts) -> Markup {
+fn large(records: &ExperimentRecords, _: &mut Charts) -> Markup {
     let repeating = |number| BenchmarkMetric::Iometer((DataCompressibility::Repeating, number));
     let random = |number| BenchmarkMetric::Iometer((DataCompressibility::Random, number));
     let numbers = [
@@ -231,10 +231,10 @@ fn large(found: &ExperimentRecords, _: &mut Charts) -> Markup {
             BenchmarkMetric::Cdm(CrystalDiskMarkMetric::Write512k),
         ),
     ];
-    beside(found, "Throughput.", "MB/s", &numbers)
+    beside(records, "Throughput.", "MB/s", &numbers)
 }
 
-fn power(found: &ExperimentRecords, _: &mut Charts) -> Markup {
+fn power(records: &ExperimentRecords, _: &mut Charts) -> Markup {
     let latency = [
         ("Home theatre", ClientTraceName::Htpc),
         ("Office", ClientTraceName::Productivity),
@@ -270,8 +270,8 @@ fn power(found: &ExperimentRecords, _: &mut Charts) -> Markup {
     ];
     html! {
         div .pair {
-            (beside(found, "Traces: mean latency.", "ms", &latency))
-            (beside(found, "Power.", "W", &power))
+            (beside(records, "Traces: mean latency.", "ms", &latency))
+            (beside(records, "Power.", "W", &power))
         }
     }
 }

@@ -149,8 +149,8 @@ fn new(
     ));
     let nand = bench.values[&in_order] * 1e6 * dies / (dies - 1.0);
     let cycles = plan.media.cycles_rated;
-    let all = candidates(&config, cycles, nand, setup.seed, setup.stop)?;
-    for (load, candidate) in CandidateLoad::all().into_iter().zip(all) {
+    let costs = candidates(&config, cycles, nand, setup.seed, setup.stop)?;
+    for (load, candidate) in CandidateLoad::all().into_iter().zip(costs) {
         outcome.text(NewDriveMeasure::Load(load), candidate.name);
         for (cost, value) in [
             (LoadCost::Waf, candidate.waf),
@@ -241,14 +241,14 @@ fn life_of(outcome: &mut WornOutcome, aged: &WornLife) {
 /// Every number of both drives, its change and its gain; the farthest points of the profiles.
 fn differences(outcome: &mut WornOutcome, new: &BenchmarkResults, worn: &BenchmarkResults) {
     for number in BenchmarkMetric::all() {
-        let both = [new, worn].map(|bench| bench.values.get(&number).copied());
-        let [new, worn] = both;
+        let values = [new, worn].map(|bench| bench.values.get(&number).copied());
+        let [new, worn] = values;
         outcome.value(WornDriveMeasure::New(number), new);
         outcome.value(WornDriveMeasure::Worn(number), worn);
-        let both = new.zip(worn);
-        let change = both.map(|(new, worn)| worn - new);
+        let values = new.zip(worn);
+        let change = values.map(|(new, worn)| worn - new);
         outcome.value(WornDriveMeasure::Change(number), change);
-        let gain = both.filter(|(new, _)| *new > 0.0);
+        let gain = values.filter(|(new, _)| *new > 0.0);
         let gain = gain.map(|(new, worn)| 100.0 * (worn / new - 1.0));
         outcome.value(WornDriveMeasure::GainPct(number), gain);
     }

@@ -104,22 +104,22 @@ fn run(setup: &ExperimentSetup<'_>) -> Result<ExperimentOutcome<ThrottledMeasure
     let in_debt = measured(&slow, setup, &mut health)?;
     health.keep(&mut outcome);
     let number = |iometer| BenchmarkMetric::Iometer((DataCompressibility::Random, iometer));
-    let of = |bench: &BenchmarkResults, number| bench.values.get(&number).copied();
+    let value = |bench: &BenchmarkResults, number| bench.values.get(&number).copied();
     let cdm = BenchmarkMetric::Cdm(CrystalDiskMarkMetric::SequentialWrite);
     let sequential = number(IometerMetric::SequentialWriteMbS);
-    outcome.value(ThrottledMeasure::CdmWrite, of(&in_debt, cdm));
-    let both = of(&in_debt, sequential).zip(of(&new, sequential));
+    outcome.value(ThrottledMeasure::CdmWrite, value(&in_debt, cdm));
+    let sequential_rates = value(&in_debt, sequential).zip(value(&new, sequential));
     outcome.value(
         ThrottledMeasure::SequentialChange,
-        both.map(|(slow, new)| slow - new),
+        sequential_rates.map(|(slow, new)| slow - new),
     );
-    let latency = of(&in_debt, number(IometerMetric::LatencyMeanMs));
+    let latency = value(&in_debt, number(IometerMetric::LatencyMeanMs));
     outcome.value(ThrottledMeasure::LatencyMean, latency);
     profiles(&mut outcome, &new, &in_debt);
     let raw = Geometry::new(config.shape).raw_bytes() as f64;
     let drive = ssdlab_drives::catalogue::drive(super::life::DRIVE)?;
     let curve = curve(&drive, plan.media.cycles_rated);
-    if let Some((slow, free)) = both {
+    if let Some((slow, free)) = sequential_rates {
         let [slow, free] = [slow, free].map(|rate| rate * 1e6);
         let bytes = WRITTEN as f64;
         let days = curve.days_to_write(bytes, raw, free, slow);
@@ -147,20 +147,20 @@ fn profiles(
 ) {
     let databases = [DepthSweep::Database, DepthSweep::Workstation];
     let servers = [DepthSweep::FileServer, DepthSweep::WebServer];
-    let all = |data: DataCompressibility, sweeps: [DepthSweep; 2]| -> Vec<f64> {
-        let each = sweeps.map(|sweep| gains(new, slow, (data, sweep)));
-        each.concat()
+    let gains_of = |data: DataCompressibility, sweeps: [DepthSweep; 2]| -> Vec<f64> {
+        let by_sweep = sweeps.map(|sweep| gains(new, slow, (data, sweep)));
+        by_sweep.concat()
     };
-    let least = all(DataCompressibility::Random, databases)
+    let least = gains_of(DataCompressibility::Random, databases)
         .into_iter()
         .reduce(f64::min);
     let size = |gains: Vec<f64>| gains.into_iter().map(f64::abs).reduce(f64::max);
     outcome.value(ThrottledMeasure::Databases, least);
     outcome.value(
         ThrottledMeasure::Servers,
-        size(all(DataCompressibility::Random, servers)),
+        size(gains_of(DataCompressibility::Random, servers)),
     );
-    let repeating = size(all(DataCompressibility::Repeating, databases));
+    let repeating = size(gains_of(DataCompressibility::Repeating, databases));
     outcome.value(ThrottledMeasure::DatabasesRepeating, repeating);
 }
 

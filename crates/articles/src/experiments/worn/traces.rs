@@ -67,28 +67,28 @@ impl ClientTrace {
     /// Its commands, with the volume divided by `smaller`.
     pub fn commands(&self, rng: &mut Rng, smaller: u64) -> Vec<Command> {
         const MB: u64 = 1_000_000;
-        let mut left = [self.read_mb, self.written_mb].map(|mb| mb * MB / smaller);
+        let mut remaining = [self.read_mb, self.written_mb].map(|mb| mb * MB / smaller);
         let mut next = [0_u64; 2];
-        let mut all = Vec::new();
+        let mut commands = Vec::new();
         let system = self.system_bytes / smaller;
-        while left[0] + left[1] > 0 {
-            let side = usize::from(rng.below(left[0] + left[1]) >= left[0]);
+        while remaining[0] + remaining[1] > 0 {
+            let side = usize::from(rng.below(remaining[0] + remaining[1]) >= remaining[0]);
             let len = self.draw(rng);
             if !rng.percent(self.sequential_pct) || next[side] + u64::from(len) > system {
                 next[side] = rng.below((system - u64::from(len)) / 4096) * 4096;
             }
-            let at = next[side];
+            let offset = next[side];
             next[side] += u64::from(len);
-            left[side] = left[side].saturating_sub(u64::from(len));
-            all.push(match side {
-                0 => Command::read(at, len),
+            remaining[side] = remaining[side].saturating_sub(u64::from(len));
+            commands.push(match side {
+                0 => Command::read(offset, len),
                 _ => Command {
                     compress_pct: self.compress_pct,
-                    ..Command::write(at, len)
+                    ..Command::write(offset, len)
                 },
             });
         }
-        all
+        commands
     }
 
     fn draw(&self, rng: &mut Rng) -> u32 {

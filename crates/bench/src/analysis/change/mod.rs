@@ -253,7 +253,7 @@ fn assess(y: &[f64], stretch: DropCandidate, length_min: usize) -> Option<LevelD
     let signal_to_noise = drop / noise(&y[start..at], before, &y[at..end], after);
     let cliff = drop >= DROP_SHARE_MIN * before
         && signal_to_noise >= SIGNAL_TO_NOISE_MIN
-        && lasts(y, at, (before + after) / 2.0, length_min)
+        && persists(y, at, (before + after) / 2.0, length_min)
         && stands_out(y, at, length_min, signal_to_noise)
         && is_step(&y[start..end], at - start);
     cliff.then_some(LevelDrop {
@@ -289,8 +289,8 @@ fn noise(left: &[f64], before: f64, right: &[f64], after: f64) -> f64 {
 }
 
 /// Above before, below after, and still below at the end.
-fn lasts(y: &[f64], at: usize, half_way: f64, length_min: usize) -> bool {
-    let (left, right) = y.split_at(at);
+fn persists(y: &[f64], position: usize, half_way: f64, length_min: usize) -> bool {
+    let (left, right) = y.split_at(position);
     let above = left.iter().filter(|v| **v > half_way).count();
     let below = right.iter().filter(|v| **v < half_way).count();
     let share = |part: usize, whole: &[f64]| part as f64 >= SIDE_SHARE_MIN * whole.len() as f64;
@@ -301,25 +301,25 @@ fn lasts(y: &[f64], at: usize, half_way: f64, length_min: usize) -> bool {
         && stats::median(&y[y.len() - length_min..]) < half_way
 }
 
-/// Whether the change of level at `at` is large against what the level does elsewhere: wander,
+/// Whether the change of level at `position` is large against the changes elsewhere: wander,
 /// drift and sawtooth raise the bar.
-fn stands_out(y: &[f64], at: usize, window: usize, signal_to_noise: f64) -> bool {
+fn stands_out(y: &[f64], position: usize, window: usize, signal_to_noise: f64) -> bool {
     let contrast = |t: usize| stats::median(&y[t - window..t]) - stats::median(&y[t..t + window]);
     let elsewhere: Vec<f64> = (window..=y.len() - window)
         .step_by(window.div_ceil(5))
-        .filter(|t| t.abs_diff(at) >= window)
+        .filter(|t| t.abs_diff(position) >= window)
         .map(|t| contrast(t).abs())
         .collect();
     if elsewhere.len() < 2 * 5 {
         return signal_to_noise >= SIGNAL_TO_NOISE_MIN_SHORT;
     }
-    contrast(at) >= CONTRAST_MIN * stats::quantile(&elsewhere, 0.75)
+    contrast(position) >= CONTRAST_MIN * stats::quantile(&elsewhere, 0.75)
 }
 
-/// Whether two levels around `at` describe `y` better than one slope does.
-fn is_step(y: &[f64], at: usize) -> bool {
+/// Whether two levels around `position` describe `y` better than one slope does.
+fn is_step(y: &[f64], position: usize) -> bool {
     let block = y.len().div_ceil(BLOCKS_MAX);
-    let (left, right) = y.split_at(at);
+    let (left, right) = y.split_at(position);
     if left.len() < block || right.len() < block {
         return false;
     }

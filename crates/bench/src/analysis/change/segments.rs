@@ -35,10 +35,10 @@ pub fn segments(y: &[f64], length_min: usize, penalty: f64) -> Vec<usize> {
         }
     }
     let mut starts = vec![0];
-    let mut at = next[0];
-    while at < n {
-        starts.push(at);
-        at = next[at];
+    let mut position = next[0];
+    while position < n {
+        starts.push(position);
+        position = next[position];
     }
     starts
 }

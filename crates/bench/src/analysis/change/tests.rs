@@ -1,5 +1,5 @@
 //! Seeded series with known answers: how far off is the cliff, and how often is one seen where
-//! there is none? The rates in the module's text are these, printed by
+//! there is no cliff? The rates in the module's text are these, printed by
 //! `cargo test -p ssdlab-lab analysis::change -- --nocapture`.
 
 use super::*;

@@ -1,4 +1,4 @@
-//! What an NVMe generic device is asked before it is used: two calls that take memory by address.
+//! Queries to an NVMe generic device before it is used: two calls that take memory by address.
 //!
 //! Source: Linux `include/uapi/linux/nvme_ioctl.h`.
 

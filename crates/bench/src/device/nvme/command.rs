@@ -156,19 +156,19 @@ pub(super) struct NamespaceFormat {
 }
 
 impl NamespaceFormat {
-    /// Reads the answer; `None` if its current format is none.
+    /// Reads the answer; `None` if its current format is not valid.
     pub fn read(answer: &[u8; IDENTIFY_BYTES]) -> Option<NamespaceFormat> {
         let flbas = answer[26];
         // Bits 6:5 extend the number in bits 3:0; without them they are zero.
         let number = usize::from(flbas & 0xf | (flbas >> 5 & 3) << 4);
-        let at = 128 + 4 * number;
-        let block_shift = u32::from(answer[at + 2]);
+        let descriptor = 128 + 4 * number;
+        let block_shift = u32::from(answer[descriptor + 2]);
         let mut blocks = [0; 8];
         blocks.copy_from_slice(&answer[..8]);
         (9..=31).contains(&block_shift).then_some(NamespaceFormat {
             blocks: u64::from_le_bytes(blocks),
             block_shift,
-            metadata_bytes: u16::from_le_bytes([answer[at], answer[at + 1]]),
+            metadata_bytes: u16::from_le_bytes([answer[descriptor], answer[descriptor + 1]]),
             write_protected: answer[99] & 1 == 1,
         })
     }

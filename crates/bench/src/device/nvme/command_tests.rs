@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Address of a buffer that nobody reads.
+/// Address of a buffer that is never read.
 const AT: u64 = 0x7f12_3456_7000;
 
 /// Dwords 10 to 13.

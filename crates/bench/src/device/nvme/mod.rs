@@ -6,8 +6,8 @@
 //!   that merges, splits or caches them, so their counts are those of the commands completed; the
 //!   kernel leaves them out of the block device's own counters.
 //! * A command that the drive refuses gives its NVMe status ([`super::status`]).
-//! * Safety is that of the block device of the same namespace: the same leave to write is asked
-//!   for it, and it stays open exclusively while this target may write.
+//! * Safety is that of the block device of the same namespace: writing needs the same permission,
+//!   and the block device stays open exclusively while this target may write.
 //!
 //! Left out: metadata and protection information, zones, streams, several ranges in a trim,
 //! registered buffers, polling. Source: Linux `drivers/nvme/host/ioctl.c`.
@@ -59,7 +59,7 @@ pub struct Passthrough {
 
 impl Passthrough {
     /// The way to namespace `nsid`, of blocks of `1 << block_shift` bytes, for `depth` commands.
-    /// `claim` is its block device, opened exclusively, if anything but reads is to be sent.
+    /// `claim` is its block device, opened exclusively, if anything but reads will be sent.
     fn new(nsid: u32, block_shift: u32, claim: Option<File>, depth: u32) -> Passthrough {
         let idle = SentCommand {
             op: Op::Flush,

@@ -1,9 +1,8 @@
 //! Opening an NVMe generic device as a target.
 //!
-//! In this order, and each only if the ones before went well: what is it and which block device
-//! shows the same namespace (sysfs); what does the drive say of it (Identify); may the block device
-//! be written to ([`check_on`]); claim the block device; look again whether all of that still fits
-//! together.
+//! In this order, each step only if the ones before succeeded: find the device and the block device
+//! of the same namespace (sysfs); ask the drive about it (Identify); check that the block device
+//! may be written to ([`check_on`]); claim it; check again that all of that still fits together.
 
 use super::calls::{identify, namespace_id};
 use super::command::NamespaceFormat;
@@ -29,7 +28,8 @@ const PAGE: u64 = 4096;
 /// Opens the NVMe generic device at `path` for what `needs` says.
 ///
 /// # Errors
-/// When it is none, has no block device, may not be written, or cannot take the commands.
+/// When it is not an NVMe generic device, has no block device, may not be written, or cannot take
+/// the commands.
 pub fn open(path: &Path, needs: &Needs, options: &OpenOptions) -> Result<NvmeTarget, LabError> {
     let system = SystemPaths::live();
     let namespace = Namespace::find(&system, path)?;
@@ -58,7 +58,7 @@ pub fn open(path: &Path, needs: &Needs, options: &OpenOptions) -> Result<NvmeTar
 }
 
 /// Bytes of the largest command that the namespace behind the NVMe generic device at `path` takes;
-/// `None` if it is none or that is not known.
+/// `None` if it is not a generic device or the limit is not known.
 pub fn len_max(path: &Path) -> Option<u64> {
     let system = SystemPaths::live();
     let (generic, _) = NvmeGenericDevice::at(&system, path)?;
@@ -86,8 +86,7 @@ impl Namespace {
         let Some(block) = generic.block_device(system) else {
             return Err(LabError::refused(
                 format!("{}: the namespace has no block device", path.display()),
-                "without one nobody can tell what is on it and who uses it: such namespaces are \
-                 left alone",
+                "without one ssdlab cannot tell what is on it or who uses it, and refuses it",
             ));
         };
         let block_path = Path::new("/dev").join(&block.name);
@@ -140,7 +139,7 @@ impl Namespace {
         Ok(())
     }
 
-    /// Refuses commands that are too large for the drive. What may make others fail.
+    /// Refuses commands that are too large for the drive. Returns what may make others fail.
     fn limits(&self, path: &Path, needs: &Needs) -> Result<Option<String>, LabError> {
         let largest = u64::from(needs.len_max());
         let Some(max) = command_max(&self.block) else {
@@ -177,7 +176,7 @@ impl Namespace {
         }))
     }
 
-    /// Asks leave to write to the block device, and claims it.
+    /// Checks that the block device may be written to, and claims it.
     fn claim(
         &self,
         system: &SystemPaths,
@@ -202,7 +201,7 @@ impl Namespace {
         }
     }
 
-    /// Refuses when what is open is not what was found.
+    /// Refuses an open device that is not the one that was found.
     fn refuse_changed(
         &self,
         system: &SystemPaths,
@@ -214,15 +213,15 @@ impl Namespace {
         let stat = rustix::fs::fstat(file).map_err(|error| failed("looking at", path, error))?;
         let same_device = FileType::from_raw_mode(stat.st_mode) == FileType::CharacterDevice
             && DevId::from_raw(stat.st_rdev) == self.id;
-        let now = NvmeGenericDevice::numbered(system, self.id).and_then(|now| {
-            let block = now.block_device(system)?;
-            (now.name == self.generic.name).then_some(block.id)
+        let current_block = NvmeGenericDevice::numbered(system, self.id).and_then(|device| {
+            let block = device.block_device(system)?;
+            (device.name == self.generic.name).then_some(block.id)
         });
         let same_namespace = match claim {
             Some(claim) => number_of(claim, &self.block_path)? == nsid,
             None => true,
         };
-        if same_device && same_namespace && now == Some(self.block.id) {
+        if same_device && same_namespace && current_block == Some(self.block.id) {
             Ok(())
         } else {
             Err(self.changed(path))
@@ -240,7 +239,7 @@ impl Namespace {
         )
     }
 
-    /// What is known of it: all that its block device says.
+    /// Facts about it, all from its block device.
     fn facts(&self, system: &SystemPaths, path: &Path, format: &NamespaceFormat) -> TargetFacts {
         let name = path.display().to_string();
         let mut facts = TargetFacts::unknown(name, TargetKind::BlockDevice);

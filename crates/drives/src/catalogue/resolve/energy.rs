@@ -64,17 +64,17 @@ fn states(r: &QuantityReader<'_>, t: &EnergyTable) -> Result<Vec<PowerState>, La
         &t.state_exit,
         &t.state_power,
     ) else {
-        let given = [
+        let columns = [
             &t.state_after,
             &t.state_entry,
             &t.state_exit,
             &t.state_power,
         ];
-        return match given.into_iter().flatten().next() {
+        return match columns.into_iter().flatten().next() {
             None => Ok(Vec::new()),
-            Some(one) => Err(r.bad(
+            Some(column) => Err(r.bad(
                 "energy.state_after",
-                &one.value.join(", "),
+                &column.value.join(", "),
                 "all of state_after, state_entry, state_exit and state_power, or none, are \
                  allowed"
                     .into(),

@@ -15,28 +15,30 @@ use ssdlab_ssd::ftl::policies::{Separation, VictimChoice};
 fn choose<T: Copy>(
     r: &QuantityReader<'_>,
     key: &str,
-    given: Option<&SourcedValue<String>>,
+    sourced: Option<&SourcedValue<String>>,
     names: &[(&str, T)],
     usual: T,
 ) -> Result<T, LabError> {
-    let Some(given) = given else { return Ok(usual) };
-    let found = names.iter().find(|(name, _)| *name == given.value);
-    found.map(|&(_, value)| value).ok_or_else(|| {
-        let all: Vec<&str> = names.iter().map(|&(name, _)| name).collect();
+    let Some(sourced) = sourced else {
+        return Ok(usual);
+    };
+    let entry = names.iter().find(|(name, _)| *name == sourced.value);
+    entry.map(|&(_, value)| value).ok_or_else(|| {
+        let allowed_names: Vec<&str> = names.iter().map(|&(name, _)| name).collect();
         r.bad(
             key,
-            &given.value,
-            format!("one of {} is allowed", all.join(", ")),
+            &sourced.value,
+            format!("one of {} is allowed", allowed_names.join(", ")),
         )
     })
 }
 
-fn number(given: Option<&SourcedValue<u32>>) -> u32 {
-    given.map_or(0, |given| given.value)
+fn number(sourced: Option<&SourcedValue<u32>>) -> u32 {
+    sourced.map_or(0, |sourced| sourced.value)
 }
 
-fn flag(given: Option<&SourcedValue<bool>>, usual: bool) -> bool {
-    given.map_or(usual, |given| given.value)
+fn flag(sourced: Option<&SourcedValue<bool>>, usual: bool) -> bool {
+    sourced.map_or(usual, |sourced| sourced.value)
 }
 
 pub(super) fn config(r: &QuantityReader<'_>, t: &FtlTable) -> Result<FtlConfig, LabError> {
@@ -91,9 +93,7 @@ fn mapping(r: &QuantityReader<'_>, t: &FtlTable) -> Result<MappingConfig, LabErr
                 ("flat", MappingKind::Flat),
                 ("cached", MappingKind::Cached),
                 ("tree", MappingKind::Tree),
-                ("extents", MappingKind::Extents),
                 ("block", MappingKind::Block),
-                ("hybrid", MappingKind::Hybrid),
             ],
             usual.kind,
         )?,
@@ -108,27 +108,26 @@ fn mapping(r: &QuantityReader<'_>, t: &FtlTable) -> Result<MappingConfig, LabErr
         leaf_programs: number(t.map_leaf_programs.as_ref()),
         serial_misses: flag(t.map_serial_misses.as_ref(), false),
         apart: flag(t.map_apart.as_ref(), false),
-        log_superblocks: number(t.log_superblocks.as_ref()),
     })
 }
 
 fn reclaim(r: &QuantityReader<'_>, t: &FtlTable) -> Result<ReclaimConfig, LabError> {
     let victim = match &t.victim {
-        Some(given) => VictimChoice::parse(&given.value)
-            .map_err(|allowed| r.bad("ftl.victim", &given.value, allowed))?,
+        Some(sourced) => VictimChoice::parse(&sourced.value)
+            .map_err(|allowed| r.bad("ftl.victim", &sourced.value, allowed))?,
         None => VictimChoice::greedy(),
     };
     let separation = match &t.separation {
-        Some(given) => Separation::parse(&given.value)
-            .map_err(|allowed| r.bad("ftl.separation", &given.value, allowed))?,
+        Some(sourced) => Separation::parse(&sourced.value)
+            .map_err(|allowed| r.bad("ftl.separation", &sourced.value, allowed))?,
         None => Separation::Single,
     };
     let spare = match &t.spare {
         None => SpareArea::Dynamic,
-        Some(given) => match given.value.as_str() {
+        Some(sourced) => match sourced.value.as_str() {
             "dynamic" => SpareArea::Dynamic,
             "fixed" => SpareArea::Fixed,
-            _ => SpareArea::Limited(r.size("ftl.spare", given)?),
+            _ => SpareArea::Limited(r.size("ftl.spare", sourced)?),
         },
     };
     Ok(ReclaimConfig {

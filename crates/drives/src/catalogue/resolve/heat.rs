@@ -14,8 +14,8 @@ const RESISTANCE: [(&str, f64); 1] = [("K/W", 1e3)];
 /// Whole degrees: `70 C`.
 fn degrees(r: &QuantityReader<'_>, key: &str, text: &str, unit: &str) -> Result<u32, LabError> {
     let number = text.strip_suffix(unit).map(str::trim);
-    let found = number.and_then(|number| number.parse().ok());
-    found.filter(|degrees| *degrees <= 1_000).ok_or_else(|| {
+    let parsed = number.and_then(|number| number.parse().ok());
+    parsed.filter(|degrees| *degrees <= 1_000).ok_or_else(|| {
         let allowed = format!("a whole number and {unit}, such as 70 {unit}, is allowed");
         r.bad(key, text, allowed)
     })
@@ -24,12 +24,12 @@ fn degrees(r: &QuantityReader<'_>, key: &str, text: &str, unit: &str) -> Result<
 fn step(
     r: &QuantityReader<'_>,
     name: &str,
-    at: &SourcedValue<String>,
+    threshold: &SourcedValue<String>,
     programs: &SourcedValue<u32>,
     pause: Option<&SourcedValue<String>>,
 ) -> Result<ThrottleStep, LabError> {
     Ok(ThrottleStep {
-        at_c: degrees(r, &format!("heat.{name}_at"), &at.value, "C")?,
+        at_c: degrees(r, &format!("heat.{name}_at"), &threshold.value, "C")?,
         programs_at_once: programs.value,
         pause: match pause {
             Some(pause) => r.time(&format!("heat.{name}_pause"), &pause.value)?,

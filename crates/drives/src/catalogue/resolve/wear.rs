@@ -21,7 +21,7 @@ pub(in crate::catalogue) fn given(
     let whole = |key, value, range| number(r, key, value, range);
     let number = |key, value, range| number(r, key, value, range);
     let percent = |key, value| Ok(number(key, value, 0.0..=100.0)?.map(|pct: f64| pct / 100.0));
-    let found = MediaOverrides {
+    let overrides = MediaOverrides {
         cycles: whole("cycles", &t.cycles, 1..=10_000_000)?,
         class: class(r, t)?,
         law: [
@@ -61,8 +61,8 @@ pub(in crate::catalogue) fn given(
         level_every: whole("level_every", &t.level_every, 1..=1_000_000)?,
         end_of_life: end_of_life(r, t)?,
     };
-    check_code(r, t, &found, bits_per_cell)?;
-    Ok(found)
+    check_code(r, t, &overrides, bits_per_cell)?;
+    Ok(overrides)
 }
 
 fn key(name: &str) -> String {
@@ -96,10 +96,10 @@ fn word<T: Copy>(
     let Some(value) = value else {
         return Ok(None);
     };
-    let found = words.iter().find(|(word, _)| *word == value.value);
-    found.map(|(_, meant)| Some(*meant)).ok_or_else(|| {
-        let all: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
-        let allowed = format!("{} is allowed", all.join(" or "));
+    let entry = words.iter().find(|(word, _)| *word == value.value);
+    entry.map(|(_, meant)| Some(*meant)).ok_or_else(|| {
+        let allowed_words: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
+        let allowed = format!("{} is allowed", allowed_words.join(" or "));
         r.bad(&key(name), &value.value, allowed)
     })
 }
@@ -118,42 +118,42 @@ fn end_of_life(r: &QuantityReader<'_>, t: &WearTable) -> Result<Option<EndOfLife
 }
 
 fn ecc_data(r: &QuantityReader<'_>, t: &WearTable) -> Result<Option<u32>, LabError> {
-    let Some(given) = &t.ecc_data else {
+    let Some(sourced) = &t.ecc_data else {
         return Ok(None);
     };
-    let bytes = r.size_u32(&key("ecc_data"), given)?;
+    let bytes = r.size_u32(&key("ecc_data"), sourced)?;
     if (256..=16384).contains(&bytes) {
         return Ok(Some(bytes));
     }
     let allowed = "256 B to 16 KiB is allowed".into();
-    Err(r.bad(&key("ecc_data"), &given.value, allowed))
+    Err(r.bad(&key("ecc_data"), &sourced.value, allowed))
 }
 
 fn time(r: &QuantityReader<'_>, t: &WearTable) -> Result<Option<u64>, LabError> {
-    let Some(given) = &t.retry_time else {
+    let Some(sourced) = &t.retry_time else {
         return Ok(None);
     };
-    let time = r.time(&key("retry_time"), &given.value)?;
+    let time = r.time(&key("retry_time"), &sourced.value)?;
     if time.0 <= 1_000_000_000 {
         return Ok(Some(time.0));
     }
     let allowed = "at most 1 s is allowed".into();
-    Err(r.bad(&key("retry_time"), &given.value, allowed))
+    Err(r.bad(&key("retry_time"), &sourced.value, allowed))
 }
 
-/// A code with more check bits than data is none. Data that is not given is that of the code usual
+/// Refuses a code with more check bits than data. Data that is not given is that of the code usual
 /// for the cells.
 fn check_code(
     r: &QuantityReader<'_>,
     t: &WearTable,
-    given: &MediaOverrides,
+    overrides: &MediaOverrides,
     bits: u32,
 ) -> Result<(), LabError> {
-    let (Some(corrected), Some(sourced)) = (given.ecc_bits, &t.ecc_bits) else {
+    let (Some(corrected), Some(sourced)) = (overrides.ecc_bits, &t.ecc_bits) else {
         return Ok(());
     };
     let usual = Media::usual_code(bits).data_bytes;
-    let data = given.ecc_data_bytes.unwrap_or(usual);
+    let data = overrides.ecc_data_bytes.unwrap_or(usual);
     let code = Codeword::bch_of(data, corrected);
     if code.parity_bytes <= data {
         return Ok(());

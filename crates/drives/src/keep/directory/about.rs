@@ -46,28 +46,28 @@ pub fn check(
     let about: serde_json::Value =
         serde_json::from_slice(&text).map_err(|error| format!("it is no JSON: {error}"))?;
     let about = about.as_object().ok_or("it is no object of JSON")?;
-    let given = |key: &str| about.get(key).ok_or(format!("`{key}` is missing"));
-    let differs = |key: &str, is: &str| match given(key) {
-        Ok(said) => format!("`{key}` is {said}, the drive in the directory has {is}"),
-        Err(what) => what,
+    let value_of = |key: &str| about.get(key).ok_or(format!("`{key}` is missing"));
+    let differs = |key: &str, is: &str| match value_of(key) {
+        Ok(written) => format!("`{key}` is {written}, the drive in the directory has {is}"),
+        Err(problem) => problem,
     };
     if about.len() != 4 {
         return Err("it has other keys than format, drive, title and user_bytes".to_owned());
     }
-    let format = given("format")?.as_u64();
+    let format = value_of("format")?.as_u64();
     let known = *old::VERSIONS.start()..=VERSION;
     if !format.is_some_and(|format| (known.clone()).any(|version| u64::from(version) == format)) {
         return Err(differs("format", &VERSION.to_string()));
     }
-    if given("drive")?.as_str() != Some(&config.name) {
+    if value_of("drive")?.as_str() != Some(&config.name) {
         return Err(differs("drive", &config.name));
     }
-    if given("user_bytes")?.as_u64() != Some(config.user_bytes) {
+    if value_of("user_bytes")?.as_u64() != Some(config.user_bytes) {
         return Err(differs("user_bytes", &config.user_bytes.to_string()));
     }
-    let said = given("title")?.as_str().ok_or("`title` is no text")?;
+    let written_title = value_of("title")?.as_str().ok_or("`title` is no text")?;
     match title {
-        Some(title) if title != said => Err(differs("title", &format!("\"{title}\""))),
-        _ => Ok(said.to_owned()),
+        Some(title) if title != written_title => Err(differs("title", &format!("\"{title}\""))),
+        _ => Ok(written_title.to_owned()),
     }
 }

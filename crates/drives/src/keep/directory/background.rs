@@ -1,5 +1,5 @@
 //! A checkpoint that is written while the drive goes on: a large one takes seconds to minutes, and
-//! clients would take the drive for dead.
+//! clients would time out.
 
 use super::file::FrameFileId;
 use super::frames::FrameFileWriter;
@@ -23,19 +23,21 @@ impl BackgroundCheckpoint {
     /// removes what came before it. The log has begun with this chain; `ended` is the one before.
     pub fn begin(
         path: &Path,
-        (log, chain, places): (FrameFileId, u64, Arc<DataPlaces>),
-        (snapshot, ended): (Snapshot, FrameFileWriter),
+        log: FrameFileId,
+        chain: u64,
+        places: Arc<DataPlaces>,
+        snapshot: Snapshot,
+        ended: FrameFileWriter,
         sync: bool,
     ) -> Result<BackgroundCheckpoint, LabError> {
         let stop = Arc::new(AtomicBool::new(false));
         let (path, stopped) = (path.to_owned(), stop.clone());
         let write = move || {
-            // What was said in it takes long to forget, and large files to be removed.
+            // Dropping the old log's index is slow, and so is removing large files.
             drop(ended);
             #[cfg(test)]
             wait_while(&path, "hold-before", &stopped);
-            let of = (log, chain, &places);
-            let bytes = write_checkpoint(&path, of, snapshot, (sync, &stopped))?;
+            let bytes = write_checkpoint(&path, log, chain, &places, snapshot, sync, &stopped)?;
             let number = log.number;
             #[cfg(test)]
             wait_while(&path, "hold-after", &stopped);

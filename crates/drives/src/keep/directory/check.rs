@@ -1,10 +1,11 @@
-//! What is in a directory, and what can be had back of a damaged one. The directory itself is never
-//! changed.
+//! What is in a directory, and what of a damaged one can be recovered. The directory itself is
+//! never changed.
 
 use super::end;
 use super::make::{create_again, lock_to_read};
 use super::survey::{
-    Damage, DirectorySurvey, FrameFileSummary, RecoveryBase, UnrecoverableTail, survey,
+    Damage, DirectorySurvey, FrameFileSummary, RecoveryBase, SurveyOptions, UnrecoverableTail,
+    survey,
 };
 use ssdlab_base::LabError;
 use ssdlab_ssd::DriveConfig;
@@ -24,7 +25,7 @@ pub struct DirectoryCheck {
     pub closed: bool,
     /// Checkpoints and logs that were read, in order.
     pub files: Vec<FrameFileSummary>,
-    /// What is no damage and should be known, a sentence each.
+    /// What is not damage and should be known, a sentence each.
     pub notes: Vec<String>,
     /// What was never written so, the first first.
     pub damages: Vec<Damage>,
@@ -32,12 +33,12 @@ pub struct DirectoryCheck {
     pub lost: UnrecoverableTail,
 }
 
-/// What was had back.
+/// What was recovered.
 #[derive(Clone, Debug)]
 pub struct DirectoryRepair {
     /// What was found.
     pub checked: DirectoryCheck,
-    /// What is wrong with the drive that was had back, if anything is.
+    /// What is wrong with the recovered drive, if anything is.
     pub wrong: Option<String>,
 }
 
@@ -58,30 +59,45 @@ fn checked(survey: &DirectorySurvey) -> DirectoryCheck {
 /// Reads all of a directory and changes nothing.
 ///
 /// # Errors
-/// When it is no drive directory, is open elsewhere, cannot be read, or another build wrote it.
+/// When it is not a drive directory, is open elsewhere, cannot be read, or another build wrote it.
 pub fn check(path: &Path) -> Result<DirectoryCheck, LabError> {
     let _lock = lock_to_read(path)?;
-    survey(path, end::boot(), (true, false)).map(|survey| checked(&survey))
+    survey(
+        path,
+        end::boot(),
+        SurveyOptions {
+            salvage: true,
+            writable: false,
+        },
+    )
+    .map(|survey| checked(&survey))
 }
 
-/// Writes what can be had back of `path`, the last consistent state before the damage, to the new
+/// Writes what can be recovered of `path`, the last consistent state before the damage, to the new
 /// directory `to`.
 ///
 /// # Errors
-/// As [`check`], when nothing can be had back, or `to` exists or cannot be written.
+/// As [`check`], when nothing can be recovered, or `to` exists or cannot be written.
 pub fn repair(path: &Path, to: &Path) -> Result<DirectoryRepair, LabError> {
     let _lock = lock_to_read(path)?;
-    let mut survey = survey(path, end::boot(), (true, false))?;
+    let mut survey = survey(
+        path,
+        end::boot(),
+        SurveyOptions {
+            salvage: true,
+            writable: false,
+        },
+    )?;
     let checked = checked(&survey);
     let Some(base) = survey.base.take() else {
         let damage = survey.damages.first().map(ToString::to_string);
         return Err(LabError::refused(
             format!(
-                "nothing can be had back of {}: no checkpoint is whole; {}",
+                "nothing can be recovered of {}: no checkpoint is whole; {}",
                 path.display(),
                 damage.unwrap_or_default()
             ),
-            "a copy of the directory, if there is one, is all that is left",
+            "only a copy of the directory, if there is one, can help",
         ));
     };
     let mut stored = base.stored;
@@ -93,7 +109,14 @@ pub fn repair(path: &Path, to: &Path) -> Result<DirectoryRepair, LabError> {
 
 /// Reads a directory that was just written, and starts its drive in memory.
 fn look_at(path: &Path) -> Result<Option<String>, LabError> {
-    let mut survey = survey(path, end::boot(), (false, false))?;
+    let mut survey = survey(
+        path,
+        end::boot(),
+        SurveyOptions {
+            salvage: false,
+            writable: false,
+        },
+    )?;
     let damage = survey.damages.first().map(ToString::to_string);
     let Some(RecoveryBase { stored, .. }) = survey.base.take() else {
         return Ok(damage);

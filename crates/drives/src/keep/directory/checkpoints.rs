@@ -17,26 +17,27 @@ impl DriveDir {
 
     pub(super) fn begin_checkpoint(&mut self) -> Result<(), LabError> {
         let (snapshot, ended) = self.begin_log(false)?;
-        let (path, sync) = (&self.path, self.safety == CrashSafety::Host);
-        let log = (self.log.place(), ended.chain(), self.places.clone());
         self.background = Some(BackgroundCheckpoint::begin(
-            path,
-            log,
-            (snapshot, ended),
-            sync,
+            &self.path,
+            self.log.place(),
+            ended.chain(),
+            self.places.clone(),
+            snapshot,
+            ended,
+            self.safety == CrashSafety::Host,
         )?);
         Ok(())
     }
 
     /// A checkpoint for which there is no room is put off: the logs hold all that it would.
-    pub(super) fn unless_put_off(&mut self, done: Result<(), LabError>) -> Result<(), LabError> {
-        match done {
+    pub(super) fn unless_put_off(&mut self, outcome: Result<(), LabError>) -> Result<(), LabError> {
+        match outcome {
             Err(error) if error.is_out_of_room() => {
                 self.put_off = Some(error.to_string());
                 self.try_again_at = self.bytes_before + self.log.bytes() + self.most();
                 Ok(())
             }
-            done => done,
+            other_outcome => other_outcome,
         }
     }
 
@@ -54,22 +55,22 @@ impl DriveDir {
             // First: a log that another follows is whole.
             self.sync()?;
         }
-        let mut log = FrameFileWriter::create(&path, (place, self.log.chain()), &self.places)?;
+        let mut log = FrameFileWriter::create(&path, place, self.log.chain(), &self.places)?;
         if host {
             log.sync()?;
             sync_folder(&self.path)?;
         }
         let ended = std::mem::replace(&mut self.log, log);
-        let said = self.say_end();
-        let said = said.and_then(|()| if host { self.end.sync() } else { Ok(()) });
-        if let Err(error) = said {
+        let outcome = self.say_end();
+        let outcome = outcome.and_then(|()| if host { self.end.sync() } else { Ok(()) });
+        if let Err(error) = outcome {
             self.log = ended;
             let _ = std::fs::remove_file(&path);
             return Err(error);
         }
         self.bytes_before += ended.bytes();
         let drive = self.data.drive_mut();
-        let snapshot = Snapshot::of(drive, &self.title, (&self.saved, closed));
+        let snapshot = Snapshot::of(drive, &self.title, &self.saved, closed);
         Ok((snapshot, ended))
     }
 
@@ -81,8 +82,8 @@ impl DriveDir {
         let (log, sync) = (self.log.place(), self.safety == CrashSafety::Host);
         let (begins, go_on) = (ended.chain(), AtomicBool::new(false));
         let number = log.number;
-        let of = (log, begins, &self.places);
-        let written = write_checkpoint(&self.path, of, snapshot, (sync, &go_on));
+        let (path, places) = (&self.path, &self.places);
+        let written = write_checkpoint(path, log, begins, places, snapshot, sync, &go_on);
         self.checkpoint_bytes = written.inspect_err(|error| {
             if !error.is_out_of_room() {
                 self.log.give_up(error.to_string());
@@ -101,10 +102,10 @@ impl DriveDir {
         {
             self.log.give_up(error.to_string());
         }
-        let done = written.map(|bytes| {
+        let outcome = written.map(|bytes| {
             (self.checkpoint_bytes, self.bytes_before) = (bytes, 0);
             (self.put_off, self.try_again_at) = (None, 0);
         });
-        self.unless_put_off(done)
+        self.unless_put_off(outcome)
     }
 }

@@ -1,5 +1,5 @@
 //! `DIR/end`: how far the log was acknowledged. Without it, a log that lost its end at the border
-//! of two frames would look like one of which the rest had never happened.
+//! of two frames would look complete.
 //!
 //! ```text
 //! slot = magic "ssdlabKE" | turn u64 | directory u64 | boot u64 | flags u64 | log u64 | bytes u64
@@ -117,7 +117,7 @@ pub fn read(directory: &Path) -> Result<Option<(u64, LogEnd, usize)>, LabError> 
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(LabError::file("reading", path, error)),
     };
-    let slots = [0, STEP].map(|at| bytes.get(at..at + SLOT).and_then(LogEnd::of_slot));
+    let slots = [0, STEP].map(|offset| bytes.get(offset..offset + SLOT).and_then(LogEnd::of_slot));
     let whole = slots.iter().flatten().count();
     let newest = slots.into_iter().flatten().max_by_key(|(turn, _)| *turn);
     Ok(newest.map(|(turn, end)| (turn, end, whole)))
@@ -138,20 +138,20 @@ impl LogEndFile {
     pub fn create(directory: &Path, end: LogEnd) -> Result<LogEndFile, LabError> {
         let path = path(directory);
         let file = File::create(&path).map_err(|e| LabError::file("creating", &path, e))?;
-        let mut made = LogEndFile {
+        let mut end_file = LogEndFile {
             path,
             file,
             turn: 0,
             end,
         };
-        made.put(end)?;
-        made.put(end)?;
-        made.sync()?;
-        Ok(made)
+        end_file.put(end)?;
+        end_file.put(end)?;
+        end_file.sync()?;
+        Ok(end_file)
     }
 
     /// Opens it where its newest slot has this turn.
-    pub fn open(directory: &Path, (turn, end): (u64, LogEnd)) -> Result<LogEndFile, LabError> {
+    pub fn open(directory: &Path, turn: u64, end: LogEnd) -> Result<LogEndFile, LabError> {
         let path = path(directory);
         let opened = File::options().write(true).open(&path);
         let file = opened.map_err(|e| LabError::file("opening", &path, e))?;
@@ -174,8 +174,8 @@ impl LogEndFile {
 
     fn put(&mut self, end: LogEnd) -> Result<(), LabError> {
         let turn = self.turn + 1;
-        let at = STEP as u64 * (turn % 2);
-        let written = write_all_at(&self.file, &end.slot(turn), at);
+        let slot_offset = STEP as u64 * (turn % 2);
+        let written = write_all_at(&self.file, &end.slot(turn), slot_offset);
         written.map_err(|error| LabError::file("writing", &self.path, error))?;
         (self.turn, self.end) = (turn, end);
         Ok(())

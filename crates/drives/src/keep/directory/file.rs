@@ -59,14 +59,14 @@ impl FrameFileId {
         }
     }
 
-    /// Sum of a head, of which the sum itself is left out.
+    /// Sum of a head without its sum field.
     fn sum(self, head: &[u8; HEAD]) -> u64 {
-        let mut all = [0; 24 + HEAD - 8];
-        all[..8].copy_from_slice(&self.magic());
-        all[8..16].copy_from_slice(&self.directory.to_le_bytes());
-        all[16..24].copy_from_slice(&self.number.to_le_bytes());
-        all[24..].copy_from_slice(&head[..HEAD - 8]);
-        XxHash3_64::oneshot(&all)
+        let mut input = [0; 24 + HEAD - 8];
+        input[..8].copy_from_slice(&self.magic());
+        input[8..16].copy_from_slice(&self.directory.to_le_bytes());
+        input[16..24].copy_from_slice(&self.number.to_le_bytes());
+        input[24..].copy_from_slice(&head[..HEAD - 8]);
+        XxHash3_64::oneshot(&input)
     }
 
     /// The head of the file, whose frames begin with `chain`.
@@ -88,7 +88,7 @@ impl FrameFileId {
     }
 
     /// Reads the head of a file of this kind: the place that it names, and its chain; `None` when
-    /// it is none.
+    /// it is not such a head.
     pub fn of_head(kind: FrameFileKind, head: &[u8; HEAD]) -> Option<(FrameFileId, u64)> {
         let place = FrameFileId {
             directory: le_u64(&head[16..24]),
@@ -140,18 +140,18 @@ impl FrameHead {
         (head, sum)
     }
 
-    /// Reads it, and its own sum; `None` when it is no head of a frame of `place`.
+    /// Reads it, and its own sum; `None` when it is not a head of a frame of `place`.
     pub fn of_bytes(place: FrameFileId, head: &[u8; HEAD]) -> Option<(FrameHead, u64)> {
-        let found = FrameHead {
+        let parsed = FrameHead {
             length: u32::from_le_bytes([head[4], head[5], head[6], head[7]]),
             number: le_u64(&head[8..16]),
             chain: le_u64(&head[16..24]),
             synced: le_u64(&head[24..32]),
             sum: le_u64(&head[32..40]),
         };
-        let (bytes, sum) = found.bytes(place);
-        let whole = bytes == *head && found.length <= PAYLOAD_MAX;
-        whole.then_some((found, sum))
+        let (bytes, sum) = parsed.bytes(place);
+        let whole = bytes == *head && parsed.length <= PAYLOAD_MAX;
+        whole.then_some((parsed, sum))
     }
 
     /// Whether bytes that end early may be the beginning of frame `number`, which follows `chain`.
@@ -162,8 +162,8 @@ impl FrameHead {
         expected[16..24].copy_from_slice(&chain.to_le_bytes());
         let known = KNOWN.into_iter().flatten();
         known
-            .take_while(|&at| at < bytes.len())
-            .all(|at| bytes[at] == expected[at])
+            .take_while(|&index| index < bytes.len())
+            .all(|index| bytes[index] == expected[index])
     }
 }
 
@@ -172,17 +172,17 @@ pub fn le_u64(bytes: &[u8]) -> u64 {
     bytes.iter().rev().fold(0, |n, &b| n << 8 | u64::from(b))
 }
 
-/// Writes all of `bytes` at `at`.
+/// Writes all of `bytes` at `offset`.
 #[cfg(unix)]
-pub(super) fn write_all_at(file: &File, bytes: &[u8], at: u64) -> io::Result<()> {
-    std::os::unix::fs::FileExt::write_all_at(file, bytes, at)
+pub(super) fn write_all_at(file: &File, bytes: &[u8], offset: u64) -> io::Result<()> {
+    std::os::unix::fs::FileExt::write_all_at(file, bytes, offset)
 }
 
-/// Writes all of `bytes` at `at`; the file's own position moves.
+/// Writes all of `bytes` at `offset`; the file's own position moves.
 #[cfg(not(unix))]
-pub(super) fn write_all_at(mut file: &File, bytes: &[u8], at: u64) -> io::Result<()> {
+pub(super) fn write_all_at(mut file: &File, bytes: &[u8], offset: u64) -> io::Result<()> {
     use std::io::{Seek, Write};
-    file.seek(io::SeekFrom::Start(at))?;
+    file.seek(io::SeekFrom::Start(offset))?;
     file.write_all(bytes)
 }
 

@@ -33,7 +33,7 @@ pub struct FrameFileWriter {
     synced: u64,
     /// Frames that are not in the file yet.
     pending: Vec<u8>,
-    said: LastContents,
+    last_contents: LastContents,
     /// Why nothing can be written any more.
     broken: Option<String>,
 }
@@ -43,7 +43,8 @@ impl FrameFileWriter {
     /// leaves nothing.
     pub fn create(
         path: &Path,
-        (place, chain): (FrameFileId, u64),
+        place: FrameFileId,
+        chain: u64,
         places: &Arc<DataPlaces>,
     ) -> Result<FrameFileWriter, LabError> {
         let file = File::create(path).map_err(|e| LabError::file("creating", path, e))?;
@@ -60,30 +61,30 @@ impl FrameFileWriter {
             chain,
             synced: 0,
             pending: Vec::new(),
-            said: LastContents::of(places),
+            last_contents: LastContents::of(places),
             broken: None,
         })
     }
 
-    /// The file in which `found` was found; what is behind that is cut off.
+    /// The file that `scan` has read; what is behind its frames is cut off.
     pub fn open(
         path: &Path,
         place: FrameFileId,
-        found: FrameScan,
+        scan: FrameScan,
     ) -> Result<FrameFileWriter, LabError> {
         let failed = |error| LabError::file("opening", path, error);
         let file = File::options().write(true).open(path).map_err(failed)?;
-        file.set_len(found.bytes).map_err(failed)?;
+        file.set_len(scan.bytes).map_err(failed)?;
         Ok(FrameFileWriter {
             path: path.to_owned(),
             file,
             place,
-            bytes: found.bytes,
-            count: found.count,
-            chain: found.chain,
-            synced: found.synced.min(found.bytes),
+            bytes: scan.bytes,
+            count: scan.count,
+            chain: scan.chain,
+            synced: scan.synced.min(scan.bytes),
             pending: Vec::new(),
-            said: found.said,
+            last_contents: scan.last_contents,
             broken: None,
         })
     }
@@ -119,15 +120,15 @@ impl FrameFileWriter {
     /// When it is too long; nothing can be added then any more.
     pub fn append(&mut self, record: &FrameRecord) -> Result<(), LabError> {
         self.is_sound()?;
-        let done = self.encode(record);
-        self.breaks(done)
+        let outcome = self.encode(record);
+        self.breaks(outcome)
     }
 
     fn encode(&mut self, record: &FrameRecord) -> Result<(), LabError> {
         let begin = self.pending.len();
         self.pending.resize(begin + HEAD, 0);
         let mut out = Writer::new(&mut self.pending);
-        let saved = record.save(&mut out, &mut self.said);
+        let saved = record.save(&mut out, &mut self.last_contents);
         let saved = saved.and_then(|()| out.flush());
         saved.map_err(|error| LabError::refused(error.to_string(), ""))?;
         let payload = &self.pending[begin + HEAD..];
@@ -196,8 +197,8 @@ impl FrameFileWriter {
         }
     }
 
-    fn breaks(&mut self, done: Result<(), LabError>) -> Result<(), LabError> {
-        done.inspect_err(|error| {
+    fn breaks(&mut self, outcome: Result<(), LabError>) -> Result<(), LabError> {
+        outcome.inspect_err(|error| {
             if !error.is_out_of_room() {
                 self.give_up(error.to_string());
             }
@@ -242,14 +243,14 @@ pub struct FrameScan {
     pub chain_there: Option<u64>,
     /// Bytes that were on disk, as any good frame of the file says.
     pub synced: u64,
-    /// What was said in them.
-    pub said: LastContents,
+    /// The last contents in them.
+    pub last_contents: LastContents,
     /// How the file ends.
     pub ended: FrameFileEnd,
 }
 
 impl FrameScan {
-    /// Of an empty file of the directory of these places.
+    /// Result for an empty file.
     pub(super) fn nothing(places: &Arc<DataPlaces>) -> FrameScan {
         FrameScan {
             place: None,
@@ -259,7 +260,7 @@ impl FrameScan {
             chain: 0,
             chain_there: None,
             synced: 0,
-            said: LastContents::of(places),
+            last_contents: LastContents::of(places),
             ended: FrameFileEnd::Whole,
         }
     }
@@ -299,89 +300,99 @@ impl ExpectedFrameFile {
     fn refuses(&self, place: FrameFileId, begins: u64) -> Option<&'static str> {
         if self
             .directory
-            .is_some_and(|wanted| wanted != place.directory)
+            .is_some_and(|expected| expected != place.directory)
         {
             return Some("it belongs to another directory");
         }
-        if self.number.is_some_and(|wanted| wanted != place.number) {
+        if self.number.is_some_and(|expected| expected != place.number) {
             return Some("it is another file of this directory");
         }
-        let follows = self.begins.is_none_or(|wanted| wanted == begins);
+        let follows = self.begins.is_none_or(|expected| expected == begins);
         (!follows).then_some("it does not follow what was before it")
     }
 }
 
-/// Reads the frames of the file `path`; `each` gets their records.
+/// Reads the frames of the file `path`; `take_record` gets their records.
 ///
 /// # Errors
 /// When the file cannot be read, or another build wrote it.
 pub fn read(
     path: &Path,
-    (wanted, places): (ExpectedFrameFile, &Arc<DataPlaces>),
-    each: impl FnMut(FrameRecord),
+    expected: ExpectedFrameFile,
+    places: &Arc<DataPlaces>,
+    take_record: impl FnMut(FrameRecord),
 ) -> Result<FrameScan, LabError> {
     let failed = |error| LabError::file("reading", path, error);
     let file = File::open(path).map_err(failed)?;
-    let all = file.metadata().map_err(failed)?.len();
-    read_from(&mut BufReader::new(file), all, (path, wanted, places), each)
+    let len = file.metadata().map_err(failed)?.len();
+    read_from(
+        &mut BufReader::new(file),
+        len,
+        path,
+        expected,
+        places,
+        take_record,
+    )
 }
 
-/// Reads an `input` of `all` bytes as [`read`] does.
+/// Reads an `input` of `len` bytes as [`read`] does.
 pub fn read_from<R: Read + Seek>(
     input: &mut R,
-    all: u64,
-    (path, wanted, places): (&Path, ExpectedFrameFile, &Arc<DataPlaces>),
-    mut each: impl FnMut(FrameRecord),
+    len: u64,
+    path: &Path,
+    expected: ExpectedFrameFile,
+    places: &Arc<DataPlaces>,
+    mut take_record: impl FnMut(FrameRecord),
 ) -> Result<FrameScan, LabError> {
     let failed = |error| LabError::file("reading", path, error);
-    let mut found = FrameScan::nothing(places);
-    if all < HEAD as u64 {
-        found.ended = FrameFileEnd::Torn;
-        return Ok(found);
+    let mut scan = FrameScan::nothing(places);
+    if len < HEAD as u64 {
+        scan.ended = FrameFileEnd::Torn;
+        return Ok(scan);
     }
     let head = read_head(input).map_err(failed)?;
-    let Some((place, chain)) = FrameFileId::of_head(wanted.kind, &head) else {
-        found.ended = not_it("the head of the file is wrong", all);
-        return Ok(found);
+    let Some((place, chain)) = FrameFileId::of_head(expected.kind, &head) else {
+        scan.ended = not_it("the head of the file is wrong", len);
+        return Ok(scan);
     };
     let version = u32::from_le_bytes([head[8], head[9], head[10], head[11]]);
     if !(VERSION_MIN..=VERSION).contains(&version) {
-        let what = format!("format {version}, this build knows {VERSION_MIN} to {VERSION}");
-        return Err(of_other_build(path, 0, &what));
+        let problem = format!("format {version}, this build knows {VERSION_MIN} to {VERSION}");
+        return Err(of_other_build(path, 0, &problem));
     }
-    if let Some(why) = wanted.refuses(place, chain) {
-        found.ended = not_it(why, all);
-        return Ok(found);
+    if let Some(why) = expected.refuses(place, chain) {
+        scan.ended = not_it(why, len);
+        return Ok(scan);
     }
-    (found.place, found.begins, found.chain) = (Some(place), chain, chain);
-    found.bytes = HEAD as u64;
+    (scan.place, scan.begins, scan.chain) = (Some(place), chain, chain);
+    scan.bytes = HEAD as u64;
     let mut payload = Vec::new();
-    found.ended = loop {
-        if found.bytes == wanted.there {
-            found.chain_there = Some(found.chain);
+    scan.ended = loop {
+        if scan.bytes == expected.there {
+            scan.chain_there = Some(scan.chain);
         }
-        if found.count == wanted.frames_max && found.bytes < all {
+        if scan.count == expected.frames_max && scan.bytes < len {
             break FrameFileEnd::Torn;
         }
-        let next = next(input, all, place, &mut found, &mut payload).map_err(failed)?;
+        let next = next(input, len, place, &mut scan, &mut payload).map_err(failed)?;
         if let NextFrame::Ended(ended) = next {
             break ended;
         }
         let mut from = payload.as_slice();
         let mut reader = Reader::new(&mut from, payload.len() as u64);
-        let at = found.bytes - (HEAD + payload.len()) as u64;
-        let record = FrameRecord::load(&mut reader, &mut found.said);
-        each(record.map_err(|error| of_other_build(path, at, &error.to_string()))?);
+        let frame_start = scan.bytes - (HEAD + payload.len()) as u64;
+        let record = FrameRecord::load(&mut reader, &mut scan.last_contents);
+        take_record(record.map_err(|error| of_other_build(path, frame_start, &error.to_string()))?);
     };
-    if let FrameFileEnd::Damaged(_, behind) = &mut found.ended {
-        let (seen, synced) = look_behind(input, found.bytes, all, place).map_err(failed)?;
+    if let FrameFileEnd::Damaged(_, behind) = &mut scan.ended {
+        let (seen, synced) = look_behind(input, scan.bytes, len, place).map_err(failed)?;
         *behind = seen;
-        found.synced = found.synced.max(synced);
+        scan.synced = scan.synced.max(synced);
     }
-    Ok(found)
+    Ok(scan)
 }
 
-/// A file of which no frame can be used.
+/// The end of a file without a usable frame.
 fn not_it(why: &str, bytes: u64) -> FrameFileEnd {
     FrameFileEnd::Damaged(why.to_owned(), TrailingFrames { frames: 0, bytes })
 }
@@ -394,26 +405,26 @@ enum NextFrame {
 /// Reads the next frame's payload and steps over it.
 fn next<R: Read>(
     input: &mut R,
-    all: u64,
+    len: u64,
     place: FrameFileId,
-    found: &mut FrameScan,
+    scan: &mut FrameScan,
     payload: &mut Vec<u8>,
 ) -> io::Result<NextFrame> {
-    let damaged = |what: &str| {
-        let what = format!("frame {}: {what}", found.count);
+    let damaged = |problem: &str| {
+        let message = format!("frame {}: {problem}", scan.count);
         Ok(NextFrame::Ended(FrameFileEnd::Damaged(
-            what,
+            message,
             TrailingFrames::default(),
         )))
     };
-    let left = all - found.bytes;
-    if left == 0 {
+    let remaining = len - scan.bytes;
+    if remaining == 0 {
         return Ok(NextFrame::Ended(FrameFileEnd::Whole));
     }
-    if left < HEAD as u64 {
-        let mut begun = vec![0; left as usize];
+    if remaining < HEAD as u64 {
+        let mut begun = vec![0; remaining as usize];
         input.read_exact(&mut begun)?;
-        return if FrameHead::may_begin(found.count, found.chain, &begun) {
+        return if FrameHead::may_begin(scan.count, scan.chain, &begun) {
             Ok(NextFrame::Ended(FrameFileEnd::Torn))
         } else {
             damaged("its head is wrong and cut short")
@@ -423,10 +434,10 @@ fn next<R: Read>(
     let Some((head, chain)) = FrameHead::of_bytes(place, &head) else {
         return damaged("its head is wrong");
     };
-    if (head.number, head.chain) != (found.count, found.chain) {
+    if (head.number, head.chain) != (scan.count, scan.chain) {
         return damaged("it does not follow the frame before it");
     }
-    if u64::from(head.length) > left - HEAD as u64 {
+    if u64::from(head.length) > remaining - HEAD as u64 {
         return Ok(NextFrame::Ended(FrameFileEnd::Torn));
     }
     payload.resize(head.length as usize, 0);
@@ -434,10 +445,10 @@ fn next<R: Read>(
     if XxHash3_64::oneshot(payload) != head.sum {
         return damaged("its content is wrong");
     }
-    found.bytes += HEAD as u64 + u64::from(head.length);
-    found.count += 1;
-    found.chain = chain;
-    found.synced = found.synced.max(head.synced);
+    scan.bytes += HEAD as u64 + u64::from(head.length);
+    scan.count += 1;
+    scan.chain = chain;
+    scan.synced = scan.synced.max(head.synced);
     Ok(NextFrame::Frame)
 }
 
@@ -452,13 +463,13 @@ fn read_head(input: &mut impl Read) -> io::Result<[u8; HEAD]> {
 fn look_behind<R: Read + Seek>(
     input: &mut R,
     from: u64,
-    all: u64,
+    len: u64,
     place: FrameFileId,
 ) -> io::Result<(TrailingFrames, u64)> {
-    let bytes = all - from;
+    let bytes = len - from;
     let (mut behind, mut synced) = (TrailingFrames { frames: 0, bytes }, 0);
     let (mut at, mut part) = (from, Vec::new());
-    while all - at >= HEAD as u64 {
+    while len - at >= HEAD as u64 {
         input.seek(SeekFrom::Start(at))?;
         part.clear();
         Read::by_ref(input).take(1 << 20).read_to_end(&mut part)?;
@@ -468,13 +479,13 @@ fn look_behind<R: Read + Seek>(
             continue;
         };
         at += mark as u64;
-        if all - at < HEAD as u64 {
+        if len - at < HEAD as u64 {
             break;
         }
         input.seek(SeekFrom::Start(at))?;
         let head = FrameHead::of_bytes(place, &read_head(input)?);
-        let left = all - at - HEAD as u64;
-        let Some((head, _)) = head.filter(|(head, _)| u64::from(head.length) <= left) else {
+        let remaining = len - at - HEAD as u64;
+        let Some((head, _)) = head.filter(|(head, _)| u64::from(head.length) <= remaining) else {
             at += 1;
             continue;
         };
@@ -491,9 +502,9 @@ fn look_behind<R: Read + Seek>(
     Ok((behind, synced))
 }
 
-fn of_other_build(path: &Path, at: u64, what: &str) -> LabError {
+fn of_other_build(path: &Path, byte: u64, problem: &str) -> LabError {
     LabError::refused(
-        format!("{}: byte {at}: {what}", path.display()),
+        format!("{}: byte {byte}: {problem}", path.display()),
         "the build that wrote it reads it; nothing was changed",
     )
 }

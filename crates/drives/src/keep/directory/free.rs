@@ -1,7 +1,7 @@
 //! Places that nothing names: which of them are given next, and which are not yet.
 //!
 //! A write of the file in one piece costs a fraction of one page by page, so a command's places are
-//! taken together, from the groups of neighbours of which most are free, in order of address.
+//! taken together, from the groups of neighbours that are mostly free, in order of address.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -95,18 +95,19 @@ impl FreePlaceGroups {
         self.free[group as usize]
     }
 
-    /// Takes `count` places into `taken`, or all there are: in order of address where groups allow.
-    pub fn take(&mut self, count: usize, taken: &mut Vec<u32>) {
-        let mut left = count.min(self.count);
-        while left > 0 {
-            let Some(group) = self.next_group(left) else {
+    /// Takes `count` places into `places`, or all there are, in order of address where groups
+    /// allow.
+    pub fn take(&mut self, count: usize, places: &mut Vec<u32>) {
+        let mut remaining = count.min(self.count);
+        while remaining > 0 {
+            let Some(group) = self.next_group(remaining) else {
                 return;
             };
             let mut free = self.free[group as usize];
-            while free != 0 && left > 0 {
-                taken.push(group * GROUP + free.trailing_zeros());
+            while free != 0 && remaining > 0 {
+                places.push(group * GROUP + free.trailing_zeros());
                 free &= free - 1;
-                left -= 1;
+                remaining -= 1;
             }
             self.set(group, free);
             self.current = (free != 0).then_some(group);
@@ -190,11 +191,11 @@ impl FreePlaces {
     }
 
     /// Takes places: those that are given, and where there is no room for more, kept ones.
-    pub fn take(&mut self, count: usize, taken: &mut Vec<u32>) {
-        let before = taken.len();
-        self.groups.take(count, taken);
-        let left = count - (taken.len() - before);
-        taken.extend(self.ready.drain(..left.min(self.ready.len())));
+    pub fn take(&mut self, count: usize, places: &mut Vec<u32>) {
+        let before = places.len();
+        self.groups.take(count, places);
+        let shortfall = count - (places.len() - before);
+        places.extend(self.ready.drain(..shortfall.min(self.ready.len())));
     }
 
     /// Gives back what was taken and not named since.

@@ -46,23 +46,25 @@ pub fn decode_frames(bytes: &[u8], name: &Path) -> Result<(u64, Vec<Vec<u8>>), L
     } else {
         FrameFileKind::Log
     };
-    let wanted = ExpectedFrameFile::any(kind);
+    let expected = ExpectedFrameFile::any(kind);
     let places = Arc::new(DataPlaces::of(Path::new("none"), false));
     places.are_of(&DriveConfig::tiny())?;
     let mut records = Vec::new();
     let mut input = Cursor::new(bytes);
-    let all = bytes.len() as u64;
-    let found = frames::read_from(&mut input, all, (name, wanted, &places), |record| {
+    let len = bytes.len() as u64;
+    let scan = frames::read_from(&mut input, len, name, expected, &places, |record| {
         records.push(record);
     })?;
-    let mut said = LastContents::of(&places);
+    let mut last_contents = LastContents::of(&places);
     let mut encoded = Vec::new();
     for record in &records {
         let mut payload = Vec::new();
         let mut out = ssdlab_ssd::image::Writer::new(&mut payload);
-        let saved = record.save(&mut out, &mut said).and_then(|()| out.flush());
+        let saved = record
+            .save(&mut out, &mut last_contents)
+            .and_then(|()| out.flush());
         saved.map_err(|error| LabError::refused(error.to_string(), ""))?;
         encoded.push(payload);
     }
-    Ok((found.bytes, encoded))
+    Ok((scan.bytes, encoded))
 }

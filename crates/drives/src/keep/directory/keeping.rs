@@ -91,7 +91,7 @@ impl DriveDir {
     /// Says in `end` what of the log may be acknowledged.
     pub(super) fn say_end(&mut self) -> Result<(), LabError> {
         let (log, place) = (&self.log, self.log.place());
-        let said = self.end.say(LogEnd {
+        let outcome = self.end.say(LogEnd {
             directory: place.directory,
             boot: self.boot,
             host: self.safety == CrashSafety::Host,
@@ -101,7 +101,7 @@ impl DriveDir {
             chain: log.chain(),
             synced: log.synced(),
         });
-        said.map(drop).inspect_err(|error| {
+        outcome.map(drop).inspect_err(|error| {
             if !error.is_out_of_room() {
                 self.log.give_up(error.to_string());
             }
@@ -158,7 +158,7 @@ impl DriveDir {
         let dump: BTreeMap<u32, Content> = self.data.drive().saved().iter().cloned().collect();
         self.unlogged.clear();
         if self.data.drive().has_faults() {
-            // Faults change what is on media, and tell nobody.
+            // Faults change what is on media without an event.
             self.data.drive_mut().take_events();
             self.saved = dump;
             self.owes_checkpoint = true;

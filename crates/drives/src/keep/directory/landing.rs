@@ -20,11 +20,11 @@ impl WriteLandings {
         if !whole || len > LANDING_MAX {
             return None;
         }
-        let taken = self.0.take_landing(len / size)?;
+        let taken_places = self.0.take_landing(len / size)?;
         let places = self.0.clone();
         Some(WriteLanding {
             places,
-            taken,
+            taken: taken_places,
             at: 0,
         })
     }
@@ -123,14 +123,14 @@ impl WriteLanding {
     /// When some are missing.
     pub(super) fn end(mut self) -> Option<Payload> {
         assert_eq!(self.missing(), 0, "bytes that have not come");
-        let taken = std::mem::take(&mut self.taken);
-        self.places.has_landed(taken.len());
-        for &place in &taken {
+        let taken_places = std::mem::take(&mut self.taken);
+        self.places.has_landed(taken_places.len());
+        for &place in &taken_places {
             let sum = XxHash3_64::oneshot(self.places.bytes(place));
             self.places.is_put(place, sum);
         }
         let shelf: Arc<dyn Shelf> = self.places.clone();
-        Payload::in_places(&shelf, &taken, self.places.shape().0 as u32)
+        Payload::in_places(&shelf, &taken_places, self.places.shape().0 as u32)
     }
 }
 

@@ -1,4 +1,4 @@
-//! Directories made: with a new drive, with what was had back of another, from an older format.
+//! Directories made: with a new drive, with what was recovered of another, from an older format.
 
 use super::about;
 use super::end::{self, LogEnd, LogEndFile};
@@ -40,11 +40,11 @@ pub(super) fn create_with(path: &Path, mut drive: PowerDrive, title: &str) -> Re
     make_folder(path)?;
     let _lock = lock(path)?;
     drive.shut_down();
-    let snapshot = Snapshot::of(&mut drive, title, (&BTreeMap::new(), true));
-    put(path, 1, (snapshot, title))
+    let snapshot = Snapshot::of(&mut drive, title, &BTreeMap::new(), true);
+    put(path, 1, snapshot, title)
 }
 
-/// Puts what was had back of a drive into a new directory.
+/// Puts what was recovered of a drive into a new directory.
 pub(super) fn create_again(
     path: &Path,
     stored: DirectoryState,
@@ -55,7 +55,8 @@ pub(super) fn create_again(
     put(
         path,
         1,
-        (Snapshot::of_stored(stored, title.to_owned()), title),
+        Snapshot::of_stored(stored, title.to_owned()),
+        title,
     )
 }
 
@@ -63,7 +64,7 @@ pub(super) fn create_again(
 /// these are removed when it is opened.
 pub(super) fn upgrade(path: &Path, base: RecoveryBase) -> Result<(), LabError> {
     let snapshot = Snapshot::of_stored(base.stored, base.title.clone());
-    put(path, base.last + 1, (snapshot, &base.title))
+    put(path, base.last + 1, snapshot, &base.title)
 }
 
 fn make_folder(path: &Path) -> Result<(), LabError> {
@@ -77,8 +78,8 @@ fn make_folder(path: &Path) -> Result<(), LabError> {
     std::fs::create_dir_all(path).map_err(|e| LabError::file("creating", path, e))
 }
 
-/// Writes all files of a directory, the checkpoint last: without it there is none.
-fn put(path: &Path, number: u64, (snapshot, title): (Snapshot, &str)) -> Result<(), LabError> {
+/// Writes all files of a directory, the checkpoint last: only that makes it a directory.
+fn put(path: &Path, number: u64, snapshot: Snapshot, title: &str) -> Result<(), LabError> {
     about::write(path, snapshot.config(), title)?;
     // Of no other directory: keys that the system draws for hash tables.
     let draw = || RandomState::new().hash_one(number);
@@ -99,7 +100,7 @@ fn put(path: &Path, number: u64, (snapshot, title): (Snapshot, &str)) -> Result<
     let go_on = AtomicBool::new(false);
     // Of no places yet: all bytes are in it.
     let places = Arc::new(DataPlaces::of(path, false));
-    write_checkpoint(path, (log, chain, &places), snapshot, (true, &go_on))?;
+    write_checkpoint(path, log, chain, &places, snapshot, true, &go_on)?;
     sync_folder(path)
 }
 

@@ -55,20 +55,20 @@ impl DataFileMapping {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    fn address(&self, at: usize, len: usize) -> *mut u8 {
-        let inside = at <= self.len && len <= self.len - at;
-        assert!(inside, "{at}+{len} of {}", self.len);
+    fn address(&self, offset: usize, len: usize) -> *mut u8 {
+        let inside = offset <= self.len && len <= self.len - offset;
+        assert!(inside, "{offset}+{len} of {}", self.len);
         // SAFETY: inside the mapping, as just asserted.
-        unsafe { self.start.as_ptr().add(at) }
+        unsafe { self.start.as_ptr().add(offset) }
     }
 
     /// The bytes of a range.
     ///
     /// # Safety
     /// The file reaches to its end, and nothing is put there while the bytes are borrowed.
-    pub unsafe fn bytes(&self, at: usize, len: usize) -> &[u8] {
+    pub unsafe fn bytes(&self, offset: usize, len: usize) -> &[u8] {
         // SAFETY: inside the mapping and, as the caller promises, in the file and not written to.
-        unsafe { std::slice::from_raw_parts(self.address(at, len), len) }
+        unsafe { std::slice::from_raw_parts(self.address(offset, len), len) }
     }
 
     /// Puts bytes there.
@@ -76,8 +76,8 @@ impl DataFileMapping {
     /// # Safety
     /// The mapping is writable, the file reaches to the end of the range, and nobody else accesses
     /// it meanwhile.
-    pub unsafe fn put(&self, at: usize, from: &[u8]) {
-        let to = self.address(at, from.len());
+    pub unsafe fn put(&self, offset: usize, from: &[u8]) {
+        let to = self.address(offset, from.len());
         // SAFETY: inside the mapping; as the caller promises, in the file and nobody else's.
         copy_past_caches(
             unsafe { std::slice::from_raw_parts_mut(to, from.len()) },

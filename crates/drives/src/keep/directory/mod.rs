@@ -23,13 +23,13 @@
 //! written beside the work. When it is whole it gets its name, and what came before it is removed;
 //! until then the directory is checkpoint N and both logs.
 //!
-//! [`CrashSafety::Process`] survives the process; [`CrashSafety::Host`] also syncs to disk on FLUSH and FUA
-//! and at checkpoints, and survives the machine.
+//! [`CrashSafety::Process`] survives the process; [`CrashSafety::Host`] also syncs to disk on
+//! FLUSH and FUA and at checkpoints, and survives the machine.
 //!
 //! Whatever else happened to the files is damage: see `survey`. A damaged directory is not opened,
-//! and nothing in it is changed; [`check`] says what is in it, [`repair`] writes what can be had
-//! back to a new one. Where there is no room for the log, nothing is acknowledged until there is;
-//! see [`DriveDir::settle`].
+//! and nothing in it is changed; [`check`] says what is in it, [`repair`] writes what can be
+//! recovered to a new one. Where there is no room for the log, nothing is acknowledged until there
+//! is; see [`DriveDir::settle`].
 
 mod about;
 mod background;
@@ -53,6 +53,7 @@ mod requests;
 mod show;
 mod stored;
 mod survey;
+mod survey_logs;
 mod survey_places;
 
 pub use check::{DirectoryCheck, DirectoryRepair, check, repair};
@@ -77,7 +78,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use stored::{DirectoryState, checkpoint_path, file_bytes, log_path, remove_others};
-use survey::{DirectorySurvey, RecoveryBase, survey};
+use survey::{DirectorySurvey, RecoveryBase, SurveyOptions, survey};
 
 /// A log shorter than this is not worth a new checkpoint.
 const LOG_BYTES_MIN: u64 = 64 << 20;
@@ -158,7 +159,7 @@ impl DriveDir {
     /// Opens a directory and switches its drive on, which recovers as after a power cut.
     ///
     /// # Errors
-    /// When it is none, is open elsewhere, is damaged, or the drive is dead.
+    /// When it is not a drive directory, is open elsewhere, is damaged, or the drive is dead.
     pub fn open(
         path: &Path,
         power: Power,
@@ -185,11 +186,11 @@ impl DriveDir {
             number: base.last,
         };
         let log = match base.tail {
-            Some(found) => FrameFileWriter::open(&file, place, found)?,
-            None => FrameFileWriter::create(&file, (place, base.chain), &places)?,
+            Some(scan) => FrameFileWriter::open(&file, place, scan)?,
+            None => FrameFileWriter::create(&file, place, base.chain, &places)?,
         };
-        let end = survey.end.ok_or_else(|| LabError::refused("no end", ""))?;
-        let end = LogEndFile::open(path, end)?;
+        let (turn, end) = survey.end.ok_or_else(|| LabError::refused("no end", ""))?;
+        let end = LogEndFile::open(path, turn, end)?;
         remove_others(path, base.number, base.number..=base.last)?;
         let mut dir = DriveDir {
             path: path.to_owned(),
@@ -237,7 +238,7 @@ impl DriveDir {
         Ok(())
     }
 
-    /// What was found when it was opened and is no damage, a sentence each: a torn tail, or what
+    /// What was found when it was opened and is not damage, a sentence each: a torn tail, or what
     /// was cut off behind the last sync after a crash of the machine.
     pub fn notes(&self) -> &[String] {
         &self.notes
@@ -301,7 +302,14 @@ fn start(
 
 /// A directory without damage.
 fn whole(path: &Path, boot: u64) -> Result<(DirectorySurvey, RecoveryBase), LabError> {
-    let mut survey = survey(path, boot, (false, true))?;
+    let mut survey = survey(
+        path,
+        boot,
+        SurveyOptions {
+            salvage: false,
+            writable: true,
+        },
+    )?;
     match (survey.damages.first(), survey.base.take()) {
         (Some(damage), _) => Err(damage.refusal(path)),
         (None, Some(base)) => Ok((survey, base)),

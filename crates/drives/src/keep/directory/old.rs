@@ -36,39 +36,39 @@ const HOPS: u32 = 3;
 pub fn read(
     path: &Path,
     places: &Arc<DataPlaces>,
-    mut each: impl FnMut(FrameRecord),
+    mut take_record: impl FnMut(FrameRecord),
 ) -> Result<FrameScan, LabError> {
     let bytes = std::fs::read(path).map_err(|e| LabError::file("reading", path, e))?;
-    let mut found = FrameScan::nothing(places);
-    let mut at = 0;
-    found.ended = loop {
-        let rest = &bytes[at..];
-        if rest.is_empty() {
+    let mut scan = FrameScan::nothing(places);
+    let mut position = 0;
+    scan.ended = loop {
+        let remaining = &bytes[position..];
+        if remaining.is_empty() {
             break FrameFileEnd::Whole;
         }
-        let Some(payload) = payload(rest) else {
-            break ended(rest, found.count);
+        let Some(payload) = payload(remaining) else {
+            break ended(remaining, scan.count);
         };
-        if XxHash3_64::oneshot(payload) != sum(rest) {
-            break damaged("a checksum is wrong", rest, found.count);
+        if XxHash3_64::oneshot(payload) != sum(remaining) {
+            break damaged("a checksum is wrong", remaining, scan.count);
         }
         let mut from = payload;
         let record = FrameRecord::load(
             &mut Reader::new(&mut from, payload.len() as u64),
-            &mut found.said,
+            &mut scan.last_contents,
         );
         let refused = |error| {
-            let what = format!("{}: byte {at}: {error}", path.display());
+            let problem = format!("{}: byte {position}: {error}", path.display());
             LabError::refused(
-                what,
+                problem,
                 "the build that wrote it reads it; nothing was changed",
             )
         };
-        each(record.map_err(refused)?);
-        at += HEAD + payload.len();
-        (found.bytes, found.count) = (at as u64, found.count + 1);
+        take_record(record.map_err(refused)?);
+        position += HEAD + payload.len();
+        (scan.bytes, scan.count) = (position as u64, scan.count + 1);
     };
-    Ok(found)
+    Ok(scan)
 }
 
 fn length(frame: &[u8]) -> Option<usize> {
@@ -80,39 +80,39 @@ fn sum(frame: &[u8]) -> u64 {
     super::file::le_u64(&frame[4..HEAD])
 }
 
-/// The payload of a frame that ends within `rest`.
-fn payload(rest: &[u8]) -> Option<&[u8]> {
-    let length = length(rest).filter(|&length| length <= PAYLOAD_MAX)?;
-    rest.get(HEAD..HEAD + length)
+/// The payload of a frame that ends within `bytes`.
+fn payload(bytes: &[u8]) -> Option<&[u8]> {
+    let length = length(bytes).filter(|&length| length <= PAYLOAD_MAX)?;
+    bytes.get(HEAD..HEAD + length)
 }
 
 /// A frame that leads behind the end.
-fn ended(rest: &[u8], number: u64) -> FrameFileEnd {
-    let too_long = length(rest).is_some_and(|length| length > PAYLOAD_MAX);
-    if too_long || good_behind(rest) > 0 {
-        return damaged("its length leads behind the end of the file", rest, number);
+fn ended(bytes: &[u8], number: u64) -> FrameFileEnd {
+    let too_long = length(bytes).is_some_and(|length| length > PAYLOAD_MAX);
+    if too_long || good_behind(bytes) > 0 {
+        return damaged("its length leads behind the end of the file", bytes, number);
     }
     FrameFileEnd::Torn
 }
 
-fn damaged(what: &str, rest: &[u8], number: u64) -> FrameFileEnd {
+fn damaged(problem: &str, bytes: &[u8], number: u64) -> FrameFileEnd {
     let behind = TrailingFrames {
-        frames: good_behind(rest),
-        bytes: rest.len() as u64,
+        frames: good_behind(bytes),
+        bytes: bytes.len() as u64,
     };
-    FrameFileEnd::Damaged(format!("frame {number}: {what}"), behind)
+    FrameFileEnd::Damaged(format!("frame {number}: {problem}"), behind)
 }
 
-/// Good frames behind the one that `rest` begins with.
-fn good_behind(rest: &[u8]) -> u64 {
-    let window = 1..rest.len().min(WINDOW);
-    let first = window.into_iter().find(|&at| is_good(&rest[at..]));
+/// Good frames behind the one that `bytes` begins with.
+fn good_behind(bytes: &[u8]) -> u64 {
+    let window = 1..bytes.len().min(WINDOW);
+    let first = window.into_iter().find(|&offset| is_good(&bytes[offset..]));
     let Some(mut at) = first else {
         return 0;
     };
     let mut count = 0;
-    while let Some(payload) = payload(&rest[at..]) {
-        if XxHash3_64::oneshot(payload) != sum(&rest[at..]) {
+    while let Some(payload) = payload(&bytes[at..]) {
+        if XxHash3_64::oneshot(payload) != sum(&bytes[at..]) {
             break;
         }
         count += 1;
@@ -122,10 +122,10 @@ fn good_behind(rest: &[u8]) -> u64 {
 }
 
 /// Whether a good frame begins here. Lengths are looked at first, as sums cost more.
-fn is_good(rest: &[u8]) -> bool {
+fn is_good(bytes: &[u8]) -> bool {
     let (mut at, mut hops) = (0, 0);
-    while at < rest.len() && hops < HOPS {
-        let Some(payload) = payload(&rest[at..]) else {
+    while at < bytes.len() && hops < HOPS {
+        let Some(payload) = payload(&bytes[at..]) else {
             // The last may be torn.
             break;
         };
@@ -135,5 +135,5 @@ fn is_good(rest: &[u8]) -> bool {
         at += HEAD + payload.len();
         hops += 1;
     }
-    hops > 0 && payload(rest).is_some_and(|payload| XxHash3_64::oneshot(payload) == sum(rest))
+    hops > 0 && payload(bytes).is_some_and(|payload| XxHash3_64::oneshot(payload) == sum(bytes))
 }

@@ -11,7 +11,7 @@
 //! that survives the machine: synced). The places that became ready last are kept: their bytes are
 //! the past that a damaged log may need. The others are given again, neighbours together (`free`).
 //!
-//! Of bytes that were not named when the process was killed, nothing is left. A place whose bytes
+//! Bytes that were not named when the process was killed are lost. A place whose bytes
 //! are not those of its sum is damage.
 #![allow(unsafe_code)]
 
@@ -214,10 +214,10 @@ impl DataPlaces {
         free.runs = true;
     }
 
-    /// Keeps the bytes of `kept` ready places, instead of 64 MiB.
+    /// Keeps `bytes` of ready places, instead of 64 MiB.
     pub fn set_kept(&self, bytes: u64) {
-        let kept = bytes / self.shape().0.max(1) as u64;
-        self.free().set_kept(kept as usize);
+        let kept_places = bytes / self.shape().0.max(1) as u64;
+        self.free().set_kept(kept_places as usize);
     }
 
     /// No place is given.
@@ -306,10 +306,10 @@ impl DataPlaces {
     }
 
     /// Writes to places that were taken.
-    pub(super) fn write_at(&self, bytes: &[u8], at: u64) -> std::io::Result<()> {
+    pub(super) fn write_at(&self, bytes: &[u8], offset: u64) -> std::io::Result<()> {
         let file = self.file.get().map(|(file, _)| file);
         let file = file.ok_or_else(|| std::io::Error::other("no file"))?;
-        write_all_at(file, bytes, at)
+        write_all_at(file, bytes, offset)
     }
 
     /// Moves up to `count` bytes from a pipe to places that were taken; returns their number.
@@ -318,13 +318,20 @@ impl DataPlaces {
         &self,
         pipe: std::os::fd::BorrowedFd<'_>,
         count: usize,
-        mut at: u64,
+        mut offset: u64,
     ) -> std::io::Result<usize> {
         use rustix::pipe::{SpliceFlags, splice};
         let file = self.file.get().map(|(file, _)| file);
         let file = file.ok_or_else(|| std::io::Error::other("no file"))?;
         loop {
-            match splice(pipe, None, file, Some(&mut at), count, SpliceFlags::empty()) {
+            match splice(
+                pipe,
+                None,
+                file,
+                Some(&mut offset),
+                count,
+                SpliceFlags::empty(),
+            ) {
                 Ok(0) => return Err(std::io::ErrorKind::WriteZero.into()),
                 Err(rustix::io::Errno::INTR) => {}
                 moved => return Ok(moved?),
@@ -373,10 +380,10 @@ impl DataPlaces {
 /// Whether the file system has room enough for logs and checkpoints beside spare places.
 #[cfg(unix)]
 fn is_roomy(file: &File) -> bool {
-    let found = rustix::fs::fstatvfs(file);
-    found.is_ok_and(|found| {
-        let room = found.f_bavail.saturating_mul(found.f_frsize);
-        found.f_bavail > found.f_blocks / 8 && room > 4 * GROWTH.end()
+    let stats = rustix::fs::fstatvfs(file);
+    stats.is_ok_and(|stats| {
+        let room = stats.f_bavail.saturating_mul(stats.f_frsize);
+        stats.f_bavail > stats.f_blocks / 8 && room > 4 * GROWTH.end()
     })
 }
 
@@ -422,7 +429,7 @@ pub(super) fn runs(places: &[u32]) -> impl Iterator<Item = Range<usize>> {
 }
 
 impl DataPlaces {
-    /// Puts bytes into places that follow each other, which nobody holds.
+    /// Puts bytes into places that follow each other and have no holder.
     fn put_run(&self, places: &[u32], bytes: &[u8]) -> Option<()> {
         let (size, _) = self.shape();
         let (file, map) = self.file.get()?;

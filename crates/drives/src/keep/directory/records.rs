@@ -146,8 +146,8 @@ impl LastContents {
             OF_ONE_WRITE | OF_ONE_WRITE_IN_PLACE => {
                 let (count, number) = (u32::load(from)?, u64::load(from)?);
                 if count > 1 << 16 {
-                    let what = format!("{count} sectors in a mapping unit");
-                    return Err(ImageError::Unknown(what));
+                    let problem = format!("{count} sectors in a mapping unit");
+                    return Err(ImageError::Unknown(problem));
                 }
                 Numbers::same(number, count as usize)
             }
@@ -260,8 +260,12 @@ fn prefetch_sums(event: &Event) {
 }
 
 impl FrameRecord {
-    /// Writes it, after what was `said` in the same file.
-    pub fn save(&self, out: &mut Writer<'_>, said: &mut LastContents) -> Result<(), ImageError> {
+    /// Writes it; `last_contents` are those of the same file so far.
+    pub fn save(
+        &self,
+        out: &mut Writer<'_>,
+        last_contents: &mut LastContents,
+    ) -> Result<(), ImageError> {
         match self {
             FrameRecord::Header(version, config) => {
                 (0_u8, *version).save(out)?;
@@ -276,7 +280,7 @@ impl FrameRecord {
                 (2_u8, events.len() as u32).save(out)?;
                 for (n, event) in events.iter().enumerate() {
                     events.get(n + AHEAD).into_iter().for_each(prefetch_sums);
-                    said.save_event(event, out)?;
+                    last_contents.save_event(event, out)?;
                 }
                 Ok(())
             }
@@ -284,7 +288,7 @@ impl FrameRecord {
                 (3_u8, slots.len() as u32).save(out)?;
                 slots.iter().try_for_each(|(address, content)| {
                     address.save(out)?;
-                    said.save(*address, content, out)
+                    last_contents.save(*address, content, out)
                 })
             }
             FrameRecord::End => 4_u8.save(out),
@@ -296,8 +300,11 @@ impl FrameRecord {
         }
     }
 
-    /// Reads it, after what was `said` in the same file.
-    pub fn load(from: &mut Reader<'_>, said: &mut LastContents) -> Result<FrameRecord, ImageError> {
+    /// Reads it; `last_contents` are those of the same file so far.
+    pub fn load(
+        from: &mut Reader<'_>,
+        last_contents: &mut LastContents,
+    ) -> Result<FrameRecord, ImageError> {
         match u8::load(from)? {
             0 => {
                 let version = u32::load(from)?;
@@ -314,14 +321,14 @@ impl FrameRecord {
             1 => Smart::load(from).map(|smart| FrameRecord::Smart(Box::new(smart))),
             2 => {
                 let count = u32::load(from)?;
-                let events = (0..count).map(|_| said.load_event(from));
+                let events = (0..count).map(|_| last_contents.load_event(from));
                 events.collect::<Result<_, _>>().map(FrameRecord::Events)
             }
             3 => {
                 let count = u32::load(from)?;
                 let slots = (0..count).map(|_| {
                     let address = u32::load(from)?;
-                    Ok((address, said.load(address, from)?))
+                    Ok((address, last_contents.load(address, from)?))
                 });
                 slots.collect::<Result<_, _>>().map(FrameRecord::Saved)
             }
@@ -358,10 +365,10 @@ mod tests {
         Event::Programmed { block: 3, page }
     }
 
-    fn bytes_of(record: &FrameRecord, said: &mut LastContents) -> Vec<u8> {
+    fn bytes_of(record: &FrameRecord, last_contents: &mut LastContents) -> Vec<u8> {
         let mut bytes = Vec::new();
         let mut out = Writer::new(&mut bytes);
-        record.save(&mut out, said).expect("saved");
+        record.save(&mut out, last_contents).expect("saved");
         out.flush().expect("saved");
         bytes
     }

@@ -46,7 +46,7 @@ pub(super) fn log_path(path: &Path, number: u64) -> PathBuf {
 }
 
 pub(super) fn file_bytes(path: &Path) -> u64 {
-    path.metadata().map_or(0, |found| found.len())
+    path.metadata().map_or(0, |metadata| metadata.len())
 }
 
 /// Removes what is not used any more, and what the end of a process left behind: of checkpoints and
@@ -101,7 +101,8 @@ impl Snapshot {
     pub fn of(
         drive: &mut PowerDrive,
         title: &str,
-        (saved, closed): (&BTreeMap<u32, Content>, bool),
+        saved: &BTreeMap<u32, Content>,
+        closed: bool,
     ) -> Snapshot {
         Snapshot {
             config: drive.config().clone(),
@@ -135,15 +136,18 @@ impl Snapshot {
 /// cannot be written whole, or that `stop` ends, leaves nothing.
 pub(super) fn write_checkpoint(
     path: &Path,
-    (log, chain, places): (FrameFileId, u64, &Arc<DataPlaces>),
+    log: FrameFileId,
+    chain: u64,
+    places: &Arc<DataPlaces>,
     snapshot: Snapshot,
-    (sync, stop): (bool, &AtomicBool),
+    sync: bool,
+    stop: &AtomicBool,
 ) -> Result<u64, LabError> {
     let file = checkpoint_path(path, log.number);
     let part = file.with_extension("part");
     let kind = FrameFileKind::Checkpoint;
-    let frames = FrameFileWriter::create(&part, (FrameFileId { kind, ..log }, chain), places)?;
-    let written = write_part(frames, snapshot, (sync, stop));
+    let frames = FrameFileWriter::create(&part, FrameFileId { kind, ..log }, chain, places)?;
+    let written = write_part(frames, snapshot, sync, stop);
     let bytes = written.inspect_err(|_| drop(std::fs::remove_file(&part)))?;
     let renamed = std::fs::rename(&part, &file);
     renamed.map_err(|e| LabError::file("writing", &file, e))?;
@@ -156,7 +160,8 @@ pub(super) fn write_checkpoint(
 fn write_part(
     mut frames: FrameFileWriter,
     snapshot: Snapshot,
-    (sync, stop): (bool, &AtomicBool),
+    sync: bool,
+    stop: &AtomicBool,
 ) -> Result<u64, LabError> {
     let mut append = |record| {
         if stop.load(Ordering::Relaxed) {
@@ -171,8 +176,8 @@ fn write_part(
     for events in snapshot.events.chunks(256) {
         append(FrameRecord::Events(events.to_vec()))?;
     }
-    let all: Vec<(u32, Content)> = snapshot.saved.into_iter().collect();
-    for saved in all.chunks(256) {
+    let saved_contents: Vec<(u32, Content)> = snapshot.saved.into_iter().collect();
+    for saved in saved_contents.chunks(256) {
         append(FrameRecord::Saved(saved.to_vec()))?;
     }
     append(if snapshot.closed {
@@ -187,7 +192,7 @@ fn write_part(
 }
 
 impl DirectoryState {
-    /// A drive of which nothing has happened.
+    /// A new drive.
     pub fn new(config: DriveConfig) -> DirectoryState {
         DirectoryState {
             config,
@@ -254,8 +259,9 @@ impl DirectoryState {
         let programmed = pages
             .flat_map(|page| &page.slots)
             .map(|spare| &spare.content);
-        let all = programmed.chain(self.saved.values());
-        all.filter_map(|content| place_of(content, places))
+        let contents = programmed.chain(self.saved.values());
+        contents
+            .filter_map(|content| place_of(content, places))
             .collect()
     }
 

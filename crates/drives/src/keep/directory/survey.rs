@@ -6,7 +6,7 @@
 //! behind the last byte known to be on disk may be cut off. Anything else is damage.
 
 use super::end::LogEnd;
-use super::file::{FrameFileId, FrameFileKind, HEAD, VERSION, VERSION_MIN};
+use super::file::{FrameFileKind, HEAD, VERSION, VERSION_MIN};
 use super::frames::{ExpectedFrameFile, FrameFileEnd, FrameScan, TrailingFrames};
 use super::named::NamingFrames;
 use super::places::DataPlaces;
@@ -33,8 +33,8 @@ pub struct Damage {
 impl fmt::Display for Damage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: ", self.file.display())?;
-        if let Some(at) = self.at {
-            write!(f, "byte {at}: ")?;
+        if let Some(byte) = self.at {
+            write!(f, "byte {byte}: ")?;
         }
         f.write_str(&self.what)
     }
@@ -48,7 +48,7 @@ impl Damage {
             format!("the drive directory is damaged: {self}"),
             format!(
                 "nothing was changed; `ssdlab check {dir}` shows what is in it, `ssdlab check \
-                 {dir} --repair NEW_DIR` writes what can be had back to a new directory"
+                 {dir} --repair NEW_DIR` writes what can be recovered to a new directory"
             ),
         )
     }
@@ -67,7 +67,7 @@ pub struct FrameFileSummary {
     pub behind: u64,
 }
 
-/// What is behind damage and cannot be had back.
+/// What is behind damage and cannot be recovered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct UnrecoverableTail {
     /// Frames, each of one command or a few; at least that many.
@@ -100,35 +100,43 @@ pub(super) struct RecoveryBase {
 
 /// What was found.
 pub(super) struct DirectorySurvey {
-    path: PathBuf,
+    pub path: PathBuf,
     checkpoints: BTreeSet<u64>,
-    logs: BTreeSet<u64>,
+    pub logs: BTreeSet<u64>,
     pub end: Option<(u64, LogEnd)>,
-    boot: u64,
+    pub boot: u64,
     pub seen: Vec<FrameFileSummary>,
     pub damages: Vec<Damage>,
-    /// What is no damage and must be said.
+    /// What is not damage and must be said.
     pub notes: Vec<String>,
     pub base: Option<RecoveryBase>,
     pub lost: UnrecoverableTail,
     pub places: Arc<DataPlaces>,
     /// Frames after which the last log is cut off.
-    frames_max: u64,
+    pub frames_max: u64,
 }
 
-/// Looks at a directory, in the present run of the machine; with `salvage`, older checkpoints too
-/// when the newest is damaged; with `writable`, the places can be written later.
+/// What a directory is surveyed for.
+#[derive(Clone, Copy)]
+pub(super) struct SurveyOptions {
+    /// Older checkpoints are tried, too, when the newest is damaged.
+    pub salvage: bool,
+    /// The places can be written later.
+    pub writable: bool,
+}
+
+/// Surveys a directory, in the present run of the machine.
 ///
 /// # Errors
-/// When it is no drive directory, cannot be read, or another build wrote it.
+/// When it is not a drive directory, cannot be read, or another build wrote it.
 pub(super) fn survey(
     path: &Path,
     boot: u64,
-    (salvage, writable): (bool, bool),
+    options: SurveyOptions,
 ) -> Result<DirectorySurvey, LabError> {
     let look = |frames_max| {
-        let places = Arc::new(DataPlaces::of(path, writable));
-        look(path, boot, (salvage, frames_max, places))
+        let places = Arc::new(DataPlaces::of(path, options.writable));
+        look(path, boot, options.salvage, frames_max, places)
     };
     let mut survey = look(u64::MAX)?;
     while let Some(frames) = survey.frames_without_bytes() {
@@ -146,9 +154,11 @@ pub(super) fn survey(
 fn look(
     path: &Path,
     boot: u64,
-    (salvage, frames_max, places): (bool, u64, Arc<DataPlaces>),
+    salvage: bool,
+    frames_max: u64,
+    places: Arc<DataPlaces>,
 ) -> Result<DirectorySurvey, LabError> {
-    let mut survey = DirectorySurvey::begin(path, boot, (frames_max, places))?;
+    let mut survey = DirectorySurvey::begin(path, boot, frames_max, places)?;
     let Some(&newest) = survey.checkpoints.last() else {
         survey.no_checkpoint()?;
         return Ok(survey);
@@ -169,7 +179,8 @@ impl DirectorySurvey {
     fn begin(
         path: &Path,
         boot: u64,
-        (frames_max, places): (u64, Arc<DataPlaces>),
+        frames_max: u64,
+        places: Arc<DataPlaces>,
     ) -> Result<DirectorySurvey, LabError> {
         let failed = |error| LabError::file("reading", path, error);
         let (mut checkpoints, mut logs) = (BTreeSet::new(), BTreeSet::new());
@@ -199,8 +210,8 @@ impl DirectorySurvey {
             survey.end = Some((turn, end));
             if whole < 2 {
                 let file = end::path(path);
-                let what = format!("{}: one of its two copies is damaged", file.display());
-                survey.notes.push(what);
+                let note = format!("{}: one of its two copies is damaged", file.display());
+                survey.notes.push(note);
             }
         }
         Ok(survey)
@@ -223,20 +234,20 @@ impl DirectorySurvey {
         Ok(())
     }
 
-    pub(super) fn damaged(&mut self, file: &Path, at: Option<u64>, what: impl Into<String>) {
+    pub(super) fn damaged(&mut self, file: &Path, byte: Option<u64>, problem: impl Into<String>) {
         self.damages.push(Damage {
             file: file.to_owned(),
-            at,
-            what: what.into(),
+            at: byte,
+            what: problem.into(),
         });
     }
 
-    fn saw(&mut self, file: &Path, found: &FrameScan) {
+    pub(super) fn saw(&mut self, file: &Path, scan: &FrameScan) {
         self.seen.push(FrameFileSummary {
             file: file.to_owned(),
-            frames: found.count,
-            bytes: found.bytes,
-            behind: file_bytes(file).saturating_sub(found.bytes),
+            frames: scan.count,
+            bytes: scan.bytes,
+            behind: file_bytes(file).saturating_sub(scan.bytes),
         });
     }
 
@@ -245,7 +256,7 @@ impl DirectorySurvey {
         let file = checkpoint_path(&self.path, number);
         let (mut stored, mut format, mut ends, mut headless) = (None, 0, false, false);
         let (places, mut known) = (self.places.clone(), Ok(()));
-        let each = |record: FrameRecord| {
+        let take_record = |record: FrameRecord| {
             ends = matches!(record, FrameRecord::End | FrameRecord::Closed);
             match (&mut stored, record) {
                 (None, FrameRecord::Header(version, config)) => {
@@ -256,29 +267,29 @@ impl DirectorySurvey {
                 (Some(stored), record) => stored.take(record),
             }
         };
-        let found = if is_old(&file)? {
-            old::read(&file, &self.places, each)?
+        let scan = if is_old(&file)? {
+            old::read(&file, &self.places, take_record)?
         } else {
-            let wanted = ExpectedFrameFile {
+            let expected = ExpectedFrameFile {
                 number: Some(number),
                 ..ExpectedFrameFile::any(FrameFileKind::Checkpoint)
             };
-            frames::read(&file, (wanted, &self.places), each)?
+            frames::read(&file, expected, &self.places, take_record)?
         };
         known?;
-        self.saw(&file, &found);
-        let what = match &found.ended {
+        self.saw(&file, &scan);
+        let problem = match &scan.ended {
             FrameFileEnd::Damaged(what, behind) => format!("{what}{}", also(behind)),
             FrameFileEnd::Torn => "it is cut short".to_owned(),
             FrameFileEnd::Whole if headless || stored.is_none() => "it has no header".to_owned(),
             FrameFileEnd::Whole if !ends => "its end is missing".to_owned(),
             FrameFileEnd::Whole => String::new(),
         };
-        let (Some(stored), true) = (stored, what.is_empty()) else {
-            self.damaged(&file, Some(found.bytes), what);
+        let (Some(stored), true) = (stored, problem.is_empty()) else {
+            self.damaged(&file, Some(scan.bytes), problem);
             return Ok(None);
         };
-        let is_known = match found.place {
+        let is_known = match scan.place {
             Some(_) => (VERSION_MIN..=VERSION).contains(&format),
             None => old::has(format),
         };
@@ -294,8 +305,8 @@ impl DirectorySurvey {
             format,
             title: stored.config.name.clone(),
             stored,
-            directory: found.place.map_or(0, |place| place.directory),
-            chain: found.begins,
+            directory: scan.place.map_or(0, |place| place.directory),
+            chain: scan.begins,
             last: number,
             tail: None,
             bytes_before: 0,
@@ -304,244 +315,19 @@ impl DirectorySurvey {
         }))
     }
 
-    /// Reads the logs since a checkpoint, up to the first that is damaged.
-    fn read_logs(&mut self, mut base: RecoveryBase) -> Result<(), LabError> {
-        let sound = self.hold_against_end(&base);
-        let end = self
-            .end
-            .map(|(_, end)| end)
-            .filter(|_| !old::has(base.format) && sound);
-        let mut number = base.number;
-        loop {
-            let has_next = self.logs.range(number + 1..).next().is_some();
-            let needed = has_next || end.is_some_and(|end| end.needs(number));
-            if !self.logs.contains(&number) {
-                if needed {
-                    self.log_is_missing(number, end);
-                }
-                break;
-            }
-            let found = self.read_log(number, &mut base, end)?;
-            let whole = self.judge_log(number, &found, (end, needed, has_next));
-            base.last = number;
-            base.chain = found.chain;
-            if !whole || !(has_next || end.is_some_and(|end| end.log > number)) {
-                if whole {
-                    let begun = found.place.is_some() || old::has(base.format);
-                    base.tail = begun.then_some(found);
-                } else {
-                    self.count_lost(number, &found, end)?;
-                }
-                break;
-            }
-            base.bytes_before += found.bytes;
-            number += 1;
-        }
-        self.base = Some(base);
-        Ok(())
-    }
-
-    fn read_log(
-        &mut self,
-        number: u64,
-        base: &mut RecoveryBase,
-        end: Option<LogEnd>,
-    ) -> Result<FrameScan, LabError> {
-        let file = log_path(&self.path, number);
-        let here = end.filter(|end| end.log == number);
-        let unsure = here.is_some_and(|end| end.may_have_crashed(self.boot));
-        let mut frame = 0;
-        let (named, stored) = (&mut base.named, &mut base.stored);
-        let each = |record: FrameRecord| {
-            if unsure {
-                named.note(&record, frame);
-            }
-            frame += 1;
-            stored.take(record);
-        };
-        let found = if old::has(base.format) {
-            old::read(&file, &self.places, each)?
-        } else {
-            let wanted = ExpectedFrameFile {
-                kind: FrameFileKind::Log,
-                directory: Some(base.directory),
-                number: Some(number),
-                begins: Some(base.chain),
-                there: here.map_or(0, |end| end.bytes),
-                frames_max: here.map_or(u64::MAX, |_| self.frames_max),
-            };
-            let mut found = frames::read(&file, (wanted, &self.places), each)?;
-            if found.place.is_none() {
-                found.chain = base.chain;
-            }
-            found
-        };
-        self.saw(&file, &found);
-        Ok(found)
-    }
-
-    /// Whether a log is what it was when the last command was acknowledged.
-    fn judge_log(
-        &mut self,
-        number: u64,
-        found: &FrameScan,
-        (end, needed, has_next): (Option<LogEnd>, bool, bool),
-    ) -> bool {
-        let file = log_path(&self.path, number);
-        let all = file_bytes(&file);
-        let here = end.filter(|end| end.log == number);
-        let crashed = here.filter(|end| end.may_have_crashed(self.boot));
-        let certain = crashed.map(|end| end.synced.max(found.synced));
-        let (at, what) = match &found.ended {
-            // What was not on disk yet when the machine crashed.
-            FrameFileEnd::Damaged(..) | FrameFileEnd::Torn
-                if !has_next && certain.is_some_and(|certain| found.bytes >= certain) =>
-            {
-                let (file, cut) = (file.display(), all - found.bytes);
-                self.notes.push(format!(
-                    "{file}: byte {}: {cut} bytes behind the last sync are not whole: the \
-                     machine has crashed, and what was not flushed is cut off",
-                    found.bytes
-                ));
-                return true;
-            }
-            FrameFileEnd::Damaged(what, behind) => (found.bytes, format!("{what}{}", also(behind))),
-            FrameFileEnd::Torn if needed && found.place.is_none() && here.is_some() => {
-                (0, "it is cut short".to_owned())
-            }
-            FrameFileEnd::Torn if has_next => (
-                found.bytes,
-                "it is cut short, and another log follows".to_owned(),
-            ),
-            FrameFileEnd::Torn if !self.may_be_torn(&file, number, found) => {
-                (0, "its head is wrong and cut short".to_owned())
-            }
-            FrameFileEnd::Torn | FrameFileEnd::Whole => {
-                if found.ended == FrameFileEnd::Torn && all > found.bytes {
-                    let (file, torn) = (file.display(), all - found.bytes);
-                    self.notes.push(format!(
-                        "{file}: byte {}: {torn} bytes of a frame that was not finished, by a \
-                         kill or a full disk: nothing in it was acknowledged",
-                        found.bytes
-                    ));
-                }
-                return self.reaches(&file, found, here, certain);
-            }
-        };
-        self.damaged(&file, Some(at), what);
-        false
-    }
-
-    /// Whether a file of less than a head is the beginning of this log.
-    fn may_be_torn(&self, file: &Path, number: u64, found: &FrameScan) -> bool {
-        if found.place.is_some() || found.bytes > 0 {
-            return true;
-        }
-        let Some((_, end)) = self.end else {
-            // Of an old format, which has no heads.
-            return true;
-        };
-        let place = FrameFileId {
-            directory: end.directory,
-            kind: FrameFileKind::Log,
-            number,
-        };
-        std::fs::read(file).is_ok_and(|bytes| place.may_begin(&bytes))
-    }
-
-    /// Whether a log is as long as it was when the last command was acknowledged.
-    fn reaches(
-        &mut self,
-        file: &Path,
-        found: &FrameScan,
-        here: Option<LogEnd>,
-        certain: Option<u64>,
-    ) -> bool {
-        let Some(end) = here else {
-            return true;
-        };
-        let bytes = certain.unwrap_or(end.bytes);
-        if found.bytes < bytes {
-            let what = format!("it ends here, of {bytes} bytes that were acknowledged");
-            self.damaged(file, Some(found.bytes), what);
-            return false;
-        }
-        if certain.is_none() && bytes > 0 && found.chain_there != Some(end.chain) {
-            let what = "the frames before it are not those that were acknowledged";
-            self.damaged(file, Some(bytes), what);
-            return false;
-        }
-        true
-    }
-
-    fn log_is_missing(&mut self, number: u64, end: Option<LogEnd>) {
-        let file = log_path(&self.path, number);
-        self.damaged(&file, None, "the log is missing");
-        if let Some(end) = end.filter(|end| end.log == number) {
-            self.lost.frames += end.frames;
-            self.lost.bytes += end.bytes;
-        }
-        let later: Vec<u64> = self.logs.range(number..).copied().collect();
-        for later in later {
-            self.lost.bytes += file_bytes(&log_path(&self.path, later));
-        }
-    }
-
-    /// Counts what is behind the good frames of a log, and in the logs after it.
-    fn count_lost(
-        &mut self,
-        number: u64,
-        found: &FrameScan,
-        end: Option<LogEnd>,
-    ) -> Result<(), LabError> {
-        let file = log_path(&self.path, number);
-        let acknowledged = end.filter(|end| end.log == number);
-        let frames = acknowledged.map_or(0, |end| end.frames.saturating_sub(found.count));
-        let bytes = acknowledged
-            .map_or(0, |end| end.bytes)
-            .max(file_bytes(&file));
-        let behind = match &found.ended {
-            FrameFileEnd::Damaged(_, behind) => behind.frames,
-            _ => 0,
-        };
-        self.lost.frames += frames.max(behind);
-        self.lost.bytes += bytes.saturating_sub(found.bytes);
-        let later: Vec<u64> = self.logs.range(number + 1..).copied().collect();
-        for later in later {
-            let file = log_path(&self.path, later);
-            // Places of their own: what they name is not to be held.
-            let places = Arc::new(DataPlaces::of(&self.path, false));
-            if let Some(base) = &self.base {
-                places.are_of(&base.stored.config)?;
-            }
-            let found = if is_old(&file)? {
-                old::read(&file, &places, drop)?
-            } else {
-                frames::read(
-                    &file,
-                    (ExpectedFrameFile::any(FrameFileKind::Log), &places),
-                    drop,
-                )?
-            };
-            self.lost.frames += found.count;
-            self.lost.bytes += file_bytes(&file);
-        }
-        Ok(())
-    }
-
     /// Whether `end` is of this checkpoint and these logs.
-    fn hold_against_end(&mut self, base: &RecoveryBase) -> bool {
+    pub(super) fn hold_against_end(&mut self, base: &RecoveryBase) -> bool {
         if old::has(base.format) {
             return true;
         }
         let file = end::path(&self.path);
         let Some((_, end)) = self.end else {
-            let what = if file.exists() {
+            let problem = if file.exists() {
                 "it is damaged"
             } else {
                 "it is missing"
             };
-            self.damaged(&file, None, what);
+            self.damaged(&file, None, problem);
             return false;
         };
         if end.directory != base.directory {
@@ -553,11 +339,11 @@ impl DirectorySurvey {
         // Between the beginning of a log and the first word about it.
         let begun = file_bytes(&next) <= HEAD as u64;
         if end.log < base.number || last > end.log + 1 || (last > end.log && !begun) {
-            let what = format!(
+            let problem = format!(
                 "it is of an older state: log {}, of checkpoint {} and log {last}",
                 end.log, base.number
             );
-            self.damaged(&file, None, what);
+            self.damaged(&file, None, problem);
             return false;
         }
         true
@@ -584,7 +370,7 @@ impl DirectorySurvey {
     }
 }
 
-fn also(behind: &TrailingFrames) -> String {
+pub(super) fn also(behind: &TrailingFrames) -> String {
     match behind.frames {
         0 => format!("; {} bytes from there on", behind.bytes),
         frames => format!(
@@ -595,7 +381,7 @@ fn also(behind: &TrailingFrames) -> String {
 }
 
 /// Whether a file is of a format without heads: it begins with the length of a frame.
-fn is_old(file: &Path) -> Result<bool, LabError> {
+pub(super) fn is_old(file: &Path) -> Result<bool, LabError> {
     use std::io::Read as _;
     let failed = |error| LabError::file("reading", file, error);
     let mut begins = Vec::new();

@@ -21,11 +21,11 @@ impl DirectorySurvey {
             return;
         };
         let (file, count) = (self.places.path().to_owned(), base.not_whole.len());
-        let at = self.places.begins(first);
+        let first_byte = self.places.begins(first);
         if file.exists() {
-            let what =
+            let problem =
                 format!("the bytes of {count} mapping units are not those that were written");
-            self.damaged(&file, Some(at), what);
+            self.damaged(&file, Some(first_byte), problem);
         } else {
             self.damaged(&file, None, "it is missing");
         }

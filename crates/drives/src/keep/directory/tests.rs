@@ -55,7 +55,7 @@ fn as_old(path: &Path, kind: FrameFileKind) {
         bytes.extend(XxHash3_64::oneshot(&payload).to_le_bytes());
         bytes.extend(payload);
     };
-    frames::read(path, (ExpectedFrameFile::any(kind), &places), each).expect("readable");
+    frames::read(path, ExpectedFrameFile::any(kind), &places, each).expect("readable");
     std::fs::write(path, bytes).expect("written");
 }
 

@@ -125,6 +125,18 @@ fn assert_may(found: &[u8], may: &[Vec<u8>], step: u32) {
     }
 }
 
+/// Of every hundred steps, the first 70 hold a checkpoint at the moment of the file `hold`.
+fn hold_checkpoints(dir: &DriveDir, hold: &Path, step: u32) {
+    match step % 100 {
+        0 => {
+            wait_for_end(dir);
+            std::fs::write(hold, "").expect("written");
+        }
+        70 => std::fs::remove_file(hold).expect("removed"),
+        _ => {}
+    }
+}
+
 /// A place was used again while a checkpoint or a log still named it. Here places are used again as
 /// soon as they may, checkpoints stop before and after they are written, and the directory is
 /// opened as a kill, or a crash of the machine, after any command would leave it.
@@ -138,14 +150,7 @@ fn places_are_used_again(protected: bool, safety: CrashSafety) {
     for step in 0..steps {
         let held = ["hold-before", "hold-after"][(step / 100 % 2) as usize];
         let log = dir.log.place().number;
-        match step % 100 {
-            0 => {
-                wait_for_end(&dir);
-                std::fs::write(path.join(held), "").expect("written");
-            }
-            70 => std::fs::remove_file(path.join(held)).expect("removed"),
-            _ => {}
-        }
+        hold_checkpoints(&dir, &path.join(held), step);
         let count = if rng.percent(30) { 8 } else { 1 };
         let (at, value) = (rng.below(61 - count), (step % 251) as u8 + 1);
         let durable = rng.percent(20);

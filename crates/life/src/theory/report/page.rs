@@ -24,14 +24,14 @@ pub(super) fn page(about: &TheoryReportInfo, rows: &[TheoryRow]) -> String {
 }
 
 /// In the order in which they first come.
-fn unique<'a>(all: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
-    let mut found = Vec::new();
-    for name in all {
-        if !found.contains(&name) {
-            found.push(name);
+fn unique<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let mut unique_names = Vec::new();
+    for name in names {
+        if !unique_names.contains(&name) {
+            unique_names.push(name);
         }
     }
-    found
+    unique_names
 }
 
 fn answer(about: &TheoryReportInfo, rows: &[TheoryRow], misses: usize) -> Markup {

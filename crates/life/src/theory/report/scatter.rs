@@ -52,11 +52,11 @@ impl ScatterAxis {
     fn ticks(&self) -> Vec<(f64, String)> {
         if self.log {
             let inside = |t: &f64| (self.low..=self.high).contains(t);
-            let all: Vec<f64> = TICKS.into_iter().filter(inside).collect();
+            let inside_ticks: Vec<f64> = TICKS.into_iter().filter(inside).collect();
             // Labels need some room.
-            let apart = |t: &f64| all.len() <= 9 || ![1.2, 2.5, 4.0, 7.0].contains(t);
-            let kept = all.iter().copied().filter(apart);
-            return kept.map(|t| (t, t.to_string())).collect();
+            let apart = |t: &f64| inside_ticks.len() <= 9 || ![1.2, 2.5, 4.0, 7.0].contains(t);
+            let ticks = inside_ticks.iter().copied().filter(apart);
+            return ticks.map(|t| (t, t.to_string())).collect();
         }
         let step = nice_step(self.high / 2.5);
         let count = (self.high / step).floor() as i32;
@@ -133,10 +133,10 @@ fn axes(y: &ScatterY, points: &[&ScatterPoint]) -> (ScatterAxis, ScatterAxis) {
     let (left, right, top, bottom) = MARGIN;
     let largest =
         |f: &dyn Fn(&ScatterPoint) -> f64| points.iter().map(|p| f(p)).fold(0.0, f64::max);
-    let both = matches!(y, ScatterY::SameAsX);
-    let least = |p: &&ScatterPoint| if both { p.x.min(p.y) } else { p.x };
+    let same_axes = matches!(y, ScatterY::SameAsX);
+    let least = |p: &&ScatterPoint| if same_axes { p.x.min(p.y) } else { p.x };
     let smallest = points.iter().map(least).fold(f64::INFINITY, f64::min);
-    let high = largest(&|p| if both { p.x.max(p.y) } else { p.x });
+    let high = largest(&|p| if same_axes { p.x.max(p.y) } else { p.x });
     let across = ScatterAxis {
         low: (smallest * 0.92).min(high / 1.3),
         high: high * 1.08,
@@ -227,16 +227,16 @@ fn shape(kind: usize, x: f64, y: f64, s: f64) -> String {
         4 => &[(0.0, 1.2), (1.1, -0.8), (-1.1, -0.8)],
         _ => &[(-1.4, -0.5), (1.4, -0.5), (1.4, 0.5), (-1.4, 0.5)],
     };
-    let at = |(dx, dy): &(f64, f64)| format!("{} {}", px(x + dx * s), px(y + dy * s));
-    let path: Vec<String> = corners.iter().map(at).collect();
+    let point = |(dx, dy): &(f64, f64)| format!("{} {}", px(x + dx * s), px(y + dy * s));
+    let path: Vec<String> = corners.iter().map(point).collect();
     format!("M{}Z", path.join("L"))
 }
 
 /// What the colours and shapes of `all` kinds mean, those that are `used`.
-pub(super) fn legend(all: &[&str], used: &[&str]) -> Markup {
+pub(super) fn legend(names: &[&str], used: &[&str]) -> Markup {
     html! {
         p .scatter-legend {
-            @for (i, name) in all.iter().enumerate().filter(|(_, name)| used.contains(name)) {
+            @for (i, name) in names.iter().enumerate().filter(|(_, name)| used.contains(name)) {
                 span .{ "c" (i % 6) } {
                     svg viewBox="0 0 14 14" width="14" height="14" aria-hidden="true" {
                         path .mark d=(shape(i, 7.0, 7.0, 4.5)) {}

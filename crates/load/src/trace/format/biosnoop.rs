@@ -35,8 +35,8 @@ impl Parser for Biosnoop {
         let columns = columns.ok_or_else(|| "it stands before the header".to_owned())?;
         let words: Vec<&str> = line.split_ascii_whitespace().collect();
         let [disk, kind, sector, bytes, latency] = columns.map(|from_right| {
-            let at = words.len().checked_sub(from_right);
-            at.filter(|at| *at > 1).map(|at| words[at])
+            let column = words.len().checked_sub(from_right);
+            column.filter(|at| *at > 1).map(|at| words[at])
         });
         let done_ns = time(words.first().copied(), 1_000_000_000, "time in s")?;
         let latency = time(latency, 1_000_000, "latency in ms")?;
@@ -63,11 +63,12 @@ impl Parser for Biosnoop {
 /// Where the columns are, from the right.
 fn columns(header: &str) -> Result<[usize; 5], TraceLineError> {
     let words: Vec<&str> = header.split_ascii_whitespace().collect();
-    let mut found = [0; 5];
+    let mut positions = [0; 5];
     let names = ["DISK", "T", "SECTOR", "BYTES", "LAT(ms)"];
-    for (column, name) in found.iter_mut().zip(names) {
-        let at = words.iter().position(|word| word == &name);
-        *column = words.len() - at.ok_or_else(|| format!("the header has no column {name}"))?;
+    for (column, name) in positions.iter_mut().zip(names) {
+        let position = words.iter().position(|word| word == &name);
+        *column =
+            words.len() - position.ok_or_else(|| format!("the header has no column {name}"))?;
     }
-    Ok(found)
+    Ok(positions)
 }

@@ -7,6 +7,7 @@
 use super::number::{SECTOR, TraceLineError, bytes_of, excerpt, time, whole};
 use super::pairing::{BlockTraceFlags, Pairing};
 use super::sink::{EventSink, Parser};
+use crate::trace::event::TraceEvent;
 use ssdlab_ssd::Op;
 
 /// Actions of blkparse that are no start or end of a command (its manual page).
@@ -55,8 +56,8 @@ impl Parser for Blkparse {
             _ => return Err(format!("`{}` is no action", excerpt(action))),
         }
         let rwbs = words.next().ok_or_else(|| "no RWBS".to_owned())?;
-        let rest: Vec<&str> = words.collect();
-        let (sector, sectors) = extent(&rest)?;
+        let extent_words: Vec<&str> = words.collect();
+        let (sector, sectors) = extent(&extent_words)?;
         if !sink.admits(device) {
             return Ok(());
         }
@@ -72,7 +73,7 @@ impl Parser for Blkparse {
             Op::Flush => 0,
             _ => bytes_of(sector)?,
         };
-        self.act(action, kind, at_ns, (offset, len), sink)
+        self.act(action, kind.event(at_ns, offset, len), sink)
     }
 
     fn end(&mut self, sink: &mut EventSink) {
@@ -84,12 +85,9 @@ impl Blkparse {
     fn act(
         &mut self,
         action: &str,
-        kind: BlockTraceFlags,
-        at_ns: u64,
-        (offset, len): (u64, u64),
+        event: TraceEvent,
         sink: &mut EventSink,
     ) -> Result<(), TraceLineError> {
-        let event = kind.event(at_ns, offset, len);
         if event.op != Op::Flush && event.len == 0 {
             sink.skipped += 1;
             return Ok(());
@@ -104,7 +102,7 @@ impl Blkparse {
                 self.pairing.started(event, sink)?;
             }
             "Q" if !self.issues => self.pairing.started(event, sink)?,
-            "C" => self.pairing.completed(&event, at_ns, sink),
+            "C" => self.pairing.completed(&event, event.issued_ns, sink),
             "R" => self.pairing.requeued(&event),
             _ => sink.skipped += 1,
         }

@@ -45,7 +45,7 @@ pub enum Endian {
 }
 
 impl Endian {
-    /// Of a trace that starts with `head`; `None` when it is none.
+    /// Of a trace that starts with `head`; `None` when it is not a trace.
     pub fn of(head: &[u8]) -> Option<Endian> {
         let magic: [u8; 4] = head.get(..4)?.try_into().ok()?;
         match MAGIC | VERSION {
@@ -55,24 +55,24 @@ impl Endian {
         }
     }
 
-    fn u16(self, record: &[u8; RECORD], at: usize) -> u16 {
-        let bytes = [record[at], record[at + 1]];
+    fn u16(self, record: &[u8; RECORD], offset: usize) -> u16 {
+        let bytes = [record[offset], record[offset + 1]];
         match self {
             Endian::Little => u16::from_le_bytes(bytes),
             Endian::Big => u16::from_be_bytes(bytes),
         }
     }
 
-    fn u32(self, record: &[u8; RECORD], at: usize) -> u32 {
-        let bytes = std::array::from_fn(|i| record[at + i]);
+    fn u32(self, record: &[u8; RECORD], offset: usize) -> u32 {
+        let bytes = std::array::from_fn(|i| record[offset + i]);
         match self {
             Endian::Little => u32::from_le_bytes(bytes),
             Endian::Big => u32::from_be_bytes(bytes),
         }
     }
 
-    fn u64(self, record: &[u8; RECORD], at: usize) -> u64 {
-        let bytes = std::array::from_fn(|i| record[at + i]);
+    fn u64(self, record: &[u8; RECORD], offset: usize) -> u64 {
+        let bytes = std::array::from_fn(|i| record[offset + i]);
         match self {
             Endian::Little => u64::from_le_bytes(bytes),
             Endian::Big => u64::from_be_bytes(bytes),
@@ -108,7 +108,8 @@ pub fn encoded(
     let flag = |set: bool, bit: u32| if set { bit } else { 0 };
     let flags = flag(event.preflush, FLUSH) | flag(event.fua, FUA) | OF_FILES;
     let mut record = [0; RECORD];
-    let mut put = |at: usize, field: &[u8]| record[at..at + field.len()].copy_from_slice(field);
+    let mut put =
+        |offset: usize, field: &[u8]| record[offset..offset + field.len()].copy_from_slice(field);
     put(0, &(MAGIC | VERSION).to_le_bytes());
     put(4, &sequence.to_le_bytes());
     put(8, &at_ns.to_le_bytes());
@@ -126,7 +127,7 @@ pub struct CpuFileMerge {
     endian: Endian,
     /// The record being given out.
     current: Vec<u8>,
-    given: usize,
+    consumed: usize,
 }
 
 struct BlktraceCpuFile {
@@ -137,8 +138,8 @@ struct BlktraceCpuFile {
 }
 
 impl CpuFileMerge {
-    /// The files `X.blktrace.0`, `.1`, ... of the trace called `base`, in order; empty if there
-    /// are none.
+    /// The files `X.blktrace.0`, `.1`, ... of the trace called `base`, in order; empty
+    /// without such files.
     pub fn files(base: &Path) -> Vec<PathBuf> {
         let name = |cpu: usize| {
             let mut name = base.as_os_str().to_owned();
@@ -155,13 +156,13 @@ impl CpuFileMerge {
     /// Opens `files`, those that are empty left out.
     ///
     /// # Errors
-    /// When one cannot be read, is no blktrace, or ends within a record.
+    /// When one cannot be read, is not a blktrace trace, or ends within a record.
     pub fn open(files: Vec<PathBuf>) -> Result<CpuFileMerge, LabError> {
         let mut merge = CpuFileMerge {
             parts: Vec::new(),
             endian: Endian::Little,
             current: Vec::new(),
-            given: 0,
+            consumed: 0,
         };
         for name in files {
             let fail = |error| LabError::file("reading", &name, error);
@@ -191,7 +192,7 @@ impl CpuFileMerge {
         let time =
             |part: &BlktraceCpuFile| part.next.first_chunk().map(|record| endian.u64(record, 8));
         let parts = self.parts.iter_mut().filter(|part| !part.next.is_empty());
-        (self.given, self.current) = (0, Vec::new());
+        (self.consumed, self.current) = (0, Vec::new());
         if let Some(part) = parts.min_by_key(|part| time(part)) {
             std::mem::swap(&mut self.current, &mut part.next);
             part.advance(endian)?;
@@ -210,11 +211,11 @@ impl BlktraceCpuFile {
             return Ok(());
         }
         let cut = || {
-            let what = format!("{} ends within a record", self.name.display());
-            Error::new(ErrorKind::InvalidData, what)
+            let problem = format!("{} ends within a record", self.name.display());
+            Error::new(ErrorKind::InvalidData, problem)
         };
-        let found = self.next.first_chunk::<RECORD>().ok_or_else(cut)?;
-        record.copy_from_slice(found);
+        let head = self.next.first_chunk::<RECORD>().ok_or_else(cut)?;
+        record.copy_from_slice(head);
         let trailer = u64::from(endian.u16(&record, 46));
         let read = self
             .input
@@ -230,13 +231,13 @@ impl BlktraceCpuFile {
 
 impl Read for CpuFileMerge {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-        if self.given == self.current.len() {
+        if self.consumed == self.current.len() {
             self.advance()?;
         }
-        let left = &self.current[self.given..];
-        let count = left.len().min(buffer.len());
-        buffer[..count].copy_from_slice(&left[..count]);
-        self.given += count;
+        let unread = &self.current[self.consumed..];
+        let count = unread.len().min(buffer.len());
+        buffer[..count].copy_from_slice(&unread[..count]);
+        self.consumed += count;
         Ok(count)
     }
 }
@@ -260,7 +261,7 @@ impl Blktrace {
     /// Bytes that follow the record.
     ///
     /// # Errors
-    /// When this is no record: the reader has lost its place and cannot find it again.
+    /// When this is not a record: the reader has lost its place and cannot find it again.
     pub fn trailer(&self, record: &[u8; RECORD]) -> Result<usize, TraceLineError> {
         if self.endian.u32(record, 0) != MAGIC | VERSION {
             return Err("no record starts here".to_owned());
@@ -279,8 +280,8 @@ impl Blktrace {
     ) -> Result<(), TraceLineError> {
         let endian = self.endian;
         let action = endian.u32(record, 28);
-        let what = action & ACTION_MASK;
-        let relevant = matches!(what, QUEUE | REQUEUE | ISSUE | COMPLETE);
+        let action_code = action & ACTION_MASK;
+        let relevant = matches!(action_code, QUEUE | REQUEUE | ISSUE | COMPLETE);
         if !relevant || action & (NOTIFY | PASSED_THROUGH) != 0 {
             sink.skipped += 1;
             return Ok(());
@@ -309,7 +310,7 @@ impl Blktrace {
             _ => bytes_of(sector)?,
         };
         let event = kind.event(at_ns, offset, len);
-        match what {
+        match action_code {
             ISSUE => {
                 if !self.issues {
                     self.pairing = Pairing::default();

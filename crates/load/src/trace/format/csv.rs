@@ -32,11 +32,11 @@ impl Parser for Csv {
             sink.skipped += 1;
             return Ok(());
         }
-        let found = line.split(',').count();
-        let columns = *self.columns.get_or_insert(found);
-        if found != columns || !matches!(columns, 5 | 7) {
+        let field_count = line.split(',').count();
+        let columns = *self.columns.get_or_insert(field_count);
+        if field_count != columns || !matches!(columns, 5 | 7) {
             let expected = if columns == 7 { 7 } else { 5 };
-            return Err(format!("{found} fields, {expected} are expected"));
+            return Err(format!("{field_count} fields, {expected} are expected"));
         }
         let mut fields = line.split(',').map(str::trim);
         let issued_ns = time(fields.next(), US, "time in us")?;

@@ -13,19 +13,19 @@ pub(super) fn bytes_of(sectors: u64) -> Result<u64, TraceLineError> {
 }
 
 /// A number that must be there and whole.
-pub(super) fn whole(text: Option<&str>, what: &str) -> Result<u64, TraceLineError> {
-    let text = text.ok_or_else(|| format!("no {what}"))?.trim();
+pub(super) fn whole(text: Option<&str>, field_name: &str) -> Result<u64, TraceLineError> {
+    let text = text.ok_or_else(|| format!("no {field_name}"))?.trim();
     text.parse()
-        .map_err(|_| format!("`{}` is no {what}", excerpt(text)))
+        .map_err(|_| format!("`{}` is no {field_name}", excerpt(text)))
 }
 
 /// A decimal number of `unit` ns, rounded to whole ns.
-pub(super) fn time(text: Option<&str>, unit: u64, what: &str) -> Result<u64, TraceLineError> {
-    let text = text.ok_or_else(|| format!("no {what}"))?.trim();
-    decimal(text, unit).ok_or_else(|| format!("`{}` is no {what}", excerpt(text)))
+pub(super) fn time(text: Option<&str>, unit: u64, field_name: &str) -> Result<u64, TraceLineError> {
+    let text = text.ok_or_else(|| format!("no {field_name}"))?.trim();
+    decimal(text, unit).ok_or_else(|| format!("`{}` is no {field_name}", excerpt(text)))
 }
 
-/// `text` x `unit`, exact but for the last rounding; `None` when it is no number or too large.
+/// `text` x `unit`, exact but for the last rounding; `None` when it is not a number or too large.
 pub(super) fn decimal(text: &str, unit: u64) -> Option<u64> {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
     let digits = |s: &str| s.bytes().all(|b| b.is_ascii_digit());

@@ -71,9 +71,9 @@ fn spc(line: &str, sink: &mut EventSink) -> Result<(), TraceLineError> {
     let op = match fields.next() {
         Some("r" | "R") => Op::Read,
         Some("w" | "W") => Op::Write,
-        other => {
-            let other = excerpt(other.unwrap_or_default());
-            return Err(format!("`{other}` is neither R nor W"));
+        letter => {
+            let excerpted = excerpt(letter.unwrap_or_default());
+            return Err(format!("`{excerpted}` is neither R nor W"));
         }
     };
     let issued_ns = time(fields.next(), 1_000_000_000, "time in s")?;

@@ -32,7 +32,7 @@ pub(in crate::trace) struct EventSink {
     wanted: Option<String>,
     /// Devices seen, at most [`EventSink::DEVICES_MAX`].
     pub devices: Vec<String>,
-    /// Whether the user chose `wanted`.
+    /// Whether the user chose the device.
     chosen: bool,
 }
 
@@ -53,8 +53,8 @@ impl EventSink {
         {
             self.devices.push(device.to_owned());
         }
-        let wanted = self.wanted.get_or_insert_with(|| device.to_owned());
-        let admitted = wanted == device || wanted == "all";
+        let chosen_device = self.wanted.get_or_insert_with(|| device.to_owned());
+        let admitted = chosen_device == device || chosen_device == "all";
         self.skipped += u64::from(!admitted);
         admitted
     }
@@ -81,7 +81,10 @@ impl EventSink {
 
 /// What no command can be.
 pub(in crate::trace) fn checked(event: &TraceEvent) -> Result<(), TraceLineError> {
-    if event.done_ns.is_some_and(|done| done < event.issued_ns) {
+    if event
+        .done_ns
+        .is_some_and(|done_ns| done_ns < event.issued_ns)
+    {
         return Err("it completes before it was issued".to_owned());
     }
     if event.op == Op::Flush {

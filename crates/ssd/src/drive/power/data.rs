@@ -154,10 +154,10 @@ impl DataDrive {
     }
 
     fn run(&mut self, command: &Command, bytes: Option<Payload>) -> Result<Nanos, DataError> {
-        let at = self.drive.now();
+        let submitted = self.drive.now();
         let refused = refuses(self.drive.ended(), command.op);
-        self.drive.submit(0, command, bytes, at);
-        let done = self.next_completion(Nanos::MAX)?;
+        self.drive.submit(0, command, bytes, submitted);
+        let completion = self.next_completion(Nanos::MAX)?;
         if refused {
             return Err(DataError::Ended);
         }
@@ -165,7 +165,7 @@ impl DataDrive {
             let (offset, len) = (command.offset, command.len.into());
             return Err(DataError::Unreadable { offset, len });
         }
-        Ok(done.map_or(Nanos::ZERO, |done| done.done - done.submitted))
+        Ok(completion.map_or(Nanos::ZERO, |done| done.done - done.submitted))
     }
 
     /// Takes the next completion by `until`, unless an aimed cut comes before it.
@@ -176,9 +176,9 @@ impl DataDrive {
                 self.strike(at);
                 return Err(DataError::Off);
             }
-            let done = self.drive.pop_completion(next);
-            if done.is_some() || next == until {
-                return Ok(done);
+            let completion = self.drive.pop_completion(next);
+            if completion.is_some() || next == until {
+                return Ok(completion);
             }
         }
         Ok(self.drive.pop_completion(until))
@@ -224,14 +224,14 @@ impl DataDrive {
     /// # Errors
     /// See [`DataError`].
     pub fn read(&mut self, offset: u64, bytes: &mut [u8]) -> Result<Nanos, DataError> {
-        let mut at = 0;
+        let mut filled = 0;
         self.read_parts(offset, bytes.len(), |found, length| {
-            let to = &mut bytes[at..at + length];
+            let to = &mut bytes[filled..filled + length];
             match found {
                 Some(from) => to.copy_from_slice(from),
                 None => to.fill(0),
             }
-            at += length;
+            filled += length;
         })
     }
 
@@ -267,12 +267,12 @@ impl DataDrive {
         let end = offset.saturating_add(length as u64);
         self.allowed(offset, length as u64)?;
         let mut took = Nanos::ZERO;
-        let mut at = offset;
-        while at < end {
-            let until = end.min(at + COMMAND_MAX as u64);
-            took += self.run(&Command::read(at, (until - at) as u32), None)?;
-            while at < until {
-                at = self.take_some(at, until, &mut take);
+        let mut position = offset;
+        while position < end {
+            let until = end.min(position + COMMAND_MAX as u64);
+            took += self.run(&Command::read(position, (until - position) as u32), None)?;
+            while position < until {
+                position = self.take_some(position, until, &mut take);
             }
         }
         self.wait_for_strike();
@@ -290,15 +290,15 @@ impl DataDrive {
         let slot_bytes = u64::from(self.drive.config().shape.slot_bytes);
         let first = at / slot_bytes;
         let count = (until.div_ceil(slot_bytes) - first).min(AHEAD as u64) as usize;
-        let mut found: [Option<&SlotBytes>; AHEAD] = [None; AHEAD];
-        for (slot, found) in (first as u32..).zip(&mut found[..count]) {
+        let mut contents: [Option<&SlotBytes>; AHEAD] = [None; AHEAD];
+        for (slot, found) in (first as u32..).zip(&mut contents[..count]) {
             let content = self.drive.content(slot);
             *found = content.and_then(|content| content.bytes.as_ref());
             if let Some(bytes) = found {
                 prefetch(bytes, 0);
             }
         }
-        for bytes in &found[..count] {
+        for bytes in &contents[..count] {
             let within = (at % slot_bytes) as usize;
             let length = (slot_bytes as usize - within).min((until - at) as usize);
             take(bytes.map(|bytes| &bytes[within..within + length]), length);
@@ -343,19 +343,20 @@ impl DataDrive {
     }
 
     fn write_part(&mut self, offset: u64, bytes: &[u8], fua: bool) -> Result<Nanos, DataError> {
-        let each = self.drive.config().shape.slot_bytes;
+        let slot_bytes = self.drive.config().shape.slot_bytes;
         let mut took = Nanos::ZERO;
-        let mut at = offset;
+        let mut position = offset;
         for part in bytes.chunks(COMMAND_MAX) {
             let command = Command {
                 fua,
-                ..Command::write(at, part.len() as u32)
+                ..Command::write(position, part.len() as u32)
             };
             let shelf = self.drive.media().shelf();
-            let payload = shelf.and_then(|shelf| Payload::put_on(shelf, at, part, each));
-            let payload = payload.unwrap_or_else(|| Payload::new(at, part, each));
+            let payload =
+                shelf.and_then(|shelf| Payload::put_on(shelf, position, part, slot_bytes));
+            let payload = payload.unwrap_or_else(|| Payload::new(position, part, slot_bytes));
             took += self.run(&command, Some(payload))?;
-            at += part.len() as u64;
+            position += part.len() as u64;
         }
         Ok(took)
     }
@@ -417,16 +418,16 @@ impl DataDrive {
     fn in_parts(&mut self, offset: u64, len: u64, op: Op, fua: bool) -> Result<Nanos, DataError> {
         let most = u64::from(u32::MAX) / (1 << 20) * (1 << 20);
         let mut took = Nanos::ZERO;
-        let mut at = offset;
-        while at < offset + len {
-            let part = (offset + len - at).min(most);
+        let mut position = offset;
+        while position < offset + len {
+            let part = (offset + len - position).min(most);
             let command = Command {
                 op,
                 fua,
-                ..Command::write(at, part as u32)
+                ..Command::write(position, part as u32)
             };
             took += self.run(&command, None)?;
-            at += part;
+            position += part;
         }
         Ok(took)
     }
@@ -436,12 +437,12 @@ impl DataDrive {
     /// # Panics
     /// When power is off.
     pub fn cut(&mut self) -> Cut {
-        let at = self.drive.now().max(self.drive.ready());
-        while let Ok(Some(_)) = self.next_completion(at) {}
+        let time = self.drive.now().max(self.drive.ready());
+        while let Ok(Some(_)) = self.next_completion(time) {}
         if let Some(cut) = self.struck.clone().filter(|_| !self.drive.is_on()) {
             return cut;
         }
-        self.drive.cut(at)
+        self.drive.cut(time)
     }
 
     /// Switches power on, a second after it went off. An aimed cut may strike during recovery.
@@ -449,8 +450,8 @@ impl DataDrive {
     /// # Panics
     /// When power is on.
     pub fn power_on(&mut self) -> Recovery {
-        let at = self.drive.now().saturating_add(Nanos::from_secs(1));
-        let recovery = self.drive.power_on(at);
+        let time = self.drive.now().saturating_add(Nanos::from_secs(1));
+        let recovery = self.drive.power_on(time);
         self.wait_for_strike();
         recovery
     }

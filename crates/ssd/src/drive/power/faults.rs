@@ -231,15 +231,15 @@ impl Faults {
         if self.list.is_empty() {
             return *command;
         }
-        let mut done = *command;
+        let mut executed = *command;
         if command.op == Op::Flush && self.strikes(FaultKind::IgnoresFlush) {
             // Takes only its time in the controller.
-            done = Command::read(0, 0);
+            executed = Command::read(0, 0);
         }
         if command.fua && self.strikes(FaultKind::IgnoresFua) {
-            done.fua = false;
+            executed.fua = false;
         }
-        done
+        executed
     }
 
     pub fn capacitor_fails(&mut self) -> bool {
@@ -325,10 +325,10 @@ impl Faults {
             if !self.strikes(FaultKind::FlyingWrites) {
                 continue;
             }
-            let one = page_of(media, block, row).slots[0].content.clone();
-            let two = page_of(media, other, other_row).slots[0].content.clone();
-            page_of(media, block, row).slots[0].content = two;
-            page_of(media, other, other_row).slots[0].content = one;
+            let first_content = page_of(media, block, row).slots[0].content.clone();
+            let second_content = page_of(media, other, other_row).slots[0].content.clone();
+            page_of(media, block, row).slots[0].content = second_content;
+            page_of(media, other, other_row).slots[0].content = first_content;
         }
     }
 
@@ -340,10 +340,10 @@ impl Faults {
                 media.lose_page(block as u32, row as u32);
             }
         }
-        let seen = std::mem::replace(&mut self.seen, media.last_seq());
+        let last_seq = std::mem::replace(&mut self.seen, media.last_seq());
         for block in 0..media.blocks().len() {
             let pages = &media.blocks()[block].pages;
-            let torn = pages.last().filter(|page| page.torn && page.seq > seen);
+            let torn = pages.last().filter(|page| page.torn && page.seq > last_seq);
             let Some(seq) = torn.filter(|p| p.purpose == Purpose::Host).map(|p| p.seq) else {
                 continue;
             };
@@ -379,17 +379,17 @@ fn page_of(media: &mut Media, block: usize, row: usize) -> &mut Page {
 
 /// The last programmed readable pages with content: sequence number, block, row.
 fn recent(media: &Media, most: usize, host: bool) -> Vec<(u64, usize, usize)> {
-    let mut found = Vec::new();
+    let mut pages = Vec::new();
     for (block, at) in media.blocks().iter().enumerate() {
         for (row, page) in at.pages.iter().enumerate() {
             let fits = !host || page.purpose == Purpose::Host;
             if fits && !page.torn && page.slots.iter().any(|slot| slot.content.is_some()) {
-                found.push((page.seq, block, row));
+                pages.push((page.seq, block, row));
             }
         }
     }
-    found.sort_unstable();
-    found.split_off(found.len().saturating_sub(most))
+    pages.sort_unstable();
+    pages.split_off(pages.len().saturating_sub(most))
 }
 
 fn has_older(media: &Media, address: u32) -> bool {

@@ -28,12 +28,13 @@ pub use oracle::{BrokenPromise, Lie, LostPart, Oracle, Promise, Report, SectorCl
 pub use stored::Smart;
 
 use super::engine::Engine;
-use super::{Completion, KindOf};
+use super::{ByLayer, Completion, LayerKind};
 use crate::command::{Command, Op};
 use crate::config::{ConfigError, DriveConfig, RecoverBy};
 use crate::counters::DriveCounters;
 use crate::ftl::recover::Recoverable;
-use crate::ftl::{BlockFtl, Full, HybridFtl, Lean, PageFtl, SuperblockView, Translation};
+use crate::ftl::{BlockFtl, Full, Lean, PageFtl, SuperblockView, Translation};
+use crate::image::image_of;
 use crate::nand::Recorder;
 use crate::nand::media::{
     Content, CutDamage, Event, Media, Payload, SECTOR_BYTES, SlotContent, Staged, forget,
@@ -82,22 +83,22 @@ pub struct Recovery {
     pub dead: bool,
 }
 
-/// SMART counters of power.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct PowerCounters {
-    /// Number of times that power was switched on.
-    pub power_cycles: u64,
-    /// Number of power losses without notice.
-    pub unsafe_shutdowns: u64,
+image_of! {
+    /// SMART counters of power.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct PowerCounters {
+        /// Number of times that power was switched on.
+        pub power_cycles: u64,
+        /// Number of power losses without notice.
+        pub unsafe_shutdowns: u64,
+    }
 }
 
-#[derive(Clone, Debug)]
-enum Kind {
-    Lean(Engine<PageFtl<Recorder, Lean>>),
-    Full(Engine<PageFtl<Recorder, Full>>),
-    Block(Engine<BlockFtl<Recorder>>),
-    Hybrid(Engine<HybridFtl<Recorder>>),
-}
+type PowerEngine = ByLayer<
+    Engine<PageFtl<Recorder, Lean>>,
+    Engine<PageFtl<Recorder, Full>>,
+    Engine<BlockFtl<Recorder>>,
+>;
 
 mod data;
 mod stored;
@@ -108,7 +109,7 @@ type Saved = Vec<(u32, Content)>;
 /// See the module's documentation. Cloning it forks its whole state.
 #[derive(Clone, Debug)]
 pub struct PowerDrive {
-    kind: Box<Kind>,
+    kind: Box<PowerEngine>,
     power: Power,
     faults: Faults,
     on: bool,
@@ -287,9 +288,12 @@ impl PowerDrive {
         self.number += 1;
         let number = self.number;
         if command.op == Op::Write {
-            let given = bytes.as_ref().map(Payload::len);
+            let payload_bytes = bytes.as_ref().map(Payload::len);
             let len = command.len as usize;
-            assert!(given.is_none_or(|given| given == len), "{given:?} bytes");
+            assert!(
+                payload_bytes.is_none_or(|given| given == len),
+                "{payload_bytes:?} bytes"
+            );
             let staged = Staged {
                 number,
                 offset: command.offset,
@@ -298,16 +302,16 @@ impl PowerDrive {
             };
             self.media_mut().stage(tag, staged);
         }
-        let done = self.faults.as_done(command);
-        each_mut!(self, engine => engine.submit(tag, &done, now));
+        let executed = self.faults.as_done(command);
+        each_mut!(self, engine => engine.submit(tag, &executed, now));
         number
     }
 
     /// Takes the next command that completes by `until`; see [`super::Drive::pop_completion`].
     pub fn pop_completion(&mut self, until: Nanos) -> Option<Completion> {
-        let done = each_mut!(self, engine => engine.pop_completion(until))?;
-        self.media_mut().unstage(done.tag);
-        Some(done)
+        let completion = each_mut!(self, engine => engine.pop_completion(until))?;
+        self.media_mut().unstage(completion.tag);
+        Some(completion)
     }
 
     /// Whether the last read command of `tag` met data that the drive cannot correct; see
@@ -402,12 +406,12 @@ impl PowerDrive {
         let dropped = std::mem::take(&mut cut.damage.dropped);
         cut.buffered += dropped.len() as u64;
         let mut newest: BTreeMap<u32, (u64, Content)> = BTreeMap::new();
-        let there = self
+        let on_media = self
             .media()
             .newest_of(dropped.iter().map(|slot| slot.address));
         for slot in dropped {
             // Slots trimmed since, or written on a faster die, are not restored.
-            let later = there.get(&slot.address).copied().unwrap_or(0);
+            let later = on_media.get(&slot.address).copied().unwrap_or(0);
             if slot.seq > later.max(self.media().forgotten_at(slot.address)) {
                 newest.insert(slot.address, (slot.seq, slot.content));
             }
@@ -415,15 +419,15 @@ impl PowerDrive {
         for (order, (lpn, content)) in (0..).zip(buffered) {
             newest.insert(lpn, (u64::MAX / 2 + order, content));
         }
-        let mut all: Vec<(u64, u32, Content)> = newest
+        let mut entries: Vec<(u64, u32, Content)> = newest
             .into_iter()
             .map(|(lpn, (order, content))| (order, lpn, content))
             .collect();
-        all.sort_by_key(|&(order, lpn, _)| (order, lpn));
-        all.truncate(self.slots_saved_in(hold));
-        cut.saved = all.len() as u64;
-        cut.held_up = self.time_to_save(all.len() as u64).min(hold);
-        self.dump = all
+        entries.sort_by_key(|&(order, lpn, _)| (order, lpn));
+        entries.truncate(self.slots_saved_in(hold));
+        cut.saved = entries.len() as u64;
+        cut.held_up = self.time_to_save(entries.len() as u64).min(hold);
+        self.dump = entries
             .into_iter()
             .map(|(_, lpn, content)| (lpn, content))
             .collect();
@@ -450,8 +454,8 @@ impl PowerDrive {
         let dies = u128::from(config.shape.dies_per_channel);
         let move_ns =
             u128::from(unit) * dies * 1_000_000_000 / u128::from(timing.channel_bytes_per_second);
-        let each = timing.slc_program.0.max(move_ns as u64).max(1);
-        (slots, each)
+        let round_ns = timing.slc_program.0.max(move_ns as u64).max(1);
+        (slots, round_ns)
     }
 
     /// Switches power on at `at`, not before the cut. The drive accepts commands at once and starts
@@ -469,8 +473,8 @@ impl PowerDrive {
     /// # Panics
     /// As [`PowerDrive::power_on`], and for a recovery by a journal that the drive does not keep.
     pub fn recovered_by(&self, by: RecoverBy, at: Nanos) -> (RecoveredState, Recovery) {
-        let kept = by == RecoverBy::Scan || self.config().recovers_by_journal();
-        assert!(kept, "the drive keeps no journal to recover by");
+        let has_records = by == RecoverBy::Scan || self.config().recovers_by_journal();
+        assert!(has_records, "the drive keeps no journal to recover by");
         let mut fork = self.clone();
         fork.dump.clear();
         let recovery = fork.power_on_by(by, at);

@@ -104,16 +104,16 @@ impl Report {
 
 /// A change of a sector: the command and the new value.
 #[derive(Clone, Copy, Debug)]
-struct Change {
+struct SectorChange {
     number: u64,
     value: u64,
     completed: bool,
 }
 
 #[derive(Clone, Debug)]
-struct Sector {
+struct SectorHistory {
     /// Values since the last promise; the first is the promised one.
-    changes: Vec<Change>,
+    changes: Vec<SectorChange>,
     by: Promise,
     /// Every value ever written.
     values: Vec<u64>,
@@ -121,23 +121,23 @@ struct Sector {
 
 /// The sectors of a mapping unit.
 #[derive(Clone, Debug)]
-enum Unit {
+enum UnitHistory {
     /// All have the same history.
-    Same(Sector),
+    Same(SectorHistory),
     /// One each; `None`: never touched.
-    Each(Vec<Option<Sector>>),
+    Each(Vec<Option<SectorHistory>>),
 }
 
-impl Unit {
+impl UnitHistory {
     /// Every history, with the sectors of the unit that have it.
-    fn parts(&self, count: u64) -> impl Iterator<Item = (Range<u64>, &Sector)> {
+    fn parts(&self, count: u64) -> impl Iterator<Item = (Range<u64>, &SectorHistory)> {
         let (same, each) = match self {
-            Unit::Same(sector) => (Some((0..count, sector)), &[][..]),
-            Unit::Each(sectors) => (None, &sectors[..]),
+            UnitHistory::Same(sector) => (Some((0..count, sector)), &[][..]),
+            UnitHistory::Each(sectors) => (None, &sectors[..]),
         };
-        let each = (0..).zip(each);
-        let each = each.filter_map(|(at, sector)| Some((at..at + 1, sector.as_ref()?)));
-        same.into_iter().chain(each)
+        let numbered = (0..).zip(each);
+        let single = numbered.filter_map(|(at, sector)| Some((at..at + 1, sector.as_ref()?)));
+        same.into_iter().chain(single)
     }
 
     /// Changes the sectors of a range that have been touched, or all of it with `touch`.
@@ -146,19 +146,21 @@ impl Unit {
         range: Range<u64>,
         count: u64,
         touch: bool,
-        mut change: impl FnMut(&mut Sector),
+        mut change: impl FnMut(&mut SectorHistory),
     ) {
-        if let Unit::Same(sector) = self {
+        if let UnitHistory::Same(sector) = self {
             if range == (0..count) {
                 change(sector);
                 return;
             }
-            *self = Unit::Each(vec![Some(sector.clone()); count as usize]);
+            *self = UnitHistory::Each(vec![Some(sector.clone()); count as usize]);
         }
-        let Unit::Each(sectors) = self else { return };
+        let UnitHistory::Each(sectors) = self else {
+            return;
+        };
         for sector in &mut sectors[range.start as usize..range.end as usize] {
             if touch {
-                change(sector.get_or_insert_with(Sector::from_the_factory));
+                change(sector.get_or_insert_with(SectorHistory::from_the_factory));
             } else if let Some(sector) = sector {
                 change(sector);
             }
@@ -167,15 +169,23 @@ impl Unit {
 }
 
 /// A part of a mapping unit: the unit, and its sectors.
-type Part = (u64, Range<u64>);
+type UnitPart = (u64, Range<u64>);
+
+/// The value of a sector as read after a recovery.
+struct SectorReading {
+    sector: u64,
+    unit: u64,
+    value: u64,
+    class: SectorClass,
+}
 
 /// A command in progress.
 #[derive(Clone, Debug)]
-struct Pending {
+struct PendingCommand {
     number: u64,
     command: Command,
     /// FLUSH: parts, each with the last change completed when it was submitted.
-    covers: Vec<(Part, u64)>,
+    covers: Vec<(UnitPart, u64)>,
 }
 
 /// Lies of an oracle, to test its users.
@@ -196,10 +206,10 @@ pub struct Oracle {
     protected: bool,
     slot_sectors: u64,
     /// By mapping unit; shared between forks until one of them changes it.
-    units: BTreeMap<u64, Arc<Unit>>,
-    /// Units that may have changes which nobody has promised.
+    units: BTreeMap<u64, Arc<UnitHistory>>,
+    /// Units that may have changes without a promise.
     open: BTreeSet<u64>,
-    pending: BTreeMap<u32, Pending>,
+    pending: BTreeMap<u32, PendingCommand>,
     recoveries: u64,
     lie: Lie,
 }
@@ -232,15 +242,15 @@ impl Oracle {
             self.open.insert(unit);
             let new = || {
                 Arc::new(if range == (0..count) {
-                    Unit::Same(Sector::from_the_factory())
+                    UnitHistory::Same(SectorHistory::from_the_factory())
                 } else {
-                    Unit::Each(vec![None; count as usize])
+                    UnitHistory::Each(vec![None; count as usize])
                 })
             };
             let unit = Arc::make_mut(self.units.entry(unit).or_insert_with(new));
             unit.change(range.clone(), count, true, |sector| {
                 sector.values.push(value);
-                sector.changes.push(Change {
+                sector.changes.push(SectorChange {
                     number,
                     value,
                     completed: false,
@@ -252,7 +262,7 @@ impl Oracle {
         } else {
             Vec::new()
         };
-        let pending = Pending {
+        let pending = PendingCommand {
             number,
             command: *command,
             covers,
@@ -276,7 +286,7 @@ impl Oracle {
     }
 
     /// The same by mapping unit.
-    fn parts_changed(&self, command: &Command) -> impl Iterator<Item = Part> + use<> {
+    fn parts_changed(&self, command: &Command) -> impl Iterator<Item = UnitPart> + use<> {
         let (all, count) = (self.changed(command), self.slot_sectors);
         let units = all.start / count..all.end.div_ceil(count);
         units.map(move |unit| {
@@ -286,36 +296,38 @@ impl Oracle {
         })
     }
 
-    fn sector(&self, at: u64) -> Option<&Sector> {
+    fn sector(&self, at: u64) -> Option<&SectorHistory> {
         let unit = self.units.get(&(at / self.slot_sectors))?;
         let mut parts = unit.parts(self.slot_sectors);
-        let found = parts.find(|(range, _)| range.contains(&(at % self.slot_sectors)));
-        found.map(|(_, sector)| sector)
+        let part = parts.find(|(range, _)| range.contains(&(at % self.slot_sectors)));
+        part.map(|(_, sector)| sector)
     }
 
-    fn change(&mut self, (unit, range): Part, change: impl FnMut(&mut Sector)) {
-        if let Some(unit) = self.units.get_mut(&unit) {
-            Arc::make_mut(unit).change(range, self.slot_sectors, false, change);
+    fn change(&mut self, part: UnitPart, change: impl FnMut(&mut SectorHistory)) {
+        if let Some(unit) = self.units.get_mut(&part.0) {
+            Arc::make_mut(unit).change(part.1, self.slot_sectors, false, change);
         }
     }
 
     /// The values that a sector may have after a cut now, oldest first: the numbers of the writes
     /// that they come from, zero for none.
     pub fn allowed(&self, sector: u64) -> Vec<u64> {
-        let values = |sector: &Sector| sector.changes.iter().map(|change| change.value).collect();
+        let values =
+            |sector: &SectorHistory| sector.changes.iter().map(|change| change.value).collect();
         self.sector(sector).map_or(vec![0], values)
     }
 
     /// The value that a sector has at least after a cut now, and by which promise.
     pub fn promised(&self, sector: u64) -> (u64, Promise) {
-        let oldest = |sector: &Sector| (sector.changes[0].value, sector.by);
+        let oldest = |sector: &SectorHistory| (sector.changes[0].value, sector.by);
         self.sector(sector).map_or((0, Promise::Factory), oldest)
     }
 
-    fn completed_so_far(&mut self) -> Vec<(Part, u64)> {
-        let last = |sector: &Sector| {
-            let mut done = sector.changes.iter().rev();
-            done.find(|change| change.completed)
+    fn completed_so_far(&mut self) -> Vec<(UnitPart, u64)> {
+        let last = |sector: &SectorHistory| {
+            let mut newest_first = sector.changes.iter().rev();
+            newest_first
+                .find(|change| change.completed)
                 .map_or(0, |change| change.number)
         };
         let mut covers = Vec::new();
@@ -335,7 +347,7 @@ impl Oracle {
         let Some(pending) = self.pending.remove(&tag) else {
             return;
         };
-        let Pending {
+        let PendingCommand {
             number,
             command,
             covers,
@@ -380,13 +392,19 @@ impl Oracle {
             for (range, sector) in sectors.parts(count) {
                 let mut class = None;
                 for at in first + range.start..first + range.end {
-                    let found = read(at);
-                    if class.is_none_or(|(of, _)| of != found) {
-                        class = Some((found, sector.class(found)));
-                        changed |= sector.changes.len() > 1 || sector.changes[0].value != found;
+                    let value = read(at);
+                    if class.is_none_or(|(of, _)| of != value) {
+                        class = Some((value, sector.class(value)));
+                        changed |= sector.changes.len() > 1 || sector.changes[0].value != value;
                     }
                     let class = class.map_or(SectorClass::Torn, |(_, class)| class);
-                    sector.judge((at, unit), (found, class), silent, &mut report);
+                    let reading = SectorReading {
+                        sector: at,
+                        unit,
+                        value,
+                        class,
+                    };
+                    sector.judge(&reading, silent, &mut report);
                 }
             }
             if changed {
@@ -402,11 +420,11 @@ impl Oracle {
 }
 
 /// The values found are promised from now on.
-fn settle(unit: &mut Unit, count: u64, promise: Promise, read: impl Fn(u64) -> u64) {
-    let found = read(0);
-    let same = (1..count).all(|at| read(at) == found);
-    if let (Unit::Same(sector), true) = (&mut *unit, same) {
-        sector.settle(found, promise);
+fn settle(unit: &mut UnitHistory, count: u64, promise: Promise, read: impl Fn(u64) -> u64) {
+    let value = read(0);
+    let same = (1..count).all(|at| read(at) == value);
+    if let (UnitHistory::Same(sector), true) = (&mut *unit, same) {
+        sector.settle(value, promise);
         return;
     }
     for at in 0..count {
@@ -416,10 +434,10 @@ fn settle(unit: &mut Unit, count: u64, promise: Promise, read: impl Fn(u64) -> u
     }
 }
 
-impl Sector {
-    fn from_the_factory() -> Sector {
-        Sector {
-            changes: vec![Change {
+impl SectorHistory {
+    fn from_the_factory() -> SectorHistory {
+        SectorHistory {
+            changes: vec![SectorChange {
                 number: 0,
                 value: 0,
                 completed: true,
@@ -436,36 +454,30 @@ impl Sector {
     /// A promise of the change of that number: older values are no longer allowed.
     fn promise(&mut self, number: u64, by: Promise) {
         let mut changes = self.changes.iter();
-        let found = changes.position(|change| change.number == number);
-        if let Some(position) = found.filter(|&position| position > 0) {
+        let position = changes.position(|change| change.number == number);
+        if let Some(position) = position.filter(|&position| position > 0) {
             self.changes.drain(..position);
             self.by = by;
         }
     }
 
-    /// Reports a sector, and its unit, that reads as `found` after a recovery.
-    fn judge(
-        &self,
-        (at, unit): (u64, u64),
-        (found, class): (u64, SectorClass),
-        silent: bool,
-        report: &mut Report,
-    ) {
-        report.sectors.push((at, class));
-        if !self.allows(found) && !silent {
+    /// Reports what a sector reads after a recovery.
+    fn judge(&self, reading: &SectorReading, silent: bool, report: &mut Report) {
+        report.sectors.push((reading.sector, reading.class));
+        if !self.allows(reading.value) && !silent {
             report.broken.push(BrokenPromise {
-                sector: at,
+                sector: reading.sector,
                 by: self.by,
                 promised: self.changes[0].value,
-                found,
-                class,
+                found: reading.value,
+                class: reading.class,
             });
         }
         let newer = self.changes[1..].iter().rev();
-        let lost = newer.take_while(|change| change.value != found);
+        let lost = newer.take_while(|change| change.value != reading.value);
         report.lost.extend(lost.map(|change| LostPart {
             number: change.number,
-            unit,
+            unit: reading.unit,
         }));
     }
 
@@ -475,7 +487,7 @@ impl Sector {
         }
         let number = self.changes[0].number;
         self.changes.truncate(1);
-        self.changes[0] = Change {
+        self.changes[0] = SectorChange {
             number,
             value: found,
             completed: true,

@@ -1,6 +1,6 @@
 //! A drive stored in files: the content of its media, and its SMART state.
 
-use super::{Kind, Power, PowerCounters, PowerDrive};
+use super::{ByLayer, Power, PowerCounters, PowerDrive};
 use crate::config::{ConfigError, DriveConfig};
 use crate::counters::DriveCounters;
 use crate::drive::Drive;
@@ -12,26 +12,23 @@ use crate::nand::{EndOfLife, Reliability, UsedArray};
 use crate::units::Nanos;
 use std::sync::Arc;
 
-image_of!(PowerCounters {
-    power_cycles,
-    unsafe_shutdowns
-});
-
-/// State of a drive besides its media.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Smart {
-    /// Virtual time since it was created.
-    pub now: Nanos,
-    /// Number of the last command.
-    pub number: u64,
-    /// Counters.
-    pub counters: DriveCounters,
-    /// Counters of power.
-    pub power: PowerCounters,
-    /// Work and erases of the array, and the wear of each block where it wears.
-    pub array: UsedArray,
-    /// Whether its reserve is used up.
-    pub ended: bool,
+image_of! {
+    /// State of a drive besides its media.
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    pub struct Smart {
+        /// Virtual time since it was created.
+        pub now: Nanos,
+        /// Number of the last command.
+        pub number: u64,
+        /// Counters.
+        pub counters: DriveCounters,
+        /// Counters of power.
+        pub power: PowerCounters,
+        /// Work and erases of the array, and the wear of each block where it wears.
+        pub array: UsedArray,
+        /// Whether its reserve is used up.
+        pub ended: bool,
+    }
 }
 
 impl Smart {
@@ -47,15 +44,6 @@ impl Smart {
         }
     }
 }
-
-image_of!(Smart {
-    now,
-    number,
-    counters,
-    power,
-    array,
-    ended
-});
 
 impl PowerDrive {
     /// Creates a drive without power from the `events` of its media and the mapping units that its
@@ -154,8 +142,8 @@ impl PowerDrive {
             (0..dies).map(|die| engine.ftl.die_free_at(die)).max().unwrap_or(0)
         });
         while self.pop_completion(Nanos(quiet)).is_some() {}
-        let at = self.now().0.max(quiet).max(self.ready.0);
-        self.cut(Nanos(at));
+        let time = self.now().0.max(quiet).max(self.ready.0);
+        self.cut(Nanos(time));
         self.counters.unsafe_shutdowns -= 1;
     }
 }

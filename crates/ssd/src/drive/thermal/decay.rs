@@ -44,10 +44,10 @@ impl Decay {
             powers[i] = times(powers[i - 1].into(), powers[i - 1]) as u64;
         }
         let lost = ONE - u128::from(first);
-        let kept = lost * u128::from(constant) / u128::from(step);
+        let remaining = lost * u128::from(constant) / u128::from(step);
         Decay {
             powers,
-            kept: kept.min(ONE - 1) as u64,
+            kept: remaining.min(ONE - 1) as u64,
             step,
             constant,
         }

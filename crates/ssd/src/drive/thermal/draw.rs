@@ -3,34 +3,24 @@
 use crate::config::{EnergyConfig, PowerState};
 use crate::image::image_of;
 
-/// Draw over time. A drive is busy while it has commands outstanding; after some idle time it
-/// enters its power states, one after the other.
-#[derive(Clone, Debug)]
-pub(super) struct Draw {
-    idle_mw: u64,
-    active_mw: u64,
-    states: Vec<PowerState>,
-    busy: bool,
-    /// Begin of the idle time.
-    idle_since: u64,
-    /// Time up to which the sums below count.
-    settled: u64,
-    pj: u128,
-    asleep_ns: u64,
-    wakes: u64,
+image_of! {
+    /// Draw over time. A drive is busy while it has commands outstanding; after some idle time it
+    /// enters its power states, one after the other.
+    #[derive(Clone, Debug)]
+    pub(super) struct Draw {
+        idle_mw: u64,
+        active_mw: u64,
+        states: Vec<PowerState>,
+        busy: bool,
+        /// Begin of the idle time.
+        idle_since: u64,
+        /// Time up to which the sums below count.
+        settled: u64,
+        pj: u128,
+        asleep_ns: u64,
+        wakes: u64,
+    }
 }
-
-image_of!(Draw {
-    idle_mw,
-    active_mw,
-    states,
-    busy,
-    idle_since,
-    settled,
-    pj,
-    asleep_ns,
-    wakes
-});
 
 impl Draw {
     pub fn new(config: &EnergyConfig, now: u64) -> Draw {
@@ -50,8 +40,8 @@ impl Draw {
     /// Times at which the drive has entered each state if it stays idle. It draws as much as
     /// before until it is in.
     fn entered(&self) -> impl Iterator<Item = (u64, &PowerState)> {
-        let at = |s: &PowerState| self.idle_since.saturating_add(s.after.0 + s.entry.0);
-        self.states.iter().map(move |state| (at(state), state))
+        let entered = |s: &PowerState| self.idle_since.saturating_add(s.after.0 + s.entry.0);
+        self.states.iter().map(move |state| (entered(state), state))
     }
 
     /// Time of the next change of the draw after `at` if nothing else happens.

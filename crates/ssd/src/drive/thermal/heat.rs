@@ -52,53 +52,40 @@ impl Throttle {
     }
 }
 
-/// Counters of heat, for SMART.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct HeatCounters {
-    /// Times that each [`Throttle`] was entered from a milder one; the first is always zero.
-    pub entered: [u64; 4],
-    /// Time in each, ns.
-    pub time_ns: [u64; 4],
-    /// Time at or above the warning temperature and below that of overheating, ns.
-    pub warning_ns: u64,
-    /// Time at or above the temperature of overheating, ns.
-    pub overheated_ns: u64,
+image_of! {
+    /// Counters of heat, for SMART.
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    pub struct HeatCounters {
+        /// Times that each [`Throttle`] was entered from a milder one; the first is always zero.
+        pub entered: [u64; 4],
+        /// Time in each, ns.
+        pub time_ns: [u64; 4],
+        /// Time at or above the warning temperature and below that of overheating, ns.
+        pub warning_ns: u64,
+        /// Time at or above the temperature of overheating, ns.
+        pub overheated_ns: u64,
+    }
 }
 
-image_of!(HeatCounters {
-    entered,
-    time_ns,
-    warning_ns,
-    overheated_ns
-});
-
-/// State that a drive keeps.
-#[derive(Clone, Debug)]
-pub(super) struct Heat {
-    /// Grid time reached.
-    pub at: u64,
-    pub throttle: Throttle,
-    pub counters: HeatCounters,
-    /// Heat above ambient, pJ.
-    pub stored: u128,
-    /// Largest so far, pJ.
-    pub stored_max: u128,
-    /// Heat that has gone to the air, pJ: temperature difference over time / R, so that the sum of
-    /// it and the heat stored can be held against the energy that came in.
-    pub dissipated: u128,
-    /// Heat put in or taken out by [`Heat::set`], pJ.
-    pub given: i64,
+image_of! {
+    /// State that a drive keeps.
+    #[derive(Clone, Debug)]
+    pub(super) struct Heat {
+        /// Grid time reached.
+        pub at: u64,
+        pub throttle: Throttle,
+        pub counters: HeatCounters,
+        /// Heat above ambient, pJ.
+        pub stored: u128,
+        /// Largest so far, pJ.
+        pub stored_max: u128,
+        /// Heat that has gone to the air, pJ: temperature difference over time / R, so that the sum
+        /// of it and the heat stored can be held against the energy that came in.
+        pub dissipated: u128,
+        /// Heat put in or taken out by [`Heat::set`], pJ.
+        pub given: i64,
+    }
 }
-
-image_of!(Heat {
-    at,
-    throttle,
-    counters,
-    stored,
-    stored_max,
-    dissipated,
-    given
-});
 
 /// Constants derived from the configuration.
 #[derive(Clone, Debug)]

@@ -75,23 +75,17 @@ pub(super) struct Thermal {
     relieved: bool,
 }
 
-/// What of a [`Thermal`] is saved; the rest follows from the configuration.
-#[derive(Clone, Debug)]
-pub(super) struct ThermalState {
-    draw: Draw,
-    heat: Option<Heat>,
-    seen_nj: u128,
-    operations_nj: u128,
-    drawn_pj: u128,
+image_of! {
+    /// What of a [`Thermal`] is saved; the rest follows from the configuration.
+    #[derive(Clone, Debug)]
+    pub(super) struct ThermalState {
+        draw: Draw,
+        heat: Option<Heat>,
+        seen_nj: u128,
+        operations_nj: u128,
+        drawn_pj: u128,
+    }
 }
-
-image_of!(ThermalState {
-    draw,
-    heat,
-    seen_nj,
-    operations_nj,
-    drawn_pj
-});
 
 impl Thermal {
     /// A drive at ambient temperature at `now`, whose operations have used `seen_nj` before; `None`
@@ -164,8 +158,8 @@ impl Thermal {
             let steady = self.draw.next_change(heat.at).min(now) - heat.at;
             let is_steady = used == 0 && self.draw.settled() <= heat.at;
             if is_steady && steady >= 2 * STEP {
-                let each = u128::from(self.draw.mw(heat.at)) * u128::from(STEP);
-                heat.leap(law, each, steady / STEP);
+                let energy = u128::from(self.draw.mw(heat.at)) * u128::from(STEP);
+                heat.leap(law, energy, steady / STEP);
                 self.drawn_pj = self.draw.total_pj(heat.at);
                 continue;
             }
@@ -228,16 +222,16 @@ impl Thermal {
         let mut fork = self.clone();
         fork.advance(now, operations_nj);
         let Body { law, heat } = fork.body?;
-        let given = |part: i64| u128::from(part.max(0).unsigned_abs()) / 1000;
+        let energy_out = |part: i64| u128::from(part.max(0).unsigned_abs()) / 1000;
         Some(HeatReport {
             millicelsius: law.millicelsius(heat.stored),
             millicelsius_max: law.millicelsius(heat.stored_max),
             ambient_millicelsius: law.millicelsius(0),
             throttle: heat.throttle,
             counters: heat.counters,
-            energy_nj: fork.operations_nj + fork.drawn_pj / 1000 + given(heat.given),
+            energy_nj: fork.operations_nj + fork.drawn_pj / 1000 + energy_out(heat.given),
             stored_nj: heat.stored / 1000,
-            dissipated_nj: heat.dissipated / 1000 + given(-heat.given),
+            dissipated_nj: heat.dissipated / 1000 + energy_out(-heat.given),
         })
     }
 
@@ -246,15 +240,15 @@ impl Thermal {
         let Some(Body { heat, .. }) = &self.body else {
             return Ok(());
         };
-        let given = |part: i64| u128::from(part.max(0).unsigned_abs());
-        let came = self.operations_nj * 1000 + self.drawn_pj + given(heat.given);
-        let left = heat.stored + heat.dissipated + given(-heat.given);
+        let energy_out = |part: i64| u128::from(part.max(0).unsigned_abs());
+        let came = self.operations_nj * 1000 + self.drawn_pj + energy_out(heat.given);
+        let accounted = heat.stored + heat.dissipated + energy_out(-heat.given);
         // Over a step, the loss is computed from the mean of its ends.
-        if came.abs_diff(left) <= came / 1000 + 1_000_000 {
+        if came.abs_diff(accounted) <= came / 1000 + 1_000_000 {
             return Ok(());
         }
         Err(format!(
-            "{came} pJ came in, {left} pJ are stored or gone as heat"
+            "{came} pJ came in, {accounted} pJ are stored or gone as heat"
         ))
     }
 }

@@ -10,9 +10,9 @@
 //! No other spare area is read. See [`super::change_log`] for the order of writing, on which this
 //! relies.
 
-use super::change_log::{Change, ChangeLog, JournalPage, Mapped, Part, decode};
+use super::change_log::{ChangeLog, JournalPage, MapChange, MapPart, MappedAddress, decode};
 use super::{Layout, PageFtl};
-use crate::ftl::recover::{Copy, Steps, block_ends};
+use crate::ftl::recover::{NewestCopy, Steps, block_ends};
 use crate::image::Image;
 use crate::nand::media::{Media, SlotContent};
 use crate::nand::{Nand, Recorder, UnitPlace};
@@ -21,28 +21,28 @@ use std::ops::Range;
 
 /// Findings of step 2.
 #[derive(Default)]
-struct Tail {
+struct JournalTail {
     /// Units read.
     read: Vec<UnitPlace>,
     /// Address and content of the newest journal page.
     journal: Option<(u32, JournalPage)>,
     /// Changes that it does not cover, in order.
-    changes: Vec<Mapped>,
+    changes: Vec<MappedAddress>,
     /// The last of them for each address.
-    newest: BTreeMap<u32, Mapped>,
+    newest: BTreeMap<u32, MappedAddress>,
 }
 
 /// Reads pages in the reverse order of programming.
-struct Back<'a> {
+struct BackwardRead<'a> {
     nand: &'a Nand<Recorder>,
     media: &'a Media,
     log: &'a ChangeLog,
     /// The next page of each block: sequence number, block, row.
     next: BinaryHeap<(u64, u32, u32)>,
-    tail: Tail,
+    tail: JournalTail,
 }
 
-impl Back<'_> {
+impl BackwardRead<'_> {
     fn unit(&self, block: u32, row: u32) -> UnitPlace {
         let dies = self.nand.geometry.die_count;
         UnitPlace {
@@ -78,7 +78,7 @@ impl Back<'_> {
             .first_slot(block / dies, row, block % dies);
         let page = &self.media.blocks()[block as usize].pages[row as usize];
         for spare in &page.slots {
-            self.tail.changes.push(Mapped {
+            self.tail.changes.push(MappedAddress {
                 address: spare.address,
                 seq: page.seq,
                 value: first + spare.offset + 1,
@@ -100,7 +100,7 @@ impl Back<'_> {
         journal.map_or(0, |(_, page)| page.covers)
     }
 
-    fn run(mut self) -> Tail {
+    fn run(mut self) -> JournalTail {
         for block in 0..self.media.blocks().len() as u32 {
             let rows = self.media.blocks()[block as usize].pages.len() as u32;
             self.go_down(block, rows, true);
@@ -123,8 +123,8 @@ impl Back<'_> {
 
 impl<L: Layout> PageFtl<Recorder, L> {
     /// The newest copy of every address, from the journal; the log continues from there.
-    pub(super) fn copies_by_journal(&mut self, steps: &mut Steps) -> BTreeMap<u32, Copy> {
-        let Some(mut log) = self.log.take() else {
+    pub(super) fn copies_by_journal(&mut self, steps: &mut Steps) -> BTreeMap<u32, NewestCopy> {
+        let Some(mut log) = self.journal.take_log() else {
             return BTreeMap::new();
         };
         log.clear(0);
@@ -140,29 +140,29 @@ impl<L: Layout> PageFtl<Recorder, L> {
         let changes = self.replay(&log, &tail, (at, newest), steps);
         let [directory, leaves] = [log.layout.directory.clone(), log.layout.leaves.clone()];
         for (name, parts) in [("read the directory", directory), ("read the map", leaves)] {
-            self.take_parts(&mut log, &tail, parts, &changes, (name, steps));
+            self.take_parts(&mut log, &tail, parts, &changes, name, steps);
         }
         let copies = self.take_pending(&mut log, tail.changes);
-        self.log = Some(log);
+        self.journal.put_log(log);
         copies
     }
 
-    fn read_back(&self, log: &ChangeLog) -> Tail {
+    fn read_back(&self, log: &ChangeLog) -> JournalTail {
         let Some(media) = self.nand.media() else {
-            return Tail::default();
+            return JournalTail::default();
         };
-        let back = Back {
+        let back = BackwardRead {
             nand: &self.nand,
             media,
             log,
             next: BinaryHeap::new(),
-            tail: Tail::default(),
+            tail: JournalTail::default(),
         };
         back.run()
     }
 
     /// Place of an address: its newest copy on media.
-    fn place_of(&self, log: &ChangeLog, tail: &Tail, address: u32) -> Option<u32> {
+    fn place_of(&self, log: &ChangeLog, tail: &JournalTail, address: u32) -> Option<u32> {
         let value = match tail.newest.get(&address) {
             Some(mapped) => mapped.value,
             None => log.value(address),
@@ -182,12 +182,12 @@ impl<L: Layout> PageFtl<Recorder, L> {
         slots: impl Iterator<Item = u32>,
         steps: &mut Steps,
     ) {
-        let mut seen = BTreeSet::new();
+        let mut units_read = BTreeSet::new();
         let geometry = &self.nand.geometry;
         let places = slots.map(|slot| geometry.place(slot));
         let units: Vec<UnitPlace> = places
-            .filter(|place| seen.insert((place.superblock, place.row, place.die)))
-            .map(|place| UnitPlace::of(place, self.mode[place.superblock as usize]))
+            .filter(|place| units_read.insert((place.superblock, place.row, place.die)))
+            .map(|place| UnitPlace::of(place, self.space.mode(place.superblock)))
             .collect();
         steps.read(&mut self.nand, name, &units);
     }
@@ -198,12 +198,13 @@ impl<L: Layout> PageFtl<Recorder, L> {
     fn replay(
         &mut self,
         log: &ChangeLog,
-        tail: &Tail,
-        (mut at, newest): (u32, JournalPage),
+        tail: &JournalTail,
+        newest: (u32, JournalPage),
         steps: &mut Steps,
-    ) -> Vec<(u64, Mapped)> {
+    ) -> Vec<(u64, MappedAddress)> {
+        let (mut at, newest) = newest;
         let ring = &log.layout.journal;
-        let mut places: BTreeMap<u32, Mapped> = tail.newest.clone();
+        let mut places: BTreeMap<u32, MappedAddress> = tail.newest.clone();
         let mut slots = Vec::new();
         let mut pages: Vec<JournalPage> = Vec::new();
         // The first page has the number 1.
@@ -231,11 +232,11 @@ impl<L: Layout> PageFtl<Recorder, L> {
         }
         self.read_slots("replay the journal", slots.into_iter(), steps);
         let pages = pages.into_iter().rev();
-        let each = |page: JournalPage| {
+        let numbered_changes = |page: JournalPage| {
             let number = page.number;
             page.changes.into_iter().map(move |mapped| (number, mapped))
         };
-        pages.flat_map(each).collect()
+        pages.flat_map(numbered_changes).collect()
     }
 
     /// Takes the addresses of some parts from their content, then the changes in the journal pages
@@ -243,10 +244,11 @@ impl<L: Layout> PageFtl<Recorder, L> {
     fn take_parts(
         &mut self,
         log: &mut ChangeLog,
-        tail: &Tail,
+        tail: &JournalTail,
         parts: Range<u32>,
-        changes: &[(u64, Mapped)],
-        (name, steps): (&'static str, &mut Steps),
+        changes: &[(u64, MappedAddress)],
+        name: &'static str,
+        steps: &mut Steps,
     ) {
         let mut slots = Vec::new();
         for part in parts.clone() {
@@ -254,9 +256,9 @@ impl<L: Layout> PageFtl<Recorder, L> {
                 continue;
             };
             slots.push(slot);
-            let found = self.content_of::<Part>(slot);
-            let found = found.unwrap_or_else(|| panic!("part {part} has no content at {slot}"));
-            for (address, value) in log.layout.mapped_by(part).zip(found.values) {
+            let content = self.content_of::<MapPart>(slot);
+            let leaf = content.unwrap_or_else(|| panic!("part {part} has no content at {slot}"));
+            for (address, value) in log.layout.mapped_by(part).zip(leaf.values) {
                 log.set(address, value);
             }
         }
@@ -270,22 +272,26 @@ impl<L: Layout> PageFtl<Recorder, L> {
     }
 
     /// Makes the changes that no journal page has pending; returns the resulting copies.
-    fn take_pending(&self, log: &mut ChangeLog, mut changes: Vec<Mapped>) -> BTreeMap<u32, Copy> {
+    fn take_pending(
+        &self,
+        log: &mut ChangeLog,
+        mut changes: Vec<MappedAddress>,
+    ) -> BTreeMap<u32, NewestCopy> {
         let beside = self.nand.media().map_or(&[][..], Media::trims_beside);
-        changes.extend(beside.iter().map(|&(address, seq)| Mapped {
+        changes.extend(beside.iter().map(|&(address, seq)| MappedAddress {
             address,
             seq,
-            ..Mapped::default()
+            ..MappedAddress::default()
         }));
         changes.retain(|mapped| mapped.seq > log.covers());
         changes.sort_by_key(|mapped| mapped.seq);
-        let copy = |mapped: Mapped| Copy {
+        let copy = |mapped: MappedAddress| NewestCopy {
             seq: mapped.seq,
             slot: mapped.value - 1,
             weight: mapped.weight,
         };
         let known = log.mapped().map(|mapped| (mapped.address, copy(mapped)));
-        let mut copies: BTreeMap<u32, Copy> = known.collect();
+        let mut copies: BTreeMap<u32, NewestCopy> = known.collect();
         for &mapped in &changes {
             if mapped.value == 0 {
                 copies.remove(&mapped.address);
@@ -295,7 +301,7 @@ impl<L: Layout> PageFtl<Recorder, L> {
         }
         // A journal page covers whole programs.
         for program in changes.chunk_by(|one, other| one.seq == other.seq) {
-            log.push(Change {
+            log.push(MapChange {
                 seq: program[0].seq,
                 ticket: None,
                 mapped: program.to_vec(),

@@ -22,66 +22,55 @@ use crate::nand::media::{Content, Numbers, SECTOR_BYTES, SlotContent};
 use std::collections::{BTreeSet, VecDeque};
 use std::ops::Range;
 
-/// A change of the map: the place of an address.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Mapped {
-    /// Address: of the host, or hidden.
-    pub address: u32,
-    /// Sequence number of the program or trim.
-    pub seq: u64,
-    /// Slot plus one; zero: trimmed.
-    pub value: u32,
-    /// Slots that it takes.
-    pub weight: u32,
+image_of! {
+    /// A change of the map: the place of an address.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub(super) struct MappedAddress {
+        /// Address: of the host, or hidden.
+        pub address: u32,
+        /// Sequence number of the program or trim.
+        pub seq: u64,
+        /// Slot plus one; zero: trimmed.
+        pub value: u32,
+        /// Slots that it takes.
+        pub weight: u32,
+    }
 }
-
-image_of!(Mapped {
-    address,
-    seq,
-    value,
-    weight
-});
 
 /// Changes made by one program or trim.
 #[derive(Clone, Debug)]
-pub(super) struct Change {
+pub(super) struct MapChange {
     pub seq: u64,
     /// The program, unless it is known to be over.
     pub ticket: Option<Ticket>,
-    pub mapped: Vec<Mapped>,
+    pub mapped: Vec<MappedAddress>,
 }
 
-/// Content of a journal page.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct JournalPage {
-    /// Number in order of writing, from 1.
-    pub number: u64,
-    /// All changes up to this sequence number are in this page, in the pages before it, and in the
-    /// parts.
-    pub covers: u64,
-    /// Number of the oldest page with a change that a part lacks.
-    pub head: u64,
-    pub changes: Vec<Mapped>,
-    /// Values of the addresses of the directory.
-    pub root: Vec<u32>,
+image_of! {
+    /// Content of a journal page.
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    pub(super) struct JournalPage {
+        /// Number in order of writing, from 1.
+        pub number: u64,
+        /// All changes up to this sequence number are in this page, in the pages before it, and in
+        /// the parts.
+        pub covers: u64,
+        /// Number of the oldest page with a change that a part lacks.
+        pub head: u64,
+        pub changes: Vec<MappedAddress>,
+        /// Values of the addresses of the directory.
+        pub root: Vec<u32>,
+    }
 }
 
-image_of!(JournalPage {
-    number,
-    covers,
-    head,
-    changes,
-    root
-});
-
-/// Content of a part: a leaf of the map, or of the directory.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Part {
-    /// Value and weight of each of its addresses.
-    pub values: Vec<(u32, u32)>,
+image_of! {
+    /// Content of a part: a leaf of the map, or of the directory.
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    pub(super) struct MapPart {
+        /// Value and weight of each of its addresses.
+        pub values: Vec<(u32, u32)>,
+    }
 }
-
-image_of!(Part { values });
 
 /// Content of the slot with these bytes. Its sectors carry `number`, for order.
 fn content<T: Image>(number: u64, sectors: usize, page: &T) -> Content {
@@ -104,7 +93,7 @@ pub(super) fn decode<T: Image>(content: Option<&SlotContent>) -> Option<T> {
 
 /// Addresses of the journal, the leaves and the directory, and what each part maps.
 #[derive(Clone, Debug)]
-pub(super) struct Layout {
+pub(super) struct JournalLayout {
     user_slots: u32,
     /// Addresses of the journal, and of each of its pages.
     pub journal: Range<u32>,
@@ -118,13 +107,13 @@ pub(super) struct Layout {
     per_directory: u32,
 }
 
-impl Layout {
-    fn new(config: &DriveConfig) -> Layout {
+impl JournalLayout {
+    fn new(config: &DriveConfig) -> JournalLayout {
         let user_slots = config.user_slots() as u32;
         let leaves = config.leaf_slots() as u32;
         let journal = user_slots..user_slots + config.journal_slots() as u32;
         let directory = journal.end + leaves;
-        Layout {
+        JournalLayout {
             user_slots,
             page_slots: config.shape.page_bytes / config.shape.slot_bytes,
             pages: config.journal_pages(),
@@ -141,8 +130,8 @@ impl Layout {
         let (all, per, index) = if self.leaves.contains(&part) {
             (0..self.user_slots, self.per_leaf, part - self.leaves.start)
         } else {
-            let all = self.journal.start..self.leaves.end;
-            (all, self.per_directory, part - self.directory.start)
+            let addresses = self.journal.start..self.leaves.end;
+            (addresses, self.per_directory, part - self.directory.start)
         };
         let first = all.start + index * per;
         first.min(all.end)..first.saturating_add(per).min(all.end)
@@ -164,13 +153,13 @@ impl Layout {
 /// See the module's documentation.
 #[derive(Clone, Debug)]
 pub(super) struct ChangeLog {
-    pub layout: Layout,
+    pub layout: JournalLayout,
     sectors: usize,
     /// Entries of a journal page.
     page_entries: usize,
     /// The map on media: value and weight.
     map: Vec<(u32, u32)>,
-    pending: VecDeque<Change>,
+    pending: VecDeque<MapChange>,
     /// Number of the last journal page.
     number: u64,
     covers: u64,
@@ -185,7 +174,7 @@ pub(super) struct ChangeLog {
 
 impl ChangeLog {
     pub fn new(config: &DriveConfig, page_entries: u32) -> ChangeLog {
-        let layout = Layout::new(config);
+        let layout = JournalLayout::new(config);
         ChangeLog {
             sectors: config.shape.slot_bytes as usize / SECTOR_BYTES,
             page_entries: page_entries as usize,
@@ -213,7 +202,7 @@ impl ChangeLog {
     }
 
     /// Adds a change.
-    pub fn push(&mut self, change: Change) {
+    pub fn push(&mut self, change: MapChange) {
         self.pending.push_back(change);
     }
 
@@ -223,7 +212,7 @@ impl ChangeLog {
     }
 
     /// The oldest pending change.
-    pub fn oldest(&self) -> Option<&Change> {
+    pub fn oldest(&self) -> Option<&MapChange> {
         self.pending.front()
     }
 
@@ -233,8 +222,8 @@ impl ChangeLog {
     }
 
     /// Host slots of a change: hidden ones, one or two for each page, take no entries.
-    pub fn host_slots_of(&self, change: Option<&Change>) -> usize {
-        let hidden = |mapped: &&Mapped| mapped.address < self.layout.user_slots;
+    pub fn host_slots_of(&self, change: Option<&MapChange>) -> usize {
+        let hidden = |mapped: &&MappedAddress| mapped.address < self.layout.user_slots;
         change.map_or(0, |change| change.mapped.iter().filter(hidden).count())
     }
 
@@ -251,7 +240,7 @@ impl ChangeLog {
     }
 
     /// Applies a change that the journal page of that number has.
-    pub fn apply(&mut self, mapped: Mapped, number: u64) {
+    pub fn apply(&mut self, mapped: MappedAddress, number: u64) {
         self.map[mapped.address as usize] = (mapped.value, mapped.weight);
         if let Some(part) = self.layout.part_of(mapped.address) {
             let since = &mut self.dirty_since[(part - self.layout.leaves.start) as usize];
@@ -279,10 +268,11 @@ impl ChangeLog {
     }
 
     /// The map on media, without unmapped addresses.
-    pub fn mapped(&self) -> impl Iterator<Item = Mapped> + '_ {
-        let all = (0..).zip(&self.map);
-        all.filter(|(_, mapped)| mapped.0 != 0)
-            .map(|(address, &(value, weight))| Mapped {
+    pub fn mapped(&self) -> impl Iterator<Item = MappedAddress> + '_ {
+        let entries = (0..).zip(&self.map);
+        entries
+            .filter(|(_, mapped)| mapped.0 != 0)
+            .map(|(address, &(value, weight))| MappedAddress {
                 address,
                 seq: self.covers,
                 value,
@@ -298,11 +288,11 @@ impl ChangeLog {
         page.head = self.dirty.first().map_or(self.number, |oldest| oldest.0);
         let root = self.layout.directory.clone();
         page.root = root.map(|address| self.map[address as usize].0).collect();
-        let rest = SlotContent {
+        let further_slot = SlotContent {
             numbers: Numbers::same(self.number, self.sectors),
             bytes: None,
         };
-        let mut slots = vec![Some(rest); self.layout.page_slots as usize];
+        let mut slots = vec![Some(further_slot); self.layout.page_slots as usize];
         slots[0] = content(self.number, self.sectors, &page);
         slots
     }
@@ -322,7 +312,7 @@ impl ChangeLog {
         let since = std::mem::take(&mut self.dirty_since[index]);
         self.dirty.remove(&(since, part));
         let mapped = self.layout.mapped_by(part);
-        let page = Part {
+        let page = MapPart {
             values: self.map[mapped.start as usize..mapped.end as usize].to_vec(),
         };
         content(0, self.sectors, &page)

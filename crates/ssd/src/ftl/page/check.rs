@@ -1,7 +1,8 @@
 //! Self-check of the page-mapped layer: map, reverse map, valid slots and superblocks agree.
 
-use super::{BUFFERED, Gear, Layout, PageFtl, State, UNMAPPED};
-use crate::caches::prefetch;
+use super::space::State;
+use super::write_buffer::BufferPlace;
+use super::{BUFFERED, Gear, Layout, PageFtl, UNMAPPED};
 
 impl<G: Gear, L: Layout> PageFtl<G, L> {
     /// Checks everything and reports the first contradiction. Takes a pass over the map.
@@ -9,7 +10,6 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         let on_media = self.check_map()?;
         self.check_valid(on_media)?;
         self.check_superblocks()?;
-        self.extents.check(&self.map)?;
         self.counters.check_conservation(self.unit_slots())?;
         self.check_wear()
     }
@@ -19,12 +19,13 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         let mut on_media = 0;
         let mut buffered = 0;
         // Only the used part of the map is read.
-        let used = (0..self.written_end).chain(self.user_slots..self.map.len() as u32);
+        let hidden = self.map.user_slots()..self.map.values().len() as u32;
+        let used = (0..self.map.written_end()).chain(hidden);
         for lpn in used {
-            if let Some(&ahead) = self.map.get(lpn as usize + 32) {
-                prefetch(&self.owner, (ahead as usize).wrapping_sub(1));
+            if let Some(&ahead) = self.map.values().get(lpn as usize + 32) {
+                self.map.prefetch_owner(ahead.wrapping_sub(1));
             }
-            let value = self.map[lpn as usize];
+            let value = self.map.value(lpn);
             if value == UNMAPPED {
                 continue;
             }
@@ -36,12 +37,13 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
             }
         }
         let mut live = 0;
-        for (stream, gather) in self.gathers.iter().enumerate() {
+        for (stream, gather) in self.buffer.gathers().iter().enumerate() {
             let mut weight = 0;
             for (index, entry) in gather.iter() {
                 live += 1;
                 weight += entry.weight;
-                if self.gathered(self.map[entry.lpn as usize].max(BUFFERED)) != (stream, index) {
+                let value = self.map.value(entry.lpn).max(BUFFERED);
+                if self.buffer.place(value) != (BufferPlace { stream, index }) {
                     return Err(format!(
                         "buffer entry {stream}/{index} (slot {}) is not in the map",
                         entry.lpn
@@ -68,13 +70,13 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
     }
 
     fn check_slot(&self, lpn: u32, ppn: u32) -> Result<(), String> {
-        if self.owner[ppn as usize] != lpn {
+        let owner = self.map.owner(ppn);
+        if owner != lpn {
             return Err(format!(
-                "slot {lpn} is mapped to {ppn}, which is owned by {}",
-                self.owner[ppn as usize]
+                "slot {lpn} is mapped to {ppn}, which is owned by {owner}"
             ));
         }
-        if !self.is_valid(ppn) {
+        if !self.map.is_valid(ppn) {
             return Err(format!("slot {lpn} is mapped to {ppn}, which is stale"));
         }
         Ok(())
@@ -88,7 +90,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         for superblock in 0..self.nand.geometry.superblock_count {
             let first = superblock * per_superblock;
             let (entries, slots) = self.count_valid(first, first + per_superblock);
-            let counted = self.candidates.valid(superblock);
+            let counted = self.space.valid(superblock);
             if slots != counted {
                 return Err(format!(
                     "superblock {superblock} has {slots} valid slots, counts {counted}"
@@ -97,10 +99,10 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
             total += u64::from(entries);
             live += u64::from(slots);
         }
-        if total != on_media || live != self.live {
+        if total != on_media || live != self.map.live() {
             return Err(format!(
                 "{total} entries are valid, {on_media} are mapped; {live} slots, {} counted",
-                self.live
+                self.map.live()
             ));
         }
         Ok(())
@@ -110,63 +112,52 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
     fn count_valid(&self, first: u32, last: u32) -> (u32, u32) {
         let mut entries = 0;
         let mut slots = 0;
-        let mut ppn = first;
-        while ppn < last {
-            let until = last.min((ppn / 64 + 1) * 64);
-            let mut bits = self.valid[ppn as usize / 64] >> (ppn % 64);
-            if until - ppn < 64 {
-                bits &= (1 << (until - ppn)) - 1;
-            }
-            entries += bits.count_ones();
-            if self.weight.is_empty() {
-                slots += bits.count_ones();
-            } else {
-                while bits != 0 {
-                    slots += self.weight_at(ppn + bits.trailing_zeros());
-                    bits &= bits - 1;
-                }
-            }
-            ppn = until;
-        }
+        self.map.each_valid(first, last, |ppn| {
+            entries += 1;
+            slots += self.map.weight_at(ppn);
+        });
         (entries, slots)
     }
 
     fn check_superblocks(&self) -> Result<(), String> {
-        let mut expected = vec![State::Full; self.state.len()];
-        for &superblock in self.free.iter().chain(&self.free_slc) {
+        let space = &self.space;
+        let mut expected = vec![State::Full; space.count() as usize];
+        for superblock in space.free_ones().chain(space.free_slc_ones()) {
             expected[superblock as usize] = State::Free;
-            if self.candidates.valid(superblock) != 0 {
+            if space.valid(superblock) != 0 {
                 return Err(format!("free superblock {superblock} holds valid slots"));
             }
         }
-        for (superblock, _) in self.frontiers.iter().filter_map(|f| f.open()) {
+        let frontiers = self.placement.frontiers();
+        for (superblock, _) in frontiers.iter().filter_map(|f| f.open()) {
             expected[superblock as usize] = State::Open;
         }
-        for superblock in self.movers.iter().flat_map(|mover| mover.victims()) {
+        for superblock in self.reclaim.victims() {
             expected[superblock as usize] = State::Victim;
         }
-        for superblock in 0..self.nand.geometry.superblock_count {
+        for superblock in 0..space.count() {
             if self.nand.is_retired(superblock) {
                 expected[superblock as usize] = State::Retired;
             }
         }
-        let wrong = (0..expected.len()).find(|&s| expected[s] != self.state[s]);
-        if let Some(s) = wrong {
+        let mut states = expected.iter().zip(space.states());
+        if let Some(s) = states.position(|(expected, state)| expected != state) {
             return Err(format!(
                 "superblock {s} is {:?}, should be {:?}",
-                self.state[s], expected[s]
+                space.states()[s],
+                expected[s]
             ));
         }
         let full = expected
             .iter()
             .filter(|&&state| state == State::Full)
             .count();
-        let (slc, tree) = (self.slc_full.len(), self.map_full.len());
-        if full != self.candidates.count() + slc + tree {
+        let candidates = space.candidate_count();
+        let (slc, tree) = (space.slc_full_ones().len(), space.tree_full_ones().len());
+        if full != candidates + slc + tree {
             return Err(format!(
-                "{full} superblocks are full, {} are candidates, {slc} in the pSLC cache, {tree} \
-                 of the map",
-                self.candidates.count(),
+                "{full} superblocks are full, {candidates} are candidates, {slc} in the pSLC \
+                 cache, {tree} of the map"
             ));
         }
         Ok(())

@@ -1,19 +1,18 @@
 //! The page-mapped layer as the drive sees it.
 
-use super::{BUFFERED, Gear, Layout, PageFtl, State, UNMAPPED};
-use crate::caches::prefetch;
+use super::space::State;
+use super::{BUFFERED, Gear, Layout, PageFtl, UNMAPPED};
 use crate::config::DriveConfig;
 use crate::counters::DriveCounters;
-use crate::ftl::frontier::Frontier;
 use crate::ftl::policies::VictimPolicy;
-use crate::ftl::translation::{Found, Hint, Launched, SuperblockView, Translation};
+use crate::ftl::translation::{BookedUnit, Hint, SlotPlace, SuperblockView, Translation};
 use crate::nand::media::Media;
-use crate::nand::{EndOfLife, Mode, Nand, NandWork, Purpose};
+use crate::nand::{EndOfLife, Nand, NandWork, Purpose};
 use std::ops::Range;
 
 /// Slots of one programming unit that a command reads together.
 #[derive(Clone, Copy)]
-struct Run {
+struct ReadRun {
     first: u32,
     slots: u32,
     ready: u64,
@@ -22,7 +21,7 @@ struct Run {
 }
 
 impl<G: Gear, L: Layout> PageFtl<G, L> {
-    fn read_run(&mut self, run: Run) -> u64 {
+    fn read_run(&mut self, run: ReadRun) -> u64 {
         if run.blank {
             self.read_blank(run.ready, run.first, run.slots)
         } else {
@@ -81,22 +80,21 @@ impl<G: Gear, L: Layout> Translation for PageFtl<G, L> {
     }
 
     fn uncommitted(&self) -> bool {
-        self.journal.pending > 0 || self.nand.media().is_some_and(Media::has_unsaved)
+        self.journal.has_changes() || self.nand.media().is_some_and(Media::has_unsaved)
     }
 
     fn commit_map(&mut self, from: u64) -> u64 {
         self.program_commit_map(from)
     }
 
-    fn trim(&mut self, from: u64, lpn: u32) -> u32 {
-        self.make_map_room(from, 1);
+    fn trim(&mut self, lpn: u32) -> u32 {
         self.forget(lpn)
     }
 
     #[inline]
     fn read(&mut self, from: u64, lpns: Range<u32>) -> u64 {
         let mut end = from;
-        let mut run: Option<Run> = None;
+        let mut run: Option<ReadRun> = None;
         let unit = self.nand.geometry.slots_per_unit;
         for lpn in lpns {
             let ready = if L::FULL {
@@ -104,9 +102,9 @@ impl<G: Gear, L: Layout> Translation for PageFtl<G, L> {
             } else {
                 from
             };
-            let (ppn, slots, blank) = match self.found(lpn) {
-                Found::Media(ppn) => (ppn, self.weight_at(ppn), false),
-                Found::Unmapped if !self.rules.knows_unused() => {
+            let (ppn, slots, blank) = match self.map.find(lpn) {
+                SlotPlace::Media(ppn) => (ppn, self.map.weight_at(ppn), false),
+                SlotPlace::Unmapped if !self.reclaim.knows_unused() => {
                     let pack = self.rules.pack;
                     (lpn * pack, pack, true)
                 }
@@ -124,7 +122,7 @@ impl<G: Gear, L: Layout> Translation for PageFtl<G, L> {
                     if let Some(run) = run {
                         end = end.max(self.read_run(run));
                     }
-                    run = Some(Run {
+                    run = Some(ReadRun {
                         first: ppn,
                         slots,
                         ready,
@@ -137,10 +135,10 @@ impl<G: Gear, L: Layout> Translation for PageFtl<G, L> {
     }
 
     fn read_internal(&mut self, from: u64, lpn: u32) -> u64 {
-        match self.found(lpn) {
+        match self.map.find(lpn) {
             // Not counted as a host read, because the host did not request it.
-            Found::Media(ppn) => {
-                let slots = self.weight_at(ppn);
+            SlotPlace::Media(ppn) => {
+                let slots = self.map.weight_at(ppn);
                 self.read_media(from, ppn, slots, Purpose::Map)
             }
             _ => from,
@@ -160,23 +158,22 @@ impl<G: Gear, L: Layout> Translation for PageFtl<G, L> {
         }
         let mut end = None;
         for _ in 0..self.nand.geometry.die_count {
-            let done = if self.can_fold() {
+            let step = if self.can_fold() {
                 self.fold_step(from)
             } else if self.wants_idle_reclaim() {
                 // The space it frees may be written without credits, so it earns none.
-                let credits = self.credits;
-                let done = self.reclaim_step(from);
-                self.credits = self.credits.min(credits);
-                done
-            } else if self.extents.wants_idle_merge() {
-                self.merge_next(from)
+                let credits = self.reclaim.credits();
+                let step = self.reclaim_step(from);
+                let after = self.reclaim.credits();
+                self.reclaim.set_credits(after.min(credits));
+                step
             } else {
                 None
             };
-            match done {
-                Some(done) => end = end.max(Some(done)),
-                None => break,
+            if step.is_none() {
+                break;
             }
+            end = end.max(step);
         }
         end.or_else(|| self.patrol_step(from))
     }
@@ -188,13 +185,12 @@ impl<G: Gear, L: Layout> Translation for PageFtl<G, L> {
             || self.wear_work_is_due()
             || self.nand.has_faded()
             || self.wants_idle_reclaim()
-            || self.extents.wants_idle_merge()
             || self.patrol_is_due()
     }
 
     #[inline]
     fn ended(&self) -> Option<EndOfLife> {
-        self.wear.ended()
+        self.levelling.ended()
     }
 
     fn rest(&mut self, hours: u32) {
@@ -202,7 +198,7 @@ impl<G: Gear, L: Layout> Translation for PageFtl<G, L> {
     }
 
     fn patrol_left(&self) -> u32 {
-        self.patrol_left_now()
+        self.levelling.patrol_left()
     }
 
     fn patrol_now(&mut self, from: u64) -> Option<u64> {
@@ -210,117 +206,76 @@ impl<G: Gear, L: Layout> Translation for PageFtl<G, L> {
     }
 
     fn request_refresh(&mut self, superblock: u32) -> bool {
-        let full = self.may_empty(superblock);
-        if full && !self.refresh_queue.contains(&superblock) {
-            self.refresh_queue.push_back(superblock);
+        let full = self.space.may_empty(superblock);
+        if full {
+            self.levelling.request_refresh(superblock);
         }
         full
     }
 
     fn secure_erase(&mut self, from: u64) -> u64 {
-        self.map.fill(UNMAPPED);
-        self.written_end = 0;
-        self.valid.fill(0);
-        self.live = 0;
-        let count = self.state.len() as u32;
-        for (superblock, state) in (0..).zip(&mut self.state) {
-            *state = if self.nand.is_retired(superblock) {
-                State::Retired
-            } else {
-                State::Free
-            };
-        }
-        let slc = self.rules.slc.superblocks;
-        self.candidates.clear();
-        for (superblock, mode) in (0..).zip(&mut self.mode) {
-            *mode = if superblock < slc {
-                Mode::Slc
-            } else {
-                Mode::Native
-            };
-        }
-        let usable = |s: &u32| self.state[*s as usize] == State::Free;
-        self.free_slc = (0..slc).filter(usable).collect();
-        self.free = (slc..count).filter(usable).collect();
-        self.slc_full.clear();
-        self.map_full.clear();
-        self.frontiers.fill(Frontier::default());
-        for gather in &mut self.gathers {
-            gather.clear();
-        }
-        self.movers = Default::default();
-        self.refresh_queue.clear();
-        self.reads_since.fill(0);
-        self.credits = 0;
-        self.journal.pending = 0;
-        self.upkeep.clear();
-        self.extents.clear();
-        self.launched.clear();
-        self.wear.clear();
-        let covers = self.nand.media().map_or(0, Media::last_seq);
-        if let Some(log) = &mut self.log {
-            log.clear(covers);
-        }
-        let erased = self.state.iter().filter(|&&state| state == State::Free);
-        self.counters.nand_erases +=
-            erased.count() as u64 * u64::from(self.nand.geometry.die_count);
+        self.map.clear();
+        self.space
+            .free_all(|superblock| self.nand.is_retired(superblock));
+        self.placement.clear();
+        self.buffer.clear();
+        self.reclaim.clear();
+        self.journal
+            .clear(self.nand.media().map_or(0, Media::last_seq));
+        self.levelling.clear();
+        let states = self.space.states().iter();
+        let erased = states.filter(|&&state| state == State::Free).count();
+        self.counters.nand_erases += erased as u64 * u64::from(self.nand.geometry.die_count);
         self.nand.erase_all(from)
     }
 
     #[inline(always)]
-    fn launched(&mut self) -> &mut Vec<Launched> {
-        &mut self.launched
+    fn launched(&mut self) -> &mut Vec<BookedUnit> {
+        self.buffer.launched()
     }
 
     #[inline(always)]
     fn is_buffered(&self, lpn: u32) -> bool {
-        self.map[lpn as usize] >= BUFFERED
+        self.map.value(lpn) >= BUFFERED
     }
 
     fn buffered_slots(&self) -> u32 {
-        self.gathers.iter().map(|gather| gather.live()).sum()
+        self.buffer.live()
     }
 
-    fn find(&self, lpn: u32) -> Found {
-        self.found(lpn)
+    fn find(&self, lpn: u32) -> SlotPlace {
+        self.map.find(lpn)
     }
 
     fn media_copy(&self, lpn: u32) -> Option<u32> {
-        let value = match self.map[lpn as usize] {
-            value if value >= BUFFERED => {
-                let (stream, index) = self.gathered(value);
-                self.gathers[stream].old(index)
-            }
+        let value = match self.map.value(lpn) {
+            value if value >= BUFFERED => self.buffer.old(value),
             value => value,
         };
         value.checked_sub(1)
     }
 
     fn hold_whole_map(&mut self) {
-        self.upkeep.hold_all();
-        self.extents.hold_all();
+        self.map.upkeep_mut().hold_all();
     }
 
     #[inline(always)]
     fn prefetch(&self, lpn: u32) {
-        prefetch(&self.map, lpn as usize);
+        self.map.prefetch_value(lpn);
         if L::FULL {
-            self.upkeep.prefetch(lpn);
+            self.map.upkeep().prefetch(lpn);
         }
     }
 
     #[inline(always)]
     fn prefetch_behind(&self, lpn: u32) {
-        match self.map.get(lpn as usize) {
+        match self.map.values().get(lpn as usize) {
             None | Some(&UNMAPPED) => {}
-            Some(&value) if value >= BUFFERED => {
-                let (stream, index) = self.gathered(value);
-                self.gathers[stream].prefetch(index);
-            }
-            Some(&value) => prefetch(&self.valid, (value - 1) as usize / 64),
+            Some(&value) if value >= BUFFERED => self.buffer.prefetch(value),
+            Some(&value) => self.map.prefetch_valid(value),
         }
         if L::FULL {
-            self.prefetch_map_slot(lpn);
+            self.map.prefetch_map_page(lpn);
         }
     }
 
@@ -334,44 +289,24 @@ impl<G: Gear, L: Layout> Translation for PageFtl<G, L> {
     }
 
     fn free_slc_superblocks(&self) -> usize {
-        self.free_slc.len()
+        self.space.free_slc_ones().len()
     }
 
     fn free_superblocks(&self) -> usize {
-        self.free.len()
+        self.space.free() as usize
     }
 
     fn superblock(&self, superblock: u32) -> SuperblockView {
-        let s = superblock as usize;
-        let geometry = &self.nand.geometry;
-        let units = self.nand.rows(self.mode[s]) * geometry.die_count;
+        let units = self.units_of(self.space.mode(superblock));
         SuperblockView {
-            valid: self.candidates.valid(superblock),
-            slots: units * geometry.slots_per_unit,
-            erases: self.nand.erase_count[s],
-            free: self.state[s] == State::Free,
+            valid: self.space.valid(superblock),
+            slots: units * self.unit_slots(),
+            erases: self.nand.erase_count[superblock as usize],
+            free: self.space.state(superblock) == State::Free,
         }
     }
 
     fn check(&self) -> Result<(), String> {
         self.check_all()
-    }
-}
-
-impl<G: Gear, L: Layout> PageFtl<G, L> {
-    /// Whether reclaim is due in idle time.
-    fn wants_idle_reclaim(&self) -> bool {
-        let most = self.rules.idle_free as usize;
-        self.free.len() < most
-            && self.candidates.count() > 0
-            && self.live + u64::from(self.rules.data_slots) < self.usable_slots()
-    }
-
-    /// Slots that can hold data when `idle_free` superblocks are free and the rest is full.
-    fn usable_slots(&self) -> u64 {
-        let native = self.native_superblocks();
-        let open = self.frontiers.len() as u32;
-        let kept = self.rules.idle_free.saturating_add(open);
-        u64::from(native.saturating_sub(kept)) * u64::from(self.rules.data_slots)
     }
 }

@@ -21,84 +21,57 @@ use std::collections::VecDeque;
 /// Distance of prefetching leaves ahead of their eviction: they are scattered in memory.
 const LEAVES_AHEAD: usize = 16;
 
-/// A leaf of the map.
-#[derive(Clone, Debug, Default)]
-struct Leaf {
-    /// Bytes of DRAM allotted to it.
-    bytes: u32,
-    /// Extents in it.
-    extents: u32,
-    /// Map slot it was last written to, plus one; zero: never.
-    home: u32,
-    cached: bool,
-    used: bool,
-    changed: bool,
+image_of! {
+    /// A leaf of the map.
+    #[derive(Clone, Debug, Default)]
+    struct Leaf {
+        /// Bytes of DRAM allotted to it.
+        bytes: u32,
+        /// Extents in it.
+        extents: u32,
+        /// Map slot it was last written to, plus one; zero: never.
+        home: u32,
+        cached: bool,
+        used: bool,
+        changed: bool,
+    }
 }
 
-image_of!(Leaf {
-    bytes,
-    extents,
-    home,
-    cached,
-    used,
-    changed
-});
-
-/// See the module's documentation.
-#[derive(Clone, Debug)]
-pub(super) struct Upkeep {
-    on: bool,
-    tree: bool,
-    entry_bytes: u32,
-    slot_bytes: u32,
-    slots_per_leaf: Divisor,
-    /// Logical slots that the leaves map; the hidden ones beyond them have no leaves.
-    user_slots: u32,
-    leaves: Vec<Leaf>,
-    /// Leaves in DRAM, oldest first.
-    cached: VecDeque<u32>,
-    dram_bytes: u64,
-    dram_used: u64,
-    /// Hidden logical address of the first map slot, number of map slots, and the next one to
-    /// write.
-    first: u32,
-    slots: u32,
-    next: u32,
-    /// Bytes of changed leaves waiting for a whole map slot.
-    waiting_bytes: u32,
-    /// Map slots to be programmed, by hidden logical address, without duplicates: one program
-    /// covers all changes.
-    due: VecDeque<u32>,
-    is_due: Vec<bool>,
-    /// Number of map slots programmed together: a unit's worth, or all when the whole map is
-    /// smaller.
-    together: u32,
-    serial: bool,
-    /// Time at which the last requested leaf is in DRAM.
-    brought_at: u64,
+image_of! {
+    /// See the module's documentation.
+    #[derive(Clone, Debug)]
+    pub(super) struct Upkeep {
+        on: bool,
+        tree: bool,
+        entry_bytes: u32,
+        slot_bytes: u32,
+        slots_per_leaf: Divisor,
+        /// Logical slots that the leaves map; the hidden ones beyond them have no leaves.
+        user_slots: u32,
+        leaves: Vec<Leaf>,
+        /// Leaves in DRAM, oldest first.
+        cached: VecDeque<u32>,
+        dram_bytes: u64,
+        dram_used: u64,
+        /// Hidden logical address of the first map slot, number of map slots, and the next one to
+        /// write.
+        first: u32,
+        slots: u32,
+        next: u32,
+        /// Bytes of changed leaves waiting for a whole map slot.
+        waiting_bytes: u32,
+        /// Map slots to be programmed, by hidden logical address, without duplicates: one program
+        /// covers all changes.
+        due: VecDeque<u32>,
+        is_due: Vec<bool>,
+        /// Number of map slots programmed together: a unit's worth, or all when the whole map is
+        /// smaller.
+        together: u32,
+        serial: bool,
+        /// Time at which the last requested leaf is in DRAM.
+        brought_at: u64,
+    }
 }
-
-image_of!(Upkeep {
-    on,
-    tree,
-    entry_bytes,
-    slot_bytes,
-    slots_per_leaf,
-    user_slots,
-    leaves,
-    cached,
-    dram_bytes,
-    dram_used,
-    first,
-    slots,
-    next,
-    waiting_bytes,
-    due,
-    is_due,
-    together,
-    serial,
-    brought_at
-});
 
 fn together(config: &DriveConfig) -> u32 {
     let geometry = config.geometry();
@@ -161,7 +134,7 @@ impl Upkeep {
     }
 
     #[inline(always)]
-    pub fn counts_extents(&self) -> bool {
+    pub fn is_tree(&self) -> bool {
         self.tree
     }
 
@@ -351,8 +324,8 @@ impl Upkeep {
         for (number, leaf) in (0..).zip(&mut self.leaves) {
             let slot = (number * u64::from(self.slots) / leaves) as u32;
             let slot = if self.tree { slot } else { number as u32 };
-            let there = on_media.get(slot as usize).copied().unwrap_or(false);
-            leaf.home = if there { slot + 1 } else { 0 };
+            let is_on_media = on_media.get(slot as usize).copied().unwrap_or(false);
+            leaf.home = if is_on_media { slot + 1 } else { 0 };
         }
     }
 

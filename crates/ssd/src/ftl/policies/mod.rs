@@ -29,8 +29,8 @@ use std::fmt::Debug;
 
 /// Chooses the superblock to empty.
 ///
-/// Laws, tested for every policy of the registry: it returns a candidate; `None` only when there
-/// is none; the same candidates and random numbers give the same choice.
+/// Laws, tested for every policy of the registry: it returns a candidate; `None` only when no
+/// candidate exists; the same candidates and random numbers give the same choice.
 pub trait VictimPolicy: Debug + Send + Sync {
     /// The superblock to empty next.
     fn pick(&self, candidates: &mut Candidates, rng: &mut Rng) -> Option<u32>;

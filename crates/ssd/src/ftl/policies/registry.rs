@@ -45,8 +45,8 @@ pub const VICTIM_POLICIES: [VictimEntry; 6] = [
 
 /// Creates the policy of a validated choice.
 fn make(choice: &VictimChoice) -> Box<dyn VictimPolicy> {
-    let mut all = VICTIM_POLICIES.iter();
-    let entry = all.find(|entry| entry.info.name == choice.name);
+    let mut entries = VICTIM_POLICIES.iter();
+    let entry = entries.find(|entry| entry.info.name == choice.name);
     (entry.expect("a validated choice").make)(choice.parameter)
 }
 

@@ -237,15 +237,15 @@ impl Media {
     }
 
     pub(super) fn erase_block(&mut self, block: u32) {
-        let at = &mut self.blocks[block as usize];
-        if at.pages.is_empty() && !at.unstable {
+        let erased = &mut self.blocks[block as usize];
+        if erased.pages.is_empty() && !erased.unstable {
             return;
         }
-        if let Some(own) = Arc::get_mut(at) {
+        if let Some(own) = Arc::get_mut(erased) {
             self.free.erased(&mut own.pages);
             own.unstable = false;
         } else {
-            *at = Arc::default();
+            *erased = Arc::default();
         }
         self.happened(Event::Erased { block });
     }
@@ -266,16 +266,16 @@ impl Media {
             let page = page.clone();
             events.push(Event::Programmed { block, page });
         }
-        let at = self.block_mut(block);
-        let last = at
+        let target = self.block_mut(block);
+        let last = target
             .pages
             .last()
             .map_or(page.generation, |last| last.generation);
         assert!(
-            !at.unstable && last == page.generation,
+            !target.unstable && last == page.generation,
             "block {block} is programmed without the erase that it needs"
         );
-        at.pages.push(page);
+        target.pages.push(page);
     }
 
     /// Applies a record made elsewhere than in a journal page.
@@ -414,11 +414,13 @@ impl Media {
         let dies = self.dies as usize;
         let mut rows = Vec::with_capacity(self.blocks.len());
         for (superblock, blocks) in self.blocks.chunks(dies).enumerate() {
-            let of = |block: &Arc<super::Block>| block.pages.first().map(|page| page.generation);
-            let newest = blocks.iter().filter_map(of).max();
+            let generation_of =
+                |block: &Arc<super::Block>| block.pages.first().map(|page| page.generation);
+            let newest = blocks.iter().filter_map(generation_of).max();
             self.generation[superblock] = newest.unwrap_or(self.generation[superblock]);
             rows.extend(blocks.iter().map(|block| {
-                let current = of(block).is_none_or(|generation| Some(generation) == newest);
+                let current =
+                    generation_of(block).is_none_or(|generation| Some(generation) == newest);
                 (current && !block.unstable).then_some(block.pages.len() as u32)
             }));
         }

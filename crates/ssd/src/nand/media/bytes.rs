@@ -28,7 +28,7 @@ static FAR: Mutex<VecDeque<Buffer>> = Mutex::new(VecDeque::new());
 
 /// A recycled buffer, if there is one.
 fn take() -> Option<Buffer> {
-    let found = NEAR.try_with(|near| {
+    let recycled = NEAR.try_with(|near| {
         let mut near = near.borrow_mut();
         if near.is_empty() {
             let mut far = FAR.lock().unwrap_or_else(PoisonError::into_inner);
@@ -37,7 +37,7 @@ fn take() -> Option<Buffer> {
         }
         near.pop_front()
     });
-    found.ok().flatten()
+    recycled.ok().flatten()
 }
 
 /// Keeps unused buffers.
@@ -85,13 +85,13 @@ pub trait Shelf: fmt::Debug + Send + Sync {
 
 /// Bytes of a slot, or a part of a command's data. Cloning shares them.
 pub struct SlotBytes {
-    at: At,
+    at: BytesPlace,
     /// Range within that data, inside one buffer or place.
     start: u32,
     len: u32,
 }
 
-enum At {
+enum BytesPlace {
     /// All data of the command, in order, in buffers of one length. `None` only while it is
     /// dropped.
     Heap(Option<Arc<[Buffer]>>),
@@ -104,7 +104,7 @@ impl SlotBytes {
         SlotBytes {
             start: 0,
             len: buffer.len() as u32,
-            at: At::Heap(Some([buffer].into())),
+            at: BytesPlace::Heap(Some([buffer].into())),
         }
     }
 
@@ -117,7 +117,7 @@ impl SlotBytes {
     /// The same of a place that counts this holder already.
     pub fn held(shelf: &Arc<dyn Shelf>, place: u32, len: u32) -> SlotBytes {
         SlotBytes {
-            at: At::Shelf(shelf.clone(), place),
+            at: BytesPlace::Shelf(shelf.clone(), place),
             start: 0,
             len,
         }
@@ -134,7 +134,7 @@ impl SlotBytes {
     /// The shelf and the place, where the bytes are all that lies in one.
     pub fn place(&self) -> Option<(&Arc<dyn Shelf>, u32)> {
         match &self.at {
-            At::Shelf(shelf, place) if self.start == 0 => Some((shelf, *place)),
+            BytesPlace::Shelf(shelf, place) if self.start == 0 => Some((shelf, *place)),
             _ => None,
         }
     }
@@ -154,7 +154,7 @@ impl SlotBytes {
     /// Changes the bytes, in a copy of their own.
     pub fn change(&mut self, change: impl FnOnce(&mut [u8])) {
         let mut own = self.own();
-        if let At::Heap(Some(all)) = &mut own.at
+        if let BytesPlace::Heap(Some(all)) = &mut own.at
             && let Some([buffer]) = Arc::get_mut(all)
         {
             change(buffer);
@@ -171,19 +171,19 @@ impl SlotBytes {
     /// every slot would wait for memory in turn.
     pub(crate) fn prefetch(&self) {
         match &self.at {
-            At::Heap(None) => {}
-            At::Heap(Some(all)) => prefetch(all, 0),
-            At::Shelf(shelf, place) => shelf.prefetch(*place),
+            BytesPlace::Heap(None) => {}
+            BytesPlace::Heap(Some(all)) => prefetch(all, 0),
+            BytesPlace::Shelf(shelf, place) => shelf.prefetch(*place),
         }
     }
 
     /// Whether both are the same part of the same data.
     pub(super) fn is_copy_of(&self, other: &SlotBytes) -> bool {
         let same = match (&self.at, &other.at) {
-            (At::Heap(one), At::Heap(other)) => {
+            (BytesPlace::Heap(one), BytesPlace::Heap(other)) => {
                 one.as_ref().map(Arc::as_ptr) == other.as_ref().map(Arc::as_ptr)
             }
-            (At::Shelf(one, place), At::Shelf(other, there)) => {
+            (BytesPlace::Shelf(one, place), BytesPlace::Shelf(other, there)) => {
                 place == there && Arc::as_ptr(one).addr() == Arc::as_ptr(other).addr()
             }
             _ => false,
@@ -193,7 +193,7 @@ impl SlotBytes {
 
     /// Whether most of the shared data is no longer in use.
     pub fn wastes(&self) -> bool {
-        let At::Heap(Some(all)) = &self.at else {
+        let BytesPlace::Heap(Some(all)) = &self.at else {
             return false;
         };
         let used = Arc::strong_count(all).saturating_mul(self.len());
@@ -203,26 +203,26 @@ impl SlotBytes {
 
 impl Clone for SlotBytes {
     fn clone(&self) -> SlotBytes {
-        let at = match &self.at {
-            At::Heap(all) => At::Heap(all.clone()),
-            At::Shelf(shelf, place) => {
+        let place = match &self.at {
+            BytesPlace::Heap(all) => BytesPlace::Heap(all.clone()),
+            BytesPlace::Shelf(shelf, place) => {
                 shelf.hold(*place);
-                At::Shelf(shelf.clone(), *place)
+                BytesPlace::Shelf(shelf.clone(), *place)
             }
         };
-        SlotBytes { at, ..*self }
+        SlotBytes { at: place, ..*self }
     }
 }
 
 impl Drop for SlotBytes {
     fn drop(&mut self) {
-        let all = match &mut self.at {
-            At::Heap(all) => all.take(),
-            At::Shelf(shelf, place) => return shelf.release(*place),
+        let buffers = match &mut self.at {
+            BytesPlace::Heap(all) => all.take(),
+            BytesPlace::Shelf(shelf, place) => return shelf.release(*place),
         };
         // If two threads drop the last two at once, both see two: the buffers then return to the
         // heap.
-        if let Some(mut all) = all
+        if let Some(mut all) = buffers
             && Arc::strong_count(&all) == 1
             && all[0].len() == USUAL
             && let Some(own) = Arc::get_mut(&mut all)
@@ -238,14 +238,14 @@ impl Deref for SlotBytes {
     fn deref(&self) -> &[u8] {
         let (start, len) = (self.start as usize, self.len as usize);
         match &self.at {
-            At::Heap(None) => &[],
-            At::Heap(Some(all)) => {
-                let each = all[0].len();
+            BytesPlace::Heap(None) => &[],
+            BytesPlace::Heap(Some(all)) => {
+                let buffer_bytes = all[0].len();
                 // Empty ones have no buffer.
-                let buffer = start.checked_div(each).unwrap_or(0);
-                &all[buffer][start - buffer * each..][..len]
+                let buffer = start.checked_div(buffer_bytes).unwrap_or(0);
+                &all[buffer][start - buffer * buffer_bytes..][..len]
             }
-            At::Shelf(shelf, place) => &shelf.bytes(*place)[start..start + len],
+            BytesPlace::Shelf(shelf, place) => &shelf.bytes(*place)[start..start + len],
         }
     }
 }
@@ -295,7 +295,7 @@ impl Payload {
             return SlotBytes::from(bytes).into();
         }
         let first = SlotBytes {
-            at: At::Heap(Some(bytes.chunks(slot).map(buffer_of).collect())),
+            at: BytesPlace::Heap(Some(bytes.chunks(slot).map(buffer_of).collect())),
             start: 0,
             len: each,
         };
@@ -318,7 +318,7 @@ impl Payload {
     }
 
     /// The bytes in these places of a shelf of slots of `each` bytes, of which it is the one holder
-    /// that they count; `None`: there are none.
+    /// that they count; `None`: they have none.
     pub fn in_places(shelf: &Arc<dyn Shelf>, places: &[u32], each: u32) -> Option<Payload> {
         let (&first, rest) = places.split_first()?;
         let held = |&place: &u32| SlotBytes::held(shelf, place, each);
@@ -345,19 +345,19 @@ impl Payload {
     /// When the range lies outside.
     pub fn part(&self, range: Range<usize>) -> SlotBytes {
         assert!(range.end <= self.len, "{range:?} of {}", self.len);
-        let each = self.first.len();
-        if range.end <= each {
+        let buffer_bytes = self.first.len();
+        if range.end <= buffer_bytes {
             return self.first.part(range);
         }
-        if (range.end - 1) / each == range.start / each {
-            return self.within(range, each);
+        if (range.end - 1) / buffer_bytes == range.start / buffer_bytes {
+            return self.within(range, buffer_bytes);
         }
         let mut bytes = Vec::with_capacity(range.len());
-        let mut at = range.start;
-        while at < range.end {
-            let until = range.end.min((at / each + 1) * each);
-            bytes.extend_from_slice(&self.within(at..until, each));
-            at = until;
+        let mut start = range.start;
+        while start < range.end {
+            let until = range.end.min((start / buffer_bytes + 1) * buffer_bytes);
+            bytes.extend_from_slice(&self.within(start..until, buffer_bytes));
+            start = until;
         }
         bytes.into()
     }
@@ -416,7 +416,7 @@ mod tests {
 
     /// A recycled buffer holds the bytes last written to it, and shared ones are not recycled.
     #[test]
-    fn buffers_are_used_again_only_when_nobody_has_them() {
+    fn buffers_are_used_again_only_when_no_owner_is_left() {
         let slot = |n: u8| vec![n; USUAL];
         let payload = Payload::new(0, &[slot(1), slot(2), slot(3)].concat(), USUAL as u32);
         let kept = payload.part(USUAL..2 * USUAL);

@@ -87,10 +87,10 @@ impl OnShelf {
 
 /// A number for each sector of a slot.
 #[derive(Clone)]
-pub struct Numbers(Kept);
+pub struct Numbers(SectorNumbers);
 
 #[derive(Clone)]
-enum Kept {
+enum SectorNumbers {
     /// Count of sectors, and the number that all of them have.
     Same(u32, u64),
     Each(Arc<Vec<u64>>),
@@ -99,22 +99,22 @@ enum Kept {
 impl Numbers {
     /// The same number for `count` sectors.
     pub fn same(number: u64, count: usize) -> Numbers {
-        Numbers(Kept::Same(count as u32, number))
+        Numbers(SectorNumbers::Same(count as u32, number))
     }
 
     /// Number of sectors.
     pub fn count(&self) -> usize {
         match &self.0 {
-            Kept::Same(count, _) => *count as usize,
-            Kept::Each(all) => all.len(),
+            SectorNumbers::Same(count, _) => *count as usize,
+            SectorNumbers::Each(all) => all.len(),
         }
     }
 
     /// The number of all sectors, if they have the same.
     pub fn one(&self) -> Option<u64> {
         match &self.0 {
-            Kept::Same(_, number) => Some(*number),
-            Kept::Each(all) => {
+            SectorNumbers::Same(_, number) => Some(*number),
+            SectorNumbers::Each(all) => {
                 let first = *all.first()?;
                 all.iter().all(|&number| number == first).then_some(first)
             }
@@ -129,8 +129,8 @@ impl Numbers {
     /// The highest number.
     pub fn highest(&self) -> u64 {
         match &self.0 {
-            Kept::Same(_, number) => *number,
-            Kept::Each(all) => all.iter().copied().max().unwrap_or(0),
+            SectorNumbers::Same(_, number) => *number,
+            SectorNumbers::Each(all) => all.iter().copied().max().unwrap_or(0),
         }
     }
 
@@ -141,13 +141,13 @@ impl Numbers {
     pub fn set(&mut self, sectors: Range<usize>, number: u64) {
         let count = self.count();
         if sectors == (0..count) {
-            self.0 = Kept::Same(count as u32, number);
+            self.0 = SectorNumbers::Same(count as u32, number);
             return;
         }
-        if let Kept::Same(_, all) = self.0 {
-            self.0 = Kept::Each(Arc::new(vec![all; count]));
+        if let SectorNumbers::Same(_, all) = self.0 {
+            self.0 = SectorNumbers::Each(Arc::new(vec![all; count]));
         }
-        if let Kept::Each(all) = &mut self.0 {
+        if let SectorNumbers::Each(all) = &mut self.0 {
             Arc::make_mut(all)[sectors].fill(number);
         }
     }
@@ -155,7 +155,7 @@ impl Numbers {
 
 impl From<Vec<u64>> for Numbers {
     fn from(all: Vec<u64>) -> Numbers {
-        Numbers(Kept::Each(Arc::new(all)))
+        Numbers(SectorNumbers::Each(Arc::new(all)))
     }
 }
 
@@ -164,11 +164,11 @@ impl Index<usize> for Numbers {
 
     fn index(&self, sector: usize) -> &u64 {
         match &self.0 {
-            Kept::Same(count, number) => {
+            SectorNumbers::Same(count, number) => {
                 assert!(sector < *count as usize, "sector {sector} of {count}");
                 number
             }
-            Kept::Each(all) => &all[sector],
+            SectorNumbers::Each(all) => &all[sector],
         }
     }
 }
@@ -176,7 +176,9 @@ impl Index<usize> for Numbers {
 impl PartialEq for Numbers {
     fn eq(&self, other: &Numbers) -> bool {
         match (&self.0, &other.0) {
-            (Kept::Same(count, one), Kept::Same(others, other)) => (count, one) == (others, other),
+            (SectorNumbers::Same(count, one), SectorNumbers::Same(others, other)) => {
+                (count, one) == (others, other)
+            }
             _ => self.iter().eq(other.iter()),
         }
     }

@@ -18,16 +18,16 @@ pub struct Spare {
     pub content: Content,
 }
 
-/// Record in pages of the map.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct MapRecord {
-    /// The map is on media up to this sequence number.
-    pub covers: u64,
-    /// Trimmed addresses with their sequence numbers.
-    pub forgotten: Vec<(u32, u64)>,
+image_of! {
+    /// Record in pages of the map.
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    pub struct MapRecord {
+        /// The map is on media up to this sequence number.
+        pub covers: u64,
+        /// Trimmed addresses with their sequence numbers.
+        pub forgotten: Vec<(u32, u64)>,
+    }
 }
-
-image_of!(MapRecord { covers, forgotten });
 
 /// A programmed unit.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,10 +54,10 @@ impl Page {
     /// The content of the slot at this offset of the unit.
     pub(super) fn content_of(&self, offset: u32) -> Option<&SlotContent> {
         // Slots of one each, the usual case, lie where their numbers say.
-        let there = self.slots.get(offset as usize);
-        let there = there.filter(|spare| spare.offset == offset);
-        let found = there.or_else(|| self.slots.iter().find(|spare| spare.offset == offset));
-        found.and_then(|spare| spare.content.as_ref())
+        let spare = self.slots.get(offset as usize);
+        let direct = spare.filter(|spare| spare.offset == offset);
+        let match_spare = direct.or_else(|| self.slots.iter().find(|spare| spare.offset == offset));
+        match_spare.and_then(|spare| spare.content.as_ref())
     }
 }
 

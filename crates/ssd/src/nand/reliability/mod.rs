@@ -36,40 +36,30 @@ const NEVER: u16 = u16::MAX;
 /// Classes of RBER in [`WearCounters::reads_by_rber`]: four to each doubling.
 pub const RBER_CLASSES: usize = 208;
 
-/// Effects of wear so far.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WearCounters {
-    /// Programs that failed.
-    pub program_failures: u64,
-    /// Erases that failed.
-    pub erase_failures: u64,
-    /// Blocks retired because freshly written data had no margin left.
-    pub margin_failures: u64,
-    /// Blocks (of all planes of a die) retired for any reason.
-    pub blocks_retired: u64,
-    /// Superblocks retired because a die had no reserve left.
-    pub superblocks_retired: u64,
-    /// Read retries.
-    pub read_retries: u64,
-    /// Reads that failed at the last try.
-    pub reads_uncorrectable: u64,
-    /// Commands refused because the drive has reached its end of life.
-    pub commands_refused: u64,
-    /// Unit reads in native mode by their RBER; see [`rber_class`].
-    pub reads_by_rber: Vec<u64>,
+image_of! {
+    /// Effects of wear so far.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct WearCounters {
+        /// Programs that failed.
+        pub program_failures: u64,
+        /// Erases that failed.
+        pub erase_failures: u64,
+        /// Blocks retired because freshly written data had no margin left.
+        pub margin_failures: u64,
+        /// Blocks (of all planes of a die) retired for any reason.
+        pub blocks_retired: u64,
+        /// Superblocks retired because a die had no reserve left.
+        pub superblocks_retired: u64,
+        /// Read retries.
+        pub read_retries: u64,
+        /// Reads that failed at the last try.
+        pub reads_uncorrectable: u64,
+        /// Commands refused because the drive has reached its end of life.
+        pub commands_refused: u64,
+        /// Unit reads in native mode by their RBER; see [`rber_class`].
+        pub reads_by_rber: Vec<u64>,
+    }
 }
-
-image_of!(WearCounters {
-    program_failures,
-    erase_failures,
-    margin_failures,
-    blocks_retired,
-    superblocks_retired,
-    read_retries,
-    reads_uncorrectable,
-    commands_refused,
-    reads_by_rber
-});
 
 impl Default for WearCounters {
     fn default() -> WearCounters {
@@ -130,57 +120,40 @@ pub struct Reading {
     pub faded: bool,
 }
 
-/// The wear of every block.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Reliability {
-    config: WearConfig,
-    counters: WearCounters,
-    dies: u32,
-    pages_per_block: u32,
-    /// The block behind each superblock's place on each die: `superblock * dies + die`.
-    backing: Vec<u32>,
-    /// Spare blocks of each die; the last one is used next.
-    reserve: Vec<Vec<u32>>,
-    /// Per block: erases.
-    cycles: Vec<u32>,
-    /// Per block: erases that were leapt over (see [`Reliability::add_cycles`]).
-    leapt: Vec<u32>,
-    /// Per block: cycles at which it fails; zero: it is retired.
-    lasts: Vec<u32>,
-    /// Per block: factor of its RBER.
-    factor: Vec<u32>,
-    /// Per place: row whose program fails in this cycle.
-    failing_row: Vec<u16>,
-    /// Per place: whether it has failed and is retired when its superblock is free.
-    failed: Vec<bool>,
-    /// Per place: reads since the erase.
-    reads: Vec<u32>,
-    /// Per place: hour of its first program since the erase.
-    written_at: Vec<u32>,
-    /// Number of places with a row that will fail: usually zero.
-    failing_count: u32,
-    /// Hours of retention at the reference temperature.
-    hour: u32,
+image_of! {
+    /// The wear of every block.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct Reliability {
+        config: WearConfig,
+        counters: WearCounters,
+        dies: u32,
+        pages_per_block: u32,
+        /// The block behind each superblock's place on each die: `superblock * dies + die`.
+        backing: Vec<u32>,
+        /// Spare blocks of each die; the last one is used next.
+        reserve: Vec<Vec<u32>>,
+        /// Per block: erases.
+        cycles: Vec<u32>,
+        /// Per block: erases that were leapt over (see [`Reliability::add_cycles`]).
+        leapt: Vec<u32>,
+        /// Per block: cycles at which it fails; zero: it is retired.
+        lasts: Vec<u32>,
+        /// Per block: factor of its RBER.
+        factor: Vec<u32>,
+        /// Per place: row whose program fails in this cycle.
+        failing_row: Vec<u16>,
+        /// Per place: whether it has failed and is retired when its superblock is free.
+        failed: Vec<bool>,
+        /// Per place: reads since the erase.
+        reads: Vec<u32>,
+        /// Per place: hour of its first program since the erase.
+        written_at: Vec<u32>,
+        /// Number of places with a row that will fail: usually zero.
+        failing_count: u32,
+        /// Hours of retention at the reference temperature.
+        hour: u32,
+    }
 }
-
-image_of!(Reliability {
-    config,
-    counters,
-    dies,
-    pages_per_block,
-    backing,
-    reserve,
-    cycles,
-    leapt,
-    lasts,
-    factor,
-    failing_row,
-    failed,
-    reads,
-    written_at,
-    failing_count,
-    hour
-});
 
 impl Reliability {
     /// Wear of factory-fresh media.
@@ -188,7 +161,7 @@ impl Reliability {
         let dies = geometry.die_count;
         let places = dies as usize * geometry.superblock_count as usize;
         let blocks = places + (dies * config.reserve_blocks) as usize;
-        let mut all = Reliability {
+        let mut reliability = Reliability {
             counters: WearCounters::default(),
             dies,
             pages_per_block: geometry.shape.pages_per_block,
@@ -211,8 +184,8 @@ impl Reliability {
             hour: 0,
             config: config.clone(),
         };
-        all.draw(blocks);
-        all
+        reliability.draw(blocks);
+        reliability
     }
 
     /// Parameters of the wear.
@@ -368,10 +341,10 @@ impl Reliability {
             let product = u128::from(per.at(cycles)) * u128::from(by.at(x.into()));
             (product / u128::from(UNITY)).min(u128::from(RBER_UNITY)) as u64
         };
-        let kept = grown(&c.rber_retention, &c.retention_hours, hours);
+        let retention = grown(&c.rber_retention, &c.retention_hours, hours);
         let disturbed = grown(&c.rber_disturb, &c.disturb_reads, reads_per_page);
         let fresh = c.rber_cycles.at(cycles).min(RBER_UNITY);
-        (fresh + kept + disturbed).min(RBER_UNITY / 2)
+        (fresh + retention + disturbed).min(RBER_UNITY / 2)
     }
 
     /// Lets `hours` pass at the reference temperature.

@@ -8,10 +8,10 @@ impl Reliability {
     /// Draws the factor and the last cycle of every block.
     pub(super) fn draw(&mut self, blocks: usize) {
         let mut rng = Rng::named(self.config.seed, "wear: blocks");
-        let mut one = |table: &[u32]| table[rng.below(table.len() as u64) as usize];
+        let mut draw = |table: &[u32]| table[rng.below(table.len() as u64) as usize];
         for block in 0..blocks {
-            let factor = one(&self.config.block_spread);
-            let fails = one(&self.config.failure_cycles);
+            let factor = draw(&self.config.block_spread);
+            let fails = draw(&self.config.failure_cycles);
             self.factor[block] = factor;
             // Typical RBER at which this block, better or worse than the typical one, is retired.
             let limit = u128::from(self.config.retire_above) * u128::from(UNITY)
@@ -156,11 +156,11 @@ impl Reliability {
     /// so the oldest block of a superblock counts.
     pub fn played(&self) -> Vec<u32> {
         let superblocks = self.backing.chunks(self.dies as usize);
-        let of = |block: u32| self.cycles[block as usize] - self.leapt[block as usize];
+        let simulated = |block: u32| self.cycles[block as usize] - self.leapt[block as usize];
         superblocks
             .map(|blocks| {
                 let used = blocks.iter().filter(|&&block| block != NOWHERE);
-                used.map(|&block| of(block)).max().unwrap_or(0)
+                used.map(|&block| simulated(block)).max().unwrap_or(0)
             })
             .collect()
     }
@@ -184,32 +184,32 @@ impl Reliability {
     /// cycles that such blocks cannot take go to the others.
     pub fn add_cycles(&mut self, cycles: u64) {
         let mut used = self.weighted();
-        let mut rest = cycles;
-        while rest > 0 {
+        let mut remaining = cycles;
+        while remaining > 0 {
             used.retain(|&(block, weight)| weight > 0 && self.left(block) > 0);
-            let all: u64 = used.iter().map(|&(_, weight)| weight).sum();
+            let total_weight: u64 = used.iter().map(|&(_, weight)| weight).sum();
             if used.is_empty() {
                 break;
             }
-            let (now, few) = (rest, rest < used.len() as u64);
+            let (now, few) = (remaining, remaining < used.len() as u64);
             for &(block, weight) in &used {
-                let share = u128::from(now) * u128::from(weight) / u128::from(all);
-                let wanted = if few { 1 } else { share as u64 };
-                let taken = wanted.min(rest).min(self.left(block).into());
-                self.add(block, taken);
-                rest -= taken;
+                let share = u128::from(now) * u128::from(weight) / u128::from(total_weight);
+                let portion = if few { 1 } else { share as u64 };
+                let added = portion.min(remaining).min(self.left(block).into());
+                self.add(block, added);
+                remaining -= added;
             }
-            if rest == now {
+            if remaining == now {
                 // Every share is less than one: the first takes the rest.
-                let taken = rest.min(self.left(used[0].0).into());
-                self.add(used[0].0, taken);
-                rest -= taken;
+                let added = remaining.min(self.left(used[0].0).into());
+                self.add(used[0].0, added);
+                remaining -= added;
             }
         }
         // All are in their last cycle: the total is kept nevertheless.
         let first = self.backing.iter().find(|&&block| block != NOWHERE);
         if let Some(&block) = first {
-            self.add(block, rest);
+            self.add(block, remaining);
         }
     }
 
@@ -223,17 +223,17 @@ impl Reliability {
     /// that are freed fail at once, and the others hold cold data, which may stay for a long time.
     pub fn cycles_until_failures(&self, count: usize) -> u32 {
         let used = self.weighted();
-        let all: u64 = used.iter().map(|&(_, weight)| weight).sum();
+        let total_weight: u64 = used.iter().map(|&(_, weight)| weight).sum();
         let blocks = used.len() as u64;
-        let left = used.iter().filter_map(|&(block, weight)| {
-            let left = u64::from(self.left(block));
+        let estimates = used.iter().filter_map(|&(block, weight)| {
+            let unused = u64::from(self.left(block));
             // left / (its share of the mean)
-            let mean = (left * all).checked_div(weight * blocks)?;
-            (left > 0).then_some(mean.min(u32::MAX.into()) as u32)
+            let mean = (unused * total_weight).checked_div(weight * blocks)?;
+            (unused > 0).then_some(mean.min(u32::MAX.into()) as u32)
         });
-        let mut left: Vec<u32> = left.collect();
+        let mut cycles_left: Vec<u32> = estimates.collect();
         match count.saturating_sub(1) {
-            at if at < left.len() => *left.select_nth_unstable(at).1,
+            at if at < cycles_left.len() => *cycles_left.select_nth_unstable(at).1,
             _ => u32::MAX,
         }
     }
@@ -260,17 +260,17 @@ impl Reliability {
     /// # Errors
     /// The first contradiction.
     pub fn check(&self) -> Result<(), String> {
-        let mut seen = vec![false; self.cycles.len()];
+        let mut placed = vec![false; self.cycles.len()];
         let used = self.backing.iter().filter(|&&block| block != NOWHERE);
         for &block in used.chain(self.reserve.iter().flatten()) {
-            if std::mem::replace(&mut seen[block as usize], true) {
+            if std::mem::replace(&mut placed[block as usize], true) {
                 return Err(format!("block {block} is in two places"));
             }
             if self.lasts[block as usize] == 0 {
                 return Err(format!("block {block} is retired and in use"));
             }
         }
-        let gone = seen.iter().filter(|seen| !**seen).count() as u64;
+        let gone = placed.iter().filter(|seen| !**seen).count() as u64;
         if gone != self.counters.blocks_retired {
             let counted = self.counters.blocks_retired;
             return Err(format!(

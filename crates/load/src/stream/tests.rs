@@ -1,5 +1,5 @@
 use super::*;
-use crate::plan::{CapacityShares, JobTiming, WriteDurability, WritePayload};
+use crate::plan::{CapacityShares, Distribution, JobTiming, WriteDurability, WritePayload};
 use proptest::prelude::{any, prop, prop_assert, prop_assert_eq, prop_oneof, proptest};
 use proptest::strategy::{Just, Strategy};
 

@@ -1,9 +1,7 @@
 //! Block-mapped: a segment of logical slots lies in one superblock, each slot at its own offset.
 //!
 //! ```text
-//!  host slots -> Gather -> placement: InPlace  -> the segment's home superblock
-//!                                     Logged   -> the same for whole segments in order,
-//!                                                 log superblocks for everything else
+//!  host slots -> Gather -> the segment's home superblock
 //!  segment r: home[r] --(cannot be programmed there)--> rewrite: fresh superblock, old one stale
 //! ```
 //! A segment has as many slots as a superblock, and one entry in the drive's map: its home. Pages
@@ -25,158 +23,98 @@ mod check;
 mod commit;
 mod in_place;
 mod interface;
-mod logged;
 mod map_log;
 mod recover;
 mod rewrite;
 
-pub use in_place::InPlace;
-pub use logged::Logged;
-
-use super::gather::{Entry, Gather};
+use super::gather::{Gather, GatherEntry};
 use super::map_value::{BUFFERED, UNMAPPED};
-use super::translation::Launched;
+use super::translation::BookedUnit;
 use crate::config::DriveConfig;
 use crate::counters::DriveCounters;
-use crate::image::{Image, image_of, image_of_choice};
+use crate::image::{image_of, image_of_choice};
 use crate::nand::{Gear, Nand, Ticket};
 use map_log::MapLog;
 use std::collections::VecDeque;
-use std::fmt::Debug;
 use std::ops::Range;
 
 /// No superblock.
 const NONE: u32 = u32::MAX;
-/// Tags of superblocks: the segment for a home, these for the rest.
-const LOG_TAG: u32 = u32::MAX - 1;
+/// Tag of superblocks of the map; that of a home is its segment.
 const MAP_TAG: u32 = u32::MAX;
 
 /// Role of a superblock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-enum Role {
+enum SuperblockRole {
     Free = 0,
     /// Home of a segment, or its old one while a rewrite is open.
     Data = 1,
-    Log = 2,
     /// Holds the map's own pages.
     Map = 3,
 }
 
-image_of_choice!(Role {
-    Free,
-    Data,
-    Log,
-    Map
-});
+image_of_choice!(SuperblockRole { Free, Data, Map });
 
-/// A segment being rewritten to another superblock.
-#[derive(Clone, Copy, Debug)]
-struct Rewrite {
-    segment: u32,
-    /// Superblock of the units not yet copied.
-    old: u32,
-    /// The next unit; nothing before it is valid in `old`.
-    next: u32,
+image_of! {
+    /// A segment being rewritten to another superblock.
+    #[derive(Clone, Copy, Debug)]
+    struct Rewrite {
+        segment: u32,
+        /// Superblock of the units not yet copied.
+        old: u32,
+        /// The next unit; nothing before it is valid in `old`.
+        next: u32,
+    }
 }
-
-image_of!(Rewrite { segment, old, next });
 
 /// Place of a unit of logical slots.
 #[derive(Clone, Copy, Debug)]
-struct Target {
+struct SegmentUnit {
     segment: u32,
     /// Unit within the segment.
     unit: u32,
 }
 
-/// Placement rules of one kind of block map.
-pub trait Placement: Clone + Debug + Image {
-    /// Creates the placement of a drive.
-    fn new(config: &DriveConfig) -> Self;
-    /// Programs the oldest buffered data, with other data that fits its unit; does nothing when the
-    /// buffer is empty.
-    fn place_oldest<G: Gear>(&mut self, core: &mut Core<G>, from: u64) -> Ticket;
-    /// Programs slots of one unit without buffering them.
-    fn place_fresh<G: Gear>(&mut self, core: &mut Core<G>, from: u64, fresh: Range<u32>) -> Ticket;
-    /// Superblocks used in addition to the homes.
-    fn superblocks(&self) -> impl Iterator<Item = u32>;
-    /// Whether the slot's copy at `ppn` is one of this placement's own.
-    fn owns(&self, lpn: u32, superblock: u32, slot: u32) -> bool;
-    /// Discards all state.
-    fn clear(&mut self);
-    /// Maximum number of log superblocks.
-    fn logs_max(&self) -> usize {
-        0
+image_of! {
+    /// A block-mapped translation layer over its media.
+    #[derive(Clone, Debug)]
+    pub struct BlockFtl<G: Gear> {
+        nand: Nand<G>,
+        counters: DriveCounters,
+        /// Newest copy of each logical slot.
+        table: Vec<u32>,
+        /// One past the highest slot ever written.
+        written_end: u32,
+        /// Valid slots of each superblock.
+        valid: Vec<u32>,
+        role: Vec<SuperblockRole>,
+        /// The superblock of each segment, or [`NONE`]: the block map.
+        home: Vec<u32>,
+        rewrite: Option<Rewrite>,
+        free: VecDeque<u32>,
+        gather: Gather,
+        /// Slots gathered before the oldest is placed.
+        gather_slots: u32,
+        map_log: MapLog,
+        launched: Vec<BookedUnit>,
+        /// Buffered slots replaced by unbuffered writes.
+        released: u32,
     }
-    /// Restores the log superblocks after a power failure, oldest first, with the owner of each
-    /// slot.
-    fn take_logs(&mut self, _logs: Vec<(u32, Vec<u32>)>) {}
 }
 
-/// The common part of all block maps: media, homes, buffer.
-#[derive(Clone, Debug)]
-pub struct Core<G> {
-    nand: Nand<G>,
-    counters: DriveCounters,
-    /// Newest copy of each logical slot.
-    table: Vec<u32>,
-    /// One past the highest slot ever written.
-    written_end: u32,
-    /// Valid slots of each superblock.
-    valid: Vec<u32>,
-    role: Vec<Role>,
-    /// The superblock of each segment, or [`NONE`]: the block map.
-    home: Vec<u32>,
-    rewrite: Option<Rewrite>,
-    free: VecDeque<u32>,
-    gather: Gather,
-    /// Slots gathered before the oldest is placed.
-    gather_slots: u32,
-    map_log: MapLog,
-    launched: Vec<Launched>,
-    /// Buffered slots replaced by unbuffered writes.
-    released: u32,
-}
-
-image_of!(Core<G: Gear> {
-    nand,
-    counters,
-    table,
-    written_end,
-    valid,
-    role,
-    home,
-    rewrite,
-    free,
-    gather,
-    gather_slots,
-    map_log,
-    launched,
-    released
-});
-
-/// A block-mapped translation layer over its media.
-#[derive(Clone, Debug)]
-pub struct SegmentFtl<G, P> {
-    core: Core<G>,
-    placement: P,
-}
-
-image_of!(SegmentFtl<G: Gear, P: Placement> { core, placement });
-
-impl<G: Gear> Core<G> {
-    fn new(config: &DriveConfig) -> Core<G> {
+impl<G: Gear> BlockFtl<G> {
+    fn fresh(config: &DriveConfig) -> BlockFtl<G> {
         let geometry = config.geometry();
         let count = geometry.superblock_count as usize;
         let held = config.buffer.hold_bytes / u64::from(config.shape.slot_bytes);
         let gather_slots = geometry.slots_per_unit + held as u32;
-        Core {
+        BlockFtl {
             counters: DriveCounters::default(),
             table: vec![UNMAPPED; config.user_slots() as usize],
             written_end: 0,
             valid: vec![0; count],
-            role: vec![Role::Free; count],
+            role: vec![SuperblockRole::Free; count],
             home: vec![NONE; config.segments() as usize],
             rewrite: None,
             free: (0..count as u32).collect(),
@@ -199,10 +137,10 @@ impl<G: Gear> Core<G> {
 
     /// Segment and unit of a slot.
     #[inline(always)]
-    fn target(&self, lpn: u32) -> Target {
+    fn target(&self, lpn: u32) -> SegmentUnit {
         // Segments are divided like superblocks.
         let place = self.nand.geometry.place(lpn);
-        Target {
+        SegmentUnit {
             segment: place.superblock,
             unit: place.unit,
         }
@@ -210,7 +148,7 @@ impl<G: Gear> Core<G> {
 
     /// The logical slots of a unit, excluding those beyond the drive's end.
     #[inline(always)]
-    fn slots_of(&self, at: Target) -> Range<u32> {
+    fn slots_of(&self, at: SegmentUnit) -> Range<u32> {
         let geometry = &self.nand.geometry;
         let first = at.segment * geometry.slots_per_superblock + at.unit * geometry.slots_per_unit;
         let end = self.user_slots();
@@ -227,7 +165,7 @@ impl<G: Gear> Core<G> {
         }
         let old = self.table[lpn as usize];
         self.written_end = self.written_end.max(lpn + 1);
-        let entry = Entry {
+        let entry = GatherEntry {
             lpn,
             old,
             weight: 1,
@@ -265,7 +203,7 @@ impl<G: Gear> Core<G> {
         }
     }
 
-    fn take_free(&mut self, role: Role) -> u32 {
+    fn take_free(&mut self, role: SuperblockRole) -> u32 {
         let superblock = self.free.pop_front();
         let superblock = superblock.expect("the configuration keeps superblocks free");
         self.role[superblock as usize] = role;
@@ -278,7 +216,7 @@ impl<G: Gear> Core<G> {
     fn release(&mut self, superblock: u32) {
         let s = superblock as usize;
         assert_eq!(self.valid[s], 0, "superblock {superblock} goes free");
-        self.role[s] = Role::Free;
+        self.role[s] = SuperblockRole::Free;
         self.nand.make_stale(superblock, false);
         self.free.push_back(superblock);
     }

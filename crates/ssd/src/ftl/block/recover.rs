@@ -1,26 +1,27 @@
-//! Media that keep data: records of the block-mapped layers, and their recovery from them.
+//! Media that keep data: records of the block-mapped layer, and their recovery from them.
 //!
-//! The spare areas of every superblock give its role: home of a segment, log, or map. A segment in
+//! The spare areas of every superblock give its role: home of a segment, or map. A segment in
 //! two superblocks was being rewritten: a new home that holds only copies is dropped, any other is
-//! finished by a merge. Logs are not continued.
+//! finished by a merge.
 
-use super::{BUFFERED, Core, Gear, LOG_TAG, MAP_TAG, NONE, Placement, Role, SegmentFtl, UNMAPPED};
+use super::{BUFFERED, BlockFtl, Gear, MAP_TAG, NONE, SuperblockRole, UNMAPPED};
 use crate::config::{DriveConfig, RecoverBy};
 use crate::ftl::frontier::Frontier;
 use crate::ftl::recover::{
-    Recoverable, RecoveredState, RecoveryStep, Seen, Steps, newest_copies, read_media, survey,
+    Recoverable, RecoveredState, RecoveryStep, Steps, SurveyedSuperblock, newest_copies,
+    read_media, survey,
 };
 use crate::nand::media::{Content, Spare};
 use crate::nand::{Mode, Recorder};
 use std::collections::BTreeMap;
 
-impl<G: Gear> Core<G> {
+impl<G: Gear> BlockFtl<G> {
     /// Discards all state that is not on media.
     pub(super) fn forget_all(&mut self) {
         self.table.fill(UNMAPPED);
         self.written_end = 0;
         self.valid.fill(0);
-        self.role.fill(Role::Free);
+        self.role.fill(SuperblockRole::Free);
         self.home.fill(NONE);
         self.rewrite = None;
         self.free.clear();
@@ -87,63 +88,50 @@ impl<G: Gear> Core<G> {
     }
 }
 
-impl<P: Placement> Recoverable for SegmentFtl<Recorder, P> {
+impl Recoverable for BlockFtl<Recorder> {
     fn buffered(&self) -> Vec<u32> {
-        self.core
-            .gather
-            .iter()
-            .map(|(_, entry)| entry.lpn)
-            .collect()
+        self.gather.iter().map(|(_, entry)| entry.lpn).collect()
     }
 
     fn recover(&mut self, _: &DriveConfig, _: RecoverBy, from: u64) -> Vec<RecoveryStep> {
-        let core = &mut self.core;
-        core.nand.power_on(from);
-        core.forget_all();
-        self.placement.clear();
-        let seen = survey(&core.nand);
+        self.nand.power_on(from);
+        self.forget_all();
+        let superblocks = survey(&self.nand);
         let mut steps = Steps::new(from);
-        read_media(&mut core.nand, &seen, Vec::new(), &mut steps);
+        read_media(&mut self.nand, &superblocks, Vec::new(), &mut steps);
         let read = steps.at();
-        core.take_copies();
-        core.take_map_superblock(&seen);
-        let homes = core.take_homes(&seen);
-        let mut logs = core.take_logs(&seen);
-        core.take_free_ones(&seen);
-        let programs = core.counters.nand_programs;
+        self.take_copies();
+        self.take_map_superblock(&superblocks);
+        let homes = self.take_homes(&superblocks);
+        self.take_free_ones(&superblocks);
+        let programs = self.counters.nand_programs;
         for (segment, homes) in homes {
-            core.join(read, segment, &homes);
+            self.join(read, segment, &homes);
         }
-        while logs.len() > self.placement.logs_max() {
-            let (superblock, owners) = logs.remove(0);
-            core.empty_log(read, superblock, &owners);
-        }
-        self.placement.take_logs(logs);
-        let programs = self.core.counters.nand_programs - programs;
-        steps.add("finish rewrites", programs, self.core.all_free_at(read));
+        let programs = self.counters.nand_programs - programs;
+        steps.add("finish rewrites", programs, self.all_free_at(read));
         steps.done()
     }
 
     fn recovered_state(&self) -> RecoveredState {
-        let core = &self.core;
-        let count = 0..core.nand.geometry.superblock_count;
-        let dies = core.nand.geometry.die_count;
+        let count = 0..self.nand.geometry.superblock_count;
+        let dies = self.nand.geometry.die_count;
         let blocks = count
             .clone()
             .flat_map(|s| (0..dies).map(move |die| (s, die)));
-        let role = |s: u32| [core.role[s as usize] as u32, 0, 0];
+        let role = |s: u32| [self.role[s as usize] as u32, 0, 0];
         RecoveredState {
-            map: core.table.clone(),
-            valid: core.valid.clone(),
+            map: self.table.clone(),
+            valid: self.valid.clone(),
             superblocks: count.map(role).collect(),
-            rows: blocks.map(|(s, die)| core.nand.next_row(s, die)).collect(),
-            lists: vec![core.free.iter().copied().collect(), core.home.clone()],
+            rows: blocks.map(|(s, die)| self.nand.next_row(s, die)).collect(),
+            lists: vec![self.free.iter().copied().collect(), self.home.clone()],
             journal_next: 0,
         }
     }
 }
 
-impl Core<Recorder> {
+impl BlockFtl<Recorder> {
     fn take_copies(&mut self) {
         for (lpn, copy) in newest_copies(&self.nand) {
             if lpn < self.user_slots() {
@@ -156,14 +144,14 @@ impl Core<Recorder> {
     }
 
     /// Continues the newest superblock of the map.
-    fn take_map_superblock(&mut self, seen: &[Seen]) {
+    fn take_map_superblock(&mut self, seen: &[SurveyedSuperblock]) {
         let of_map = (0..)
             .zip(seen)
             .filter(|(_, at)| at.units > 0 && at.tag == MAP_TAG);
         let Some((superblock, at)) = of_map.max_by_key(|(_, at)| at.last) else {
             return;
         };
-        self.role[superblock as usize] = Role::Map;
+        self.role[superblock as usize] = SuperblockRole::Map;
         let mut frontier = Frontier::default();
         if at.units < self.units() {
             frontier.resume(superblock, Mode::Native, &self.nand);
@@ -172,11 +160,11 @@ impl Core<Recorder> {
     }
 
     /// Superblocks with valid slots of each segment, oldest first.
-    fn take_homes(&mut self, seen: &[Seen]) -> BTreeMap<u32, Vec<u32>> {
+    fn take_homes(&mut self, seen: &[SurveyedSuperblock]) -> BTreeMap<u32, Vec<u32>> {
         let mut homes: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
         for (superblock, at) in (0..).zip(seen) {
-            if self.valid[superblock as usize] > 0 && at.tag < LOG_TAG {
-                self.role[superblock as usize] = Role::Data;
+            if self.valid[superblock as usize] > 0 && at.tag != MAP_TAG {
+                self.role[superblock as usize] = SuperblockRole::Data;
                 homes.entry(at.tag).or_default().push(superblock);
             }
         }
@@ -187,34 +175,9 @@ impl Core<Recorder> {
         homes
     }
 
-    /// Logs with valid slots, oldest first, with the owner of each slot.
-    fn take_logs(&mut self, seen: &[Seen]) -> Vec<(u32, Vec<u32>)> {
-        let mut logs: Vec<u32> = (0..seen.len() as u32)
-            .filter(|&s| self.valid[s as usize] > 0 && seen[s as usize].tag == LOG_TAG)
-            .collect();
-        logs.sort_by_key(|&s| seen[s as usize].first);
-        let slots = self.nand.geometry.slots_per_superblock;
-        let mut owners: BTreeMap<u32, Vec<u32>> = logs
-            .iter()
-            .map(|&s| (s, vec![NONE; slots as usize]))
-            .collect();
-        for (lpn, &value) in (0..).zip(&self.table) {
-            if let Some(slot) = value.checked_sub(1)
-                && let Some(owners) = owners.get_mut(&(slot / slots))
-            {
-                owners[(slot % slots) as usize] = lpn;
-            }
-        }
-        for &log in &logs {
-            self.role[log as usize] = Role::Log;
-        }
-        let owners = |s: u32| owners.get(&s).cloned().unwrap_or_default();
-        logs.into_iter().map(|s| (s, owners(s))).collect()
-    }
-
-    fn take_free_ones(&mut self, seen: &[Seen]) {
+    fn take_free_ones(&mut self, seen: &[SurveyedSuperblock]) {
         let mut free: Vec<u32> = (0..seen.len() as u32)
-            .filter(|&s| self.role[s as usize] == Role::Free)
+            .filter(|&s| self.role[s as usize] == SuperblockRole::Free)
             .collect();
         free.sort_by_key(|&s| (seen[s as usize].last, s));
         for superblock in free {
@@ -258,10 +221,10 @@ impl Core<Recorder> {
             for (row, page) in media.readable(home * dies + die) {
                 let first = self.nand.geometry.first_slot(home, row, die);
                 for spare in &page.slots {
-                    let now = self.table.get(spare.address as usize).copied();
-                    let now = now.and_then(|value| value.checked_sub(1));
+                    let value = self.table.get(spare.address as usize).copied();
+                    let current_slot = value.and_then(|value| value.checked_sub(1));
                     let forgotten = media.forgotten_at(spare.address) >= page.seq;
-                    if now.is_some_and(inside) && !forgotten {
+                    if current_slot.is_some_and(inside) && !forgotten {
                         let entry = older.entry(spare.address).or_insert((0, 0));
                         *entry = (*entry).max((page.seq, first + spare.offset));
                     }
@@ -289,17 +252,6 @@ impl Core<Recorder> {
             self.valid[to as usize] += 1;
         }
         true
-    }
-
-    /// Merges all segments with valid slots in a log superblock, which becomes free.
-    fn empty_log(&mut self, from: u64, superblock: u32, owners: &[u32]) {
-        let first = superblock * self.nand.geometry.slots_per_superblock;
-        for (value, &lpn) in (first + 1..).zip(owners) {
-            if lpn != NONE && self.table[lpn as usize] == value {
-                self.merge(from, self.target(lpn).segment);
-            }
-        }
-        self.release(superblock);
     }
 
     fn all_free_at(&self, from: u64) -> u64 {

@@ -1,12 +1,12 @@
 //! Programming units in their place, and moving segments.
 
-use super::{BUFFERED, Core, Launched, NONE, Rewrite, Role, Target, UNMAPPED};
+use super::{BUFFERED, BlockFtl, BookedUnit, NONE, Rewrite, SegmentUnit, SuperblockRole, UNMAPPED};
 use crate::nand::{Gear, Mode, Purpose, Ticket, UnitPlace};
 use std::ops::Range;
 
 /// Content of a unit being programmed, in slots.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Content {
+pub(super) struct UnitContent {
     /// Slots of the host.
     pub host: u32,
     /// Host slots that leave the buffer only when the program has ended.
@@ -15,41 +15,35 @@ pub(super) struct Content {
     pub moved: u32,
 }
 
-impl<G: Gear> Core<G> {
+impl<G: Gear> BlockFtl<G> {
     /// Whether the unit can still be programmed in its segment's home.
     #[inline(always)]
-    pub(super) fn is_open(&self, at: Target) -> bool {
+    pub(super) fn is_open(&self, at: SegmentUnit) -> bool {
         self.row_of(at) >= self.next_row(at)
     }
 
-    /// Whether it is the next unit of its block.
     #[inline(always)]
-    pub(super) fn is_next(&self, at: Target) -> bool {
-        self.row_of(at) == self.next_row(at)
-    }
-
-    #[inline(always)]
-    fn row_of(&self, at: Target) -> u32 {
+    fn row_of(&self, at: SegmentUnit) -> u32 {
         at.unit / self.nand.geometry.die_count
     }
 
     /// The next row of the unit's block in its segment's home.
     #[inline(always)]
-    fn next_row(&self, at: Target) -> u32 {
+    fn next_row(&self, at: SegmentUnit) -> u32 {
         let home = self.home[at.segment as usize];
         self.nand
             .next_row(home, at.unit % self.nand.geometry.die_count)
     }
 
     /// Whether anything of the unit is on media.
-    fn has_media(&self, at: Target) -> bool {
+    fn has_media(&self, at: SegmentUnit) -> bool {
         self.slots_of(at)
             .any(|lpn| self.copy_on_media(lpn) != UNMAPPED)
     }
 
     /// Gives a segment a fresh home.
     pub(super) fn give_home(&mut self, segment: u32) {
-        self.home[segment as usize] = self.take_free(Role::Data);
+        self.home[segment as usize] = self.take_free(SuperblockRole::Data);
         self.map_log.change(1);
     }
 
@@ -69,7 +63,7 @@ impl<G: Gear> Core<G> {
     }
 
     /// Advances the open rewrite behind the unit just programmed.
-    pub(super) fn pass(&mut self, at: Target) {
+    pub(super) fn pass(&mut self, at: SegmentUnit) {
         if let Some(rewrite) = &mut self.rewrite
             && rewrite.segment == at.segment
         {
@@ -83,14 +77,14 @@ impl<G: Gear> Core<G> {
             if rewrite.next >= until {
                 return;
             }
-            let at = Target {
+            let unit = SegmentUnit {
                 segment: rewrite.segment,
                 unit: rewrite.next,
             };
-            if self.has_media(at) {
-                self.program(from, at, &(0..0), false);
+            if self.has_media(unit) {
+                self.program(from, unit, &(0..0), false);
             }
-            self.pass(at);
+            self.pass(unit);
         }
     }
 
@@ -109,9 +103,9 @@ impl<G: Gear> Core<G> {
         }
         self.give_home(segment);
         for unit in 0..self.units() {
-            let at = Target { segment, unit };
-            if self.has_media(at) {
-                self.program(from, at, &(0..0), false);
+            let target = SegmentUnit { segment, unit };
+            if self.has_media(target) {
+                self.program(from, target, &(0..0), false);
             }
         }
         for stale in [home, open.map_or(NONE, |rewrite| rewrite.old)] {
@@ -127,7 +121,7 @@ impl<G: Gear> Core<G> {
     pub(super) fn program(
         &mut self,
         from: u64,
-        at: Target,
+        at: SegmentUnit,
         fresh: &Range<u32>,
         firm: bool,
     ) -> Ticket {
@@ -140,7 +134,7 @@ impl<G: Gear> Core<G> {
             mode: Mode::Native,
         };
         while place.row < row {
-            self.program_at(from, place, Content::default(), firm);
+            self.program_at(from, place, UnitContent::default(), firm);
             self.remember_program(die, at.segment, Vec::new());
             place.row += 1;
         }
@@ -148,8 +142,8 @@ impl<G: Gear> Core<G> {
         let read = self.read_rest(from, slots.clone(), fresh);
         let first = slots.start;
         let ppn = self.nand.geometry.first_slot(place.superblock, row, die);
-        let mut content = Content::default();
-        let mut kept = Vec::new();
+        let mut content = UnitContent::default();
+        let mut spares = Vec::new();
         for lpn in slots {
             let before = self.table[lpn as usize];
             let is_fresh = fresh.contains(&lpn);
@@ -158,7 +152,7 @@ impl<G: Gear> Core<G> {
             }
             let (old, buffered) = self.take_out(lpn);
             let moved_from = (!is_fresh && !buffered).then_some(old);
-            self.remember_slot(&mut kept, lpn - first, lpn, moved_from);
+            self.remember_slot(&mut spares, lpn - first, lpn, moved_from);
             content.host += u32::from(is_fresh || buffered);
             content.buffered += u32::from(buffered && !is_fresh);
             content.moved += u32::from(!is_fresh && !buffered);
@@ -167,7 +161,7 @@ impl<G: Gear> Core<G> {
             self.table[lpn as usize] = ppn + (lpn - first) + 1;
         }
         let ticket = self.program_at(read, place, content, firm);
-        self.remember_program(die, at.segment, kept);
+        self.remember_program(die, at.segment, spares);
         self.settle(at.segment);
         ticket
     }
@@ -178,7 +172,7 @@ impl<G: Gear> Core<G> {
         &mut self,
         from: u64,
         place: UnitPlace,
-        content: Content,
+        content: UnitContent,
         firm: bool,
     ) -> Ticket {
         let purpose = if content.host == 0 && content.moved > 0 {
@@ -186,28 +180,28 @@ impl<G: Gear> Core<G> {
         } else {
             Purpose::Host
         };
-        let done = self.nand.program(from, place, purpose, firm);
+        let programmed = self.nand.program(from, place, purpose, firm);
         let used = content.host + content.moved;
         self.valid[place.superblock as usize] += used;
         let c = &mut self.counters;
         c.nand_programs += 1;
-        c.nand_erases += u64::from(done.erased);
+        c.nand_erases += u64::from(programmed.erased);
         c.slots_host += u64::from(content.host);
         c.slots_relocated += u64::from(content.moved);
         c.slots_padding += u64::from(self.nand.geometry.slots_per_unit - used);
         if G::TIMED && content.buffered > 0 {
-            self.launched.push(Launched {
+            self.launched.push(BookedUnit {
                 slots: content.buffered,
-                ticket: done.ticket,
+                ticket: programmed.ticket,
             });
         }
-        done.ticket
+        programmed.ticket
     }
 
     /// Reads the slots of a unit that are only on media and not `fresh`; returns the end.
     fn read_rest(&mut self, from: u64, slots: Range<u32>, fresh: &Range<u32>) -> u64 {
         let mut end = from;
-        let mut run = Run::default();
+        let mut run = SlotRun::default();
         for lpn in slots {
             let value = self.table[lpn as usize];
             if value == UNMAPPED || value >= BUFFERED || fresh.contains(&lpn) {
@@ -225,9 +219,8 @@ impl<G: Gear> Core<G> {
 
     /// Reads slots of one unit. Copies are read behind all operations booked on their die: the
     /// controller has no memory for whole segments.
-    pub(super) fn read_media(&mut self, from: u64, run: Run, purpose: Purpose) -> u64 {
+    pub(super) fn read_media(&mut self, mut from: u64, run: SlotRun, purpose: Purpose) -> u64 {
         let place = self.nand.geometry.place(run.first);
-        let mut from = from;
         if purpose == Purpose::Relocation {
             from = from.max(self.nand.gear().die_free_at(place.die));
         } else if self.nand.is_pending(place.superblock, place.row, place.die) {
@@ -238,28 +231,28 @@ impl<G: Gear> Core<G> {
         } else {
             self.counters.nand_reads_internal += 1;
         }
-        let at = UnitPlace::of(place, Mode::Native);
-        self.nand.read(from, at, run.slots, purpose)
+        let unit = UnitPlace::of(place, Mode::Native);
+        self.nand.read(from, unit, run.slots, purpose)
     }
 }
 
 /// A run of slots of one unit that are read together.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Run {
+pub(super) struct SlotRun {
     pub first: u32,
     pub slots: u32,
 }
 
-impl Run {
+impl SlotRun {
     /// Adds a slot; if it lies in another unit, returns the previous run.
     #[inline(always)]
-    pub fn add(&mut self, ppn: u32, unit: u32) -> Option<Run> {
+    pub fn add(&mut self, ppn: u32, unit: u32) -> Option<SlotRun> {
         if self.slots > 0 && self.first / unit == ppn / unit {
             self.slots += 1;
             return None;
         }
         let whole = *self;
-        *self = Run {
+        *self = SlotRun {
             first: ppn,
             slots: 1,
         };

@@ -1,6 +1,6 @@
 //! Cost of keeping a block map on media: pages of its own superblock, written in order.
 //!
-//! The map is small (an entry per segment, the log's slots, the trims). Its changes are written as
+//! The map is small (an entry per segment, and the trims). Its changes are written as
 //! a map journal; when its superblock is full, the next one begins and the old one is free. Left
 //! out: the copy of the whole map that the new one begins with (a few pages).
 
@@ -8,27 +8,20 @@ use crate::config::DriveConfig;
 use crate::ftl::frontier::Frontier;
 use crate::image::image_of;
 
-/// See the module's documentation.
-#[derive(Clone, Debug)]
-pub(super) struct MapLog {
-    pub frontier: Frontier,
-    /// The superblock that holds the map now.
-    pub superblock: Option<u32>,
-    pub slots_per_page: u32,
-    /// Changes that fill a page; 0 = changes cost nothing until a commit.
-    pub changes_per_page: u32,
-    pub commit_programs: u32,
-    pub pending: u32,
+image_of! {
+    /// See the module's documentation.
+    #[derive(Clone, Debug)]
+    pub(super) struct MapLog {
+        pub frontier: Frontier,
+        /// The superblock that holds the map now.
+        pub superblock: Option<u32>,
+        pub slots_per_page: u32,
+        /// Changes that fill a page; 0 = changes cost nothing until a commit.
+        pub changes_per_page: u32,
+        pub commit_programs: u32,
+        pub pending: u32,
+    }
 }
-
-image_of!(MapLog {
-    frontier,
-    superblock,
-    slots_per_page,
-    changes_per_page,
-    commit_programs,
-    pending
-});
 
 impl MapLog {
     pub fn new(config: &DriveConfig) -> MapLog {

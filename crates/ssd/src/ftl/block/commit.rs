@@ -1,9 +1,9 @@
 //! Programming the map log of a block-mapped layer.
 
-use super::{Core, Role};
+use super::{BlockFtl, SuperblockRole};
 use crate::nand::{Gear, Mode, Purpose};
 
-impl<G: Gear> Core<G> {
+impl<G: Gear> BlockFtl<G> {
     /// Programs the full pages of the map journal.
     #[inline(always)]
     pub(super) fn program_due_map(&mut self, from: u64) {
@@ -30,24 +30,24 @@ impl<G: Gear> Core<G> {
     fn program_map(&mut self, from: u64, firm: bool) -> u64 {
         let mut frontier = std::mem::take(&mut self.map_log.frontier);
         if frontier.open().is_none() {
-            let fresh = self.take_free(Role::Map);
+            let fresh = self.take_free(SuperblockRole::Map);
             if let Some(old) = self.map_log.superblock.replace(fresh) {
                 self.release(old);
             }
             frontier.start(fresh, Mode::Native, &self.nand);
         }
-        let at = frontier.take(&self.nand);
+        let place = frontier.take(&self.nand);
         frontier.close_if_full();
         self.map_log.frontier = frontier;
-        let done = self.nand.program(from, at, Purpose::Map, firm);
-        self.remember_map(at.die);
+        let programmed = self.nand.program(from, place, Purpose::Map, firm);
+        self.remember_map(place.die);
         let slots = u64::from(self.map_log.slots_per_page);
         let unit = u64::from(self.nand.geometry.slots_per_unit);
         let c = &mut self.counters;
         c.nand_programs += 1;
-        c.nand_erases += u64::from(done.erased);
+        c.nand_erases += u64::from(programmed.erased);
         c.slots_map += slots;
         c.slots_padding += unit - slots;
-        done.ticket.end
+        programmed.ticket.end
     }
 }
