@@ -21,7 +21,8 @@ pub struct FingerprintValue {
     pub probe: Probe,
     /// The value; `None`: UNKNOWN.
     pub value: Option<f64>,
-    /// Low and high, where anything was seen.
+    /// Low and high, where anything was seen. An end that is open is written as null.
+    #[schemars(with = "Option<[Option<f64>; 2]>")]
     pub interval: Option<[f64; 2]>,
     /// How it was seen, or why it is unknown.
     pub why: String,
