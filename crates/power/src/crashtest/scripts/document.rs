@@ -1,9 +1,34 @@
 //! What is printed of a campaign as JSON.
 
-use super::results::CutRecord;
 use crate::crashtest::{LostWrite, MinimalLoss};
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+
+/// One cut, as a line of `results.jsonl`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
+pub struct CutRecord {
+    /// How to run it again.
+    pub token: String,
+    /// Where it was, in words.
+    pub place: String,
+    /// What it was meant to strike; see [`crate::crashtest::Occasion`].
+    #[schemars(extend("enum" = ["any", "map", "reclaim", "recovery", "after-recovery", "check"]))]
+    pub occasion: String,
+    /// The drive was `new`, `full` of earlier data, or `worn` and full.
+    #[schemars(extend("enum" = ["new", "full", "worn"]))]
+    pub age: String,
+    /// Commands in flight at the first cut.
+    pub in_flight: usize,
+    /// `passed`, `application` or `drive`.
+    #[schemars(extend("enum" = ["passed", "application", "drive"]))]
+    pub verdict: String,
+    /// Why it did not pass.
+    pub why: String,
+    /// Marks made before it.
+    pub marks: usize,
+    /// Pieces of commands that it lost.
+    pub lost: usize,
+}
 
 /// All of a campaign.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
