@@ -12,7 +12,10 @@ python=python3
 venv=${SSDLAB_VENV:-${CARGO_TARGET_DIR:-$top/target}/venv}
 [ ! -x "$venv/bin/python" ] || python=$(realpath -s "$venv/bin/python")
 cd "$work"
-ln -s "$top/docs/schemas" schemas
+mkdir schemas
+for name in run result qualification snia; do
+  "$ssdlab" list schemas "$name" >"schemas/$name.json"
+done
 ln -s "$top/examples/grafana/ssdlab.json" dashboard.json
 passed=0
 failed=0

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Holds what every command prints with --json against its schema in docs/schemas: `bash
+# Holds what every command prints with --json against its schema in `ssdlab list schemas`: `bash
 # tests/schemas.sh target/release/ssdlab`. Each line below is a schema, the exit codes that are no
 # error, and a command. A command with --json that is neither here nor in `elsewhere` is an error.
 # Needs Python's jsonschema, or says so in a line that begins with SKIPPED.
@@ -129,4 +129,4 @@ if [ "$(id -u)" = 0 ] && [ -e /dev/fuse ]; then
 else
   skip "schemas of crashtest and pull" "needs root and /dev/fuse"
 fi
-"$python" -B "$top/tests/schemas.py" "$ssdlab" "$top/docs/schemas" said "$elsewhere"
+"$python" -B "$top/tests/schemas.py" "$ssdlab" said "$elsewhere"

@@ -79,7 +79,8 @@ conform 0 --model vhost-user-blk --json
 python=$target/venv/bin/python
 [ -x "$python" ] || python=python3
 if "$python" -c 'import jsonschema' 2>/dev/null; then
-  "$python" - docs/schemas/conform.json "$work/report" <<'PY'
+  "$ssdlab" list schemas conform >"$work/schema"
+  "$python" - "$work/schema" "$work/report" <<'PY'
 import json, sys
 from jsonschema import Draft202012Validator as Validator
 schema, report = (json.load(open(path)) for path in sys.argv[1:])

@@ -5,12 +5,13 @@ use crate::number::number;
 use crate::outcome::{AnyExperiment, ExperimentRecords};
 use crate::registry::{self, EXPERIMENTS};
 use crate::story::begins;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssdlab_base::LabError;
 use std::sync::LazyLock;
 
 /// Relation of a published figure to the model.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FigureBasis {
     /// The drive or the host was fitted to it.
@@ -46,7 +47,7 @@ impl FigureBasis {
 }
 
 /// When ours is as good as the published number.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum ToleranceRule {
     /// Off by at most this share of the published number.
@@ -90,7 +91,7 @@ impl ToleranceRule {
 }
 
 /// A published figure.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PublishedFigure {
     /// Id in the list of published figures; several rows may share one.
@@ -133,7 +134,7 @@ pub struct PublishedFigure {
 }
 
 /// A model that knows nothing of what a figure is about.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NullModel {
     /// Its name.
@@ -376,7 +377,7 @@ fn unknown_id(name: &str) -> LabError {
 }
 
 /// How ours compares.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FigureVerdict {
     /// Ours is good enough by the figure's rule.
@@ -410,7 +411,7 @@ impl FigureVerdict {
 }
 
 /// A figure with ours beside it.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ReproductionRow {
     /// The figure.
     #[serde(flatten)]

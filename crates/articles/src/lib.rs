@@ -24,6 +24,7 @@ pub mod page;
 mod plot;
 mod registry;
 pub mod run;
+pub mod schemas;
 mod story;
 pub mod table;
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! An experiment, and its outcome: typed measures, lines to plot, self-checks.
 
 use crate::keys::{ExperimentKey, NoCurves};
+use schemars::JsonSchema;
 use serde::Serialize;
 use ssdlab_base::LabError;
 use ssdlab_drives::rests_on::RestsOn;
@@ -90,7 +91,7 @@ fn names<K: ExperimentKey>() -> impl Iterator<Item = String> {
 }
 
 /// Values over time at equal steps.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct ExperimentSeries {
     name: String,
     /// Seconds between points.
@@ -100,7 +101,7 @@ pub(crate) struct ExperimentSeries {
 }
 
 /// The outcome of an experiment, as it is kept and written.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct ExperimentRecord {
     values: BTreeMap<String, f64>,
     texts: BTreeMap<String, String>,
@@ -212,7 +213,7 @@ impl<M: ExperimentKey, L: ExperimentKey> ExperimentOutcome<M, L> {
 }
 
 /// What was run, by the names of the experiments.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 #[serde(transparent)]
 pub struct ExperimentRecords(pub(crate) BTreeMap<String, ExperimentRecord>);
 

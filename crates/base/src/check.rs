@@ -1,9 +1,10 @@
 //! Self-checks: every run says what it checked of itself and what was wrong.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A self-check of a run and its outcome.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
 pub struct SelfCheck {
     /// Name of the rule that was checked.
     pub name: String,

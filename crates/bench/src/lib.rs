@@ -10,3 +10,4 @@ pub mod report;
 mod request;
 pub mod run;
 pub mod run_dir;
+pub mod schemas;

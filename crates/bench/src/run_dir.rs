@@ -37,6 +37,7 @@ pub use result::{
 pub use writer::{Existing, RunWriter, write_bytes, write_json, write_text};
 
 use crate::device::TargetFacts;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssdlab_base::LabError;
 use ssdlab_load::plan::WorkloadPlan;
@@ -55,13 +56,15 @@ const PARQUET_FILE: &str = "series.parquet";
 const RESULT_FILE: &str = "result.json";
 
 /// What was run: `run.json`.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema, Deserialize)]
 pub struct RunHeader {
     /// [`FORMAT_VERSION`] of the writer.
+    #[schemars(extend("enum" = [1, 2]))]
     pub version: u32,
     /// Version of the program.
     pub ssdlab: String,
     /// When the run started, as the caller wrote it (RFC 3339).
+    #[schemars(extend("format" = "date-time"))]
     pub started_at: String,
     /// The command line, program name left out.
     pub arguments: Vec<String>,
@@ -70,7 +73,33 @@ pub struct RunHeader {
     /// What was known of the target.
     pub target: TargetFacts,
     /// The plan, all defaults filled in ([`WorkloadPlan`] as JSON).
+    #[schemars(with = "RunHeaderPlan")]
     pub plan: serde_json::Value,
+}
+
+/// Plans of run headers, for their schema.
+#[derive(JsonSchema)]
+#[schemars(untagged)]
+#[expect(dead_code, reason = "only its schema is used")]
+enum RunHeaderPlan {
+    /// Of `ssdlab run`.
+    Run(WorkloadPlan),
+    /// Of `ssdlab qualify`.
+    Qualify {
+        /// Role and profile.
+        qualify: QualifyHeader,
+    },
+}
+
+/// What a qualification judges by.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "only its schema is used")]
+struct QualifyHeader {
+    /// Name of the role.
+    role: String,
+    /// Name of the profile.
+    #[schemars(extend("enum" = ["quick", "standard", "full"]))]
+    profile: String,
 }
 
 impl RunHeader {

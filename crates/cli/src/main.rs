@@ -6,11 +6,13 @@ mod tell;
 mod args;
 mod cli;
 mod commands;
+mod documents;
 mod failure;
 mod groups;
 mod output;
 mod progress;
 mod renamed;
+mod schemas;
 mod target;
 
 use clap::{CommandFactory, FromArgMatches};

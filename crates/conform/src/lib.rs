@@ -16,3 +16,4 @@
 pub mod guest;
 pub mod host;
 pub mod route;
+pub mod schemas;

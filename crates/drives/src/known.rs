@@ -2,11 +2,12 @@
 
 pub mod list;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::LazyLock;
 
 /// Published endurance of a model.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema, Deserialize)]
 pub struct PublishedRating {
     /// Host bytes that may be written.
     pub bytes_written: u64,
@@ -19,7 +20,7 @@ pub struct PublishedRating {
 }
 
 /// What is published of a model.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema, Deserialize)]
 pub struct KnownModel {
     /// Product family.
     pub family: String,
@@ -32,7 +33,7 @@ pub struct KnownModel {
 }
 
 /// A family of models: a row of `known.toml`.
-#[derive(Debug, Deserialize, Serialize)]
+#[derive(Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ModelFamily {
     /// Product family, with its class of endurance.

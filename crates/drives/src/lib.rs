@@ -18,5 +18,6 @@ pub mod known;
 pub mod media;
 pub mod rests_on;
 pub mod scaling;
+pub mod schemas;
 pub mod settings;
 pub mod smart;

@@ -1,11 +1,12 @@
 //! What the figures of a modelled drive rest on.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// A calibrated or assumed value that figures of a modelled drive rest on. In files it is its
 /// text.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema, Deserialize)]
 #[serde(from = "String", into = "String")]
 pub struct RestsOn {
     text: String,

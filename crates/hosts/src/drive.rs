@@ -1,5 +1,6 @@
 //! The drive of a host: from the catalogue, with what was changed of it.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use ssdlab_base::LabError;
 use ssdlab_base::memory::refuse_if_too_big;
@@ -9,7 +10,7 @@ use ssdlab_drives::{catalogue, scaling, settings};
 use ssdlab_ssd::{Bytes, DriveConfig};
 
 /// A drive ready to be run, and what is known of it.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct HostDrive {
     /// Name in the catalogue.
     pub name: String,

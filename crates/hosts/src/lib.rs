@@ -11,6 +11,7 @@ pub mod months;
 pub mod oltp;
 pub mod probe;
 pub mod scenario;
+pub mod schemas;
 mod show;
 pub mod tier;
 pub mod zil;

@@ -1,5 +1,6 @@
 //! Speed of a drive in its present state: a short measurement on a fork of it.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use ssdlab_base::LabError;
 use ssdlab_base::latencies::{Latencies, latencies};
@@ -8,7 +9,7 @@ use ssdlab_ssd::rng::Rng;
 use ssdlab_ssd::{Command, Drive, Nanos, Op};
 
 /// How to measure.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ProbeSpec {
     /// Bytes of each command.
     pub block: u32,
@@ -33,7 +34,7 @@ impl Default for ProbeSpec {
 }
 
 /// Result of a probe.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct ProbeResult {
     /// Commands per second.
     pub iops: f64,

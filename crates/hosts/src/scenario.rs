@@ -2,7 +2,8 @@
 //! self-checks, and its table, series and JSON.
 
 use crate::HostDrive;
-use serde::Serializer;
+use schemars::JsonSchema;
+use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 use ssdlab_base::LabError;
 use ssdlab_base::check::SelfCheck;
@@ -92,13 +93,26 @@ pub fn run_all<S: Scenario>(
 }
 
 /// Document with the runs on modelled drives: model, version, drives, runs.
-pub(crate) fn document<S: Scenario>(drives: &[HostDrive], runs: Value) -> Value {
-    json!({
-        "model": S::NAME,
-        "version": env!("CARGO_PKG_VERSION"),
-        "drives": drives,
-        "runs": runs,
+pub(crate) fn document<S: Scenario>(drives: &[HostDrive], runs: impl Serialize) -> Value {
+    json!(ScenarioDocument {
+        model: S::NAME,
+        version: env!("CARGO_PKG_VERSION"),
+        drives,
+        runs,
     })
+}
+
+/// What is printed of the runs of a scenario as JSON.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct ScenarioDocument<'a, R> {
+    /// Name of the scenario.
+    pub model: &'static str,
+    /// Version of the program.
+    pub version: &'static str,
+    /// The drives that it ran on.
+    pub drives: &'a [HostDrive],
+    /// Its runs.
+    pub runs: R,
 }
 
 /// Checks that a value is within the range of an option of `command`.

@@ -6,6 +6,7 @@ pub mod inspect;
 pub mod page;
 pub mod pull;
 pub mod qualify;
+pub mod schemas;
 pub mod snia;
 
 pub use qualify::{QualifyPlan, qualify};

@@ -13,6 +13,7 @@ pub mod work;
 
 pub use jesd219::{Jesd219, SIZES, ZONES};
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use ssdlab_base::LabError;
 use ssdlab_base::check::{SelfCheck, failures};
@@ -31,7 +32,7 @@ use work::WearWorkload;
 const YEARS_USUAL: f64 = 5.0;
 
 /// A drive's endurance.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct DriveEndurance {
     /// Name.
     pub name: String,

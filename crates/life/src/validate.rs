@@ -22,6 +22,7 @@ pub use measure::validate;
 pub use page::page;
 pub use show::{table, text};
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use ssdlab_base::LabError;
 use ssdlab_base::check::SelfCheck;
@@ -39,7 +40,7 @@ pub const RANGE_MAX: f64 = 0.2;
 pub const WAF_CHANGE_MAX: f64 = 0.02;
 
 /// A figure of data sheets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum DatasheetFigure {
     /// 4 KiB random reads per second.
@@ -113,7 +114,7 @@ impl DatasheetFigure {
 }
 
 /// A figure that a data sheet or review gives.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct DocumentedFigure {
     /// Which.
     pub figure: DatasheetFigure,
@@ -128,7 +129,7 @@ pub struct DocumentedFigure {
 }
 
 /// A documented figure and the model's.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ValidationRow {
     /// The sheet's.
     #[serde(flatten)]
@@ -167,7 +168,7 @@ impl ValidationRow {
 }
 
 /// A drive against its data sheet.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Validation {
     /// Name in the catalogue.
     pub drive: String,

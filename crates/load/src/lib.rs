@@ -18,6 +18,7 @@ pub mod permutation;
 mod place;
 pub mod plan;
 pub mod profiles;
+pub mod schemas;
 pub mod stream;
 pub mod synthetic;
 pub mod trace;

@@ -13,6 +13,7 @@ mod addresses;
 pub use addresses::{AddressSteps, BlockSize, CapacityShares, Distribution, Order, WriteAs, Zones};
 
 use crate::trace::replay::Replay;
+use schemars::JsonSchema;
 use serde::Serialize;
 use ssdlab_ssd::Nanos;
 
@@ -20,11 +21,12 @@ use ssdlab_ssd::Nanos;
 pub const FILL_DEPTH: u32 = 2;
 
 /// A whole run: phases one after another (`stonewall`), the jobs of a phase together.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct WorkloadPlan {
     /// The language the user wrote, with what its own output format needs back.
     pub language: Language,
     /// In order; never empty, nor is any phase.
+    #[schemars(length(min = 1))]
     pub phases: Vec<PlanPhase>,
 }
 
@@ -57,14 +59,15 @@ impl WorkloadPlan {
 }
 
 /// Jobs that run at the same time.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct PlanPhase {
     /// Never empty.
+    #[schemars(length(min = 1))]
     pub jobs: Vec<JobSpec>,
 }
 
 /// The language a plan was written in.
-#[derive(Clone, Debug, Serialize, PartialEq, Eq)]
+#[derive(Clone, Debug, Serialize, JsonSchema, PartialEq, Eq)]
 pub enum Language {
     /// A fio job file: `[global]` options as written, for fio's JSON.
     Fio {
@@ -83,7 +86,7 @@ pub enum Language {
 }
 
 /// What a DISKSPD command line asks of the report.
-#[derive(Clone, Copy, Debug, Default, Serialize, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, Serialize, JsonSchema, PartialEq, Eq)]
 pub struct DiskspdOutput {
     /// `-D`: report IOPS per interval of this many milliseconds; `None` when not asked for.
     pub bucket_ms: Option<u32>,
@@ -96,7 +99,7 @@ pub struct DiskspdOutput {
 }
 
 /// One job: `copies` streams of commands with the same description.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct JobSpec {
     /// The section's name, or DISKSPD's target.
     pub name: String,
@@ -168,7 +171,7 @@ pub struct JobSpec {
 }
 
 /// Reads that check earlier writes (fio `verify`).
-#[derive(Clone, Copy, Debug, Serialize, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema, PartialEq, Eq)]
 pub struct Verify {
     /// Read everything back after each pass (`do_verify`).
     pub after: bool,
@@ -186,7 +189,7 @@ pub struct Verify {
 }
 
 /// How a job depends on other jobs and on its own results.
-#[derive(Clone, Copy, Debug, Default, Serialize, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, Serialize, JsonSchema, PartialEq)]
 pub struct JobDependencies {
     /// Number of its group of jobs (fio `new_group`, `stonewall`).
     pub group: u32,
@@ -214,7 +217,7 @@ impl JobDependencies {
 }
 
 /// A share of the commands of a flow.
-#[derive(Clone, Copy, Debug, Serialize, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema, PartialEq, Eq)]
 pub struct FlowShare {
     /// Jobs with the same number share.
     pub id: u32,
@@ -223,7 +226,7 @@ pub struct FlowShare {
 }
 
 /// Jobs that stop when a job exits.
-#[derive(Clone, Copy, Debug, Serialize, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema, PartialEq, Eq)]
 pub enum ExitScope {
     /// Jobs of its group that run.
     Group,
@@ -234,7 +237,7 @@ pub enum ExitScope {
 }
 
 /// When a rate is steady: one criterion over a window of whole seconds.
-#[derive(Clone, Copy, Debug, Serialize, PartialEq)]
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema, PartialEq)]
 pub struct SteadyRateCriterion {
     /// Bytes per second rather than commands per second.
     pub bandwidth: bool,
@@ -248,17 +251,20 @@ pub struct SteadyRateCriterion {
     pub window_s: u32,
     /// Time before the first window.
     #[serde(serialize_with = "nanos")]
+    #[schemars(with = "u64")]
     pub ramp: Nanos,
 }
 
 /// A latency to keep and how to judge it.
-#[derive(Clone, Copy, Debug, Serialize, PartialEq)]
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema, PartialEq)]
 pub struct LatencyTarget {
     /// Commands should complete within this time.
     #[serde(serialize_with = "nanos")]
+    #[schemars(with = "u64")]
     pub limit: Nanos,
     /// Time over which a depth is judged.
     #[serde(serialize_with = "nanos")]
+    #[schemars(with = "u64")]
     pub window: Nanos,
     /// Per cent of the commands that must keep the limit.
     pub percentile: f64,
@@ -309,7 +315,7 @@ impl Default for JobSpec {
 }
 
 /// Which operations, in what share.
-#[derive(Clone, Copy, Debug, Serialize, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema, PartialEq, Eq)]
 pub enum Mix {
     /// Reads only.
     Read,
@@ -325,26 +331,30 @@ pub enum Mix {
 }
 
 /// When to start counting and when to stop.
-#[derive(Clone, Copy, Debug, Default, Serialize)]
+#[derive(Clone, Copy, Debug, Default, Serialize, JsonSchema)]
 pub struct JobTiming {
     /// From the start of the phase until its first command.
     #[serde(serialize_with = "nanos", skip_serializing_if = "is_zero")]
+    #[schemars(with = "u64")]
     pub delay: Nanos,
     /// Run but do not count (fio `ramp_time`, DISKSPD `-W`).
     #[serde(serialize_with = "nanos")]
+    #[schemars(with = "u64")]
     pub ramp: Nanos,
     /// Count for this time (fio `runtime`, DISKSPD `-d`); `None`: until `io_limit`.
     #[serde(serialize_with = "optional_nanos")]
+    #[schemars(with = "Option<u64>")]
     pub run: Option<Nanos>,
     /// Go on for all of `run`, ignoring `io_limit`.
     pub time_based: bool,
     /// Keep the load up after counting (DISKSPD `-C`).
     #[serde(serialize_with = "nanos")]
+    #[schemars(with = "u64")]
     pub cool_down: Nanos,
 }
 
 /// What makes writes durable.
-#[derive(Clone, Copy, Debug, Default, Serialize, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, Serialize, JsonSchema, PartialEq, Eq)]
 pub struct WriteDurability {
     /// Every write is durable when it completes (fio `sync`/`dsync`, DISKSPD `-Sw`).
     pub fua: bool,
@@ -355,7 +365,7 @@ pub struct WriteDurability {
 }
 
 /// Rate limits and pauses, per copy.
-#[derive(Clone, Copy, Debug, Serialize, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema, PartialEq, Eq)]
 pub struct JobRateLimits {
     /// Bytes per second for reads, writes, trims; 0 = unlimited.
     pub rate_bytes: [u64; 3],
@@ -363,11 +373,13 @@ pub struct JobRateLimits {
     pub rate_iops: [u64; 3],
     /// Pause after every `think_blocks` commands.
     #[serde(serialize_with = "nanos")]
+    #[schemars(with = "u64")]
     pub think: Nanos,
     /// Commands between pauses, at least 1 when `think` is not zero.
     pub think_blocks: u32,
     /// Time at work between pauses, instead of a number of commands; zero: by commands.
     #[serde(serialize_with = "nanos")]
+    #[schemars(with = "u64")]
     pub think_after: Nanos,
     /// Rates are means: the times between commands are drawn from an exponential distribution
     /// instead of all being the same.
@@ -376,7 +388,7 @@ pub struct JobRateLimits {
 }
 
 /// Contents of writes.
-#[derive(Clone, Copy, Debug, Serialize, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema, PartialEq, Eq)]
 pub struct WritePayload {
     /// Per cent of each block that a compressor removes; 0 = random data.
     pub compress_pct: u8,
@@ -385,7 +397,7 @@ pub struct WritePayload {
 }
 
 /// Repeated contents of writes, as fio makes them: in units of the smallest write.
-#[derive(Clone, Copy, Debug, Serialize, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema, PartialEq, Eq)]
 pub struct Dedupe {
     /// Share of the units that repeat earlier contents, 0 to 100.
     pub percent: u8,

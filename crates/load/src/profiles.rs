@@ -6,6 +6,7 @@
 
 use crate::fio;
 use crate::plan::{PlanPhase, WorkloadPlan};
+use schemars::JsonSchema;
 use serde::Serialize;
 use ssdlab_base::LabError;
 use ssdlab_ssd::Nanos;
@@ -59,7 +60,7 @@ pub static PROFILES: &[WorkloadProfile] = profiles![
 ];
 
 /// What a list shows of a profile.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ProfileSummary {
     /// Its name.
     pub name: &'static str,

@@ -2,4 +2,5 @@
 
 pub mod crashtest;
 pub mod inside;
+pub mod schemas;
 pub mod served;

@@ -10,6 +10,7 @@ use crate::clients::{ClientLimits, ClientListener, ConnectedClient};
 use crate::log::ServerLog;
 use crate::power::{CutMoment, PowerControl, PowerError, PowerStatus};
 use crate::socket::{Address, SocketStream};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::Path;
@@ -52,12 +53,13 @@ pub enum ControlRequest {
 }
 
 /// An answer of the power switch.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
 pub struct ControlReply {
     /// Whether the request succeeded.
     pub ok: bool,
     /// The event that happened: `off`, `on`, `status`, `disarmed`, `armed`, `cut`.
     #[serde(skip_serializing_if = "Option::is_none", default)]
+    #[schemars(extend("enum" = ["off", "on", "status", "disarmed", "armed", "cut"]))]
     pub event: Option<String>,
     /// The reason for the failure.
     #[serde(skip_serializing_if = "Option::is_none", default)]

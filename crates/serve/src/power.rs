@@ -1,11 +1,12 @@
 //! The power switch of a drive, and the moments at which it can cut the power.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use thiserror::Error;
 
 /// The side of a flush on which a cut falls.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum FlushSide {
     /// Before the flush has begun.
@@ -15,7 +16,7 @@ pub enum FlushSide {
 }
 
 /// A moment at which power is cut. As JSON: an object whose only key names the kind.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum CutMoment {
     /// `{"flush": {"nth": 3, "side": "inside"}}`: the nth flush from now, counted from 1.
@@ -53,7 +54,7 @@ pub enum CutMoment {
 }
 
 /// Status of a drive.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
 pub struct PowerStatus {
     /// Whether the power is on.
     pub powered: bool,
@@ -96,7 +97,7 @@ pub struct PowerStatus {
 }
 
 /// Effect of a cut in the drive.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
 pub struct CutNote {
     /// Virtual time in ns.
     pub at_ns: u64,
@@ -115,7 +116,7 @@ pub struct CutNote {
 }
 
 /// One step of a recovery.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
 pub struct StepNote {
     /// Name of the step.
     pub name: String,
@@ -126,7 +127,7 @@ pub struct StepNote {
 }
 
 /// Numbers of sectors whose value after a recovery differs from the value before the cut.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
 pub struct SectorDiffNote {
     /// Sectors that hold one of their earlier values.
     pub older: u64,
@@ -138,6 +139,7 @@ pub struct SectorDiffNote {
     pub broken: u64,
     /// Numbers of the first of those, at most eight, in units of 512 bytes.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    #[schemars(length(max = 8))]
     pub broken_sectors: Vec<u64>,
 }
 

@@ -6,6 +6,7 @@
 //! model itself is part of the agreement: without it the ensemble would be too sure.
 
 use crate::structure;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Points of each layout.
@@ -26,11 +27,12 @@ pub const MODEL_SIGMA: f64 = 0.035;
 pub const NOISE_SIGMA: f64 = 0.02;
 
 /// A model of the drive.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EnsembleMember {
     /// Index in [`structure::ALL`]; files have its name.
     #[serde(with = "layout")]
+    #[schemars(with = "String")]
     pub layout: usize,
     /// Effective over-provisioning.
     pub spare: f64,
@@ -68,7 +70,7 @@ impl EnsembleMember {
 }
 
 /// Members with their weights, which add up to 1.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WeightedMember {
     /// The model.

@@ -9,6 +9,7 @@ use crate::spread::interval;
 use crate::structure;
 use crate::surface::{SPARES, SimulatedLoad, Simulator, SurfaceRequest, WafCurve, enclosing};
 use crate::table::MeasurementTable;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssdlab_base::LabError;
 use std::collections::BTreeMap;
@@ -36,7 +37,7 @@ const COUNTED_SIGMA: (f64, f64) = (0.03, 0.08);
 const CLIFF_SIGMA: f64 = 0.05;
 
 /// How well a value is known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ValueGrade {
     /// The interval is within 10 % of the median.
@@ -48,7 +49,7 @@ pub enum ValueGrade {
 }
 
 /// A number of the drive.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Knob {
     /// Name for people.
@@ -66,7 +67,7 @@ pub struct Knob {
 }
 
 /// The drive's layout.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LayoutEstimate {
     /// Most probable victim policy and frontiers.
@@ -80,7 +81,7 @@ pub struct LayoutEstimate {
 }
 
 /// Measurements of one load, and what the ensemble has for it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LoadFit {
     /// The load.
@@ -99,7 +100,7 @@ pub struct LoadFit {
 }
 
 /// A fitted ensemble.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Twin {
     /// `ssdlab-twin`.

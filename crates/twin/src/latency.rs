@@ -15,6 +15,7 @@
 pub mod read;
 
 use crate::structure::SLOT;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Share of the rate that the drive sustains up to which latency is predicted.
@@ -29,7 +30,7 @@ const BELOW: f64 = 0.9;
 pub const PERCENTILES: [f64; 5] = [50.0, 90.0, 99.0, 99.9, 99.99];
 
 /// A percentile of latency.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Quantile {
     /// Per cent of the commands that are as fast.
@@ -45,7 +46,7 @@ impl Quantile {
 }
 
 /// Latency that was measured beside writes of a steady rate.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MeasuredLatency {
     /// Line of its file, or number of its argument.
@@ -63,7 +64,7 @@ pub struct MeasuredLatency {
 }
 
 /// Which commands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ReadOrWrite {
     /// Reads of 4 KiB.
@@ -82,7 +83,7 @@ impl MeasuredLatency {
 }
 
 /// A predicted percentile.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct PredictedPercentile {
     /// Reads or writes.
     pub kind: ReadOrWrite,
@@ -93,7 +94,7 @@ pub struct PredictedPercentile {
 }
 
 /// Latency at a rate that was not measured.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct LatencyAtRate {
     /// Rate of writes, 4 KiB a second.
     pub write_iops: f64,

@@ -31,6 +31,7 @@ pub mod latency;
 pub mod measured;
 pub mod page;
 pub mod predict;
+pub mod schemas;
 pub mod show;
 mod spread;
 pub mod structure;

@@ -7,6 +7,7 @@ use crate::latency::{self, LatencyAtRate, MeasuredBusyShare, RequestedRate};
 use crate::spread::{cases, interval};
 use crate::surface::{SimulatedLoad, Simulator, SurfaceRequest, enclosing};
 use crate::trace;
+use schemars::JsonSchema;
 use serde::Serialize;
 use ssdlab_base::LabError;
 use ssdlab_load::synthetic::SyntheticPattern;
@@ -64,7 +65,7 @@ impl PredictionQuery {
 }
 
 /// A prediction.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct LoadPrediction {
     /// The load.
     pub load: SimulatedLoad,

@@ -2,6 +2,7 @@
 
 use crate::structure::{self, FtlLayout, SLOT};
 use crate::trace::{self, TraceExcerpt};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssdlab_base::{LabError, parallel};
 use ssdlab_load::distribution::Zipf;
@@ -21,7 +22,7 @@ const FLOOR: f64 = 1e-3;
 const STRIDE: u64 = 65_536;
 
 /// A load as it is simulated.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SimulatedLoad {
     /// Where it writes, as `--load` of `ssdlab simulate` has it, or [`trace::NAME`].

@@ -9,6 +9,7 @@
 
 use crate::structure::SLOT;
 use crate::surface::SimulatedLoad;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssdlab_base::LabError;
 use ssdlab_base::error::InputLocation;
@@ -37,7 +38,7 @@ const COLUMNS: &str = "load, overwrites, one of write_mibs, write_mbs and iops (
                        drift_pct";
 
 /// A load and what was measured of it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MeasurementRow {
     /// Line in its file, from 1.
@@ -57,7 +58,7 @@ pub struct MeasurementRow {
 }
 
 /// What was measured of a drive.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MeasurementTable {
     /// File.

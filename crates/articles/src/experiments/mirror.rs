@@ -11,6 +11,7 @@
 
 use super::scale::DriveScale;
 use crate::outcome::CurvePoints;
+use schemars::JsonSchema;
 use serde::Serialize;
 use ssdlab_base::LabError;
 use ssdlab_base::stop::go_on;
@@ -47,7 +48,7 @@ pub struct MirrorSettings {
 }
 
 /// When a drive wore out, in bytes that the host wrote, of the full drive.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct WearOutPoint {
     /// Its rated cycles were used up on average (E9 at 1).
     pub rated_bytes: f64,
@@ -56,7 +57,7 @@ pub struct WearOutPoint {
 }
 
 /// A mirror's pairs.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct MirrorPairs {
     /// The two sides.
     pub sides: [String; 2],

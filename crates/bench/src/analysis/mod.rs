@@ -9,16 +9,18 @@ pub mod steady;
 pub use change::write_cliff;
 pub use steady::{steady_state, steady_state_all};
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Outcome of the SNIA PTS steady-state test over a window of five rounds.
-#[derive(Clone, Debug, Serialize, Deserialize, PartialEq)]
+#[derive(Clone, Debug, Serialize, JsonSchema, Deserialize, PartialEq)]
 pub struct SteadyState {
     /// Both conditions hold.
     pub attained: bool,
     /// First round of the window, from 0.
     pub window_start: usize,
     /// The tracked variable in the window, raw, so that others can recompute the verdict.
+    #[schemars(length(equal = 5))]
     pub window: Vec<f64>,
     /// Average over the window.
     pub average: f64,
@@ -35,7 +37,7 @@ pub struct SteadyState {
 }
 
 /// A lasting drop in throughput.
-#[derive(Clone, Debug, Serialize, Deserialize, PartialEq)]
+#[derive(Clone, Debug, Serialize, JsonSchema, Deserialize, PartialEq)]
 pub struct WriteCliff {
     /// When, in seconds since the series began.
     pub at_s: f64,

@@ -1,10 +1,13 @@
 //! The health that a drive reports of itself, as evidence.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssdlab_ssd::Drive;
 
 /// How good a piece of evidence is, weakest first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema, Deserialize,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum EvidenceGrade {
     /// None was found.
@@ -20,7 +23,7 @@ pub enum EvidenceGrade {
 }
 
 /// A number with where it comes from.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema, Deserialize)]
 pub struct ReportedValue {
     /// The number, in the unit of the field that holds it.
     pub value: f64,
@@ -31,7 +34,7 @@ pub struct ReportedValue {
 }
 
 /// A drive's own report of its health, as evidence.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema, Deserialize)]
 pub struct DriveHealth {
     /// Grade of the target's `power_loss_protection`.
     pub protection_grade: EvidenceGrade,
@@ -65,7 +68,7 @@ pub struct DriveHealth {
 }
 
 /// How warm a modelled drive was, and how it slowed down because of it.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema, Deserialize)]
 pub struct ThermalSummary {
     /// Highest temperature so far, Celsius.
     pub highest_c: f64,

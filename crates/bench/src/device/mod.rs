@@ -41,6 +41,7 @@ pub use modelled::ModelledTarget;
 pub use needs::{Needs, OpenOptions, PayloadContents, RepeatedBlocks, WriteOptions};
 pub use null::NullTarget;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssdlab_base::LabError;
 use ssdlab_ssd::{Command, Nanos, Op};
@@ -113,7 +114,7 @@ pub trait Target {
 }
 
 /// What kind of thing a target is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TargetKind {
     /// A drive of the catalogue, in virtual time.
@@ -127,7 +128,7 @@ pub enum TargetKind {
 }
 
 /// What is known of a target before anything is measured. `None` = unknown.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema, Deserialize)]
 pub struct TargetFacts {
     /// As the user named it.
     pub name: String,
@@ -199,7 +200,7 @@ impl TargetFacts {
 }
 
 /// What reached the device, from its own counters; `None` = the target cannot tell.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, JsonSchema, Deserialize)]
 pub struct Counters {
     /// Read commands.
     pub reads: Option<u64>,

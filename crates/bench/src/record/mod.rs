@@ -4,6 +4,7 @@
 pub(crate) mod testing;
 
 use crate::device::{Counters, TargetFacts};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssdlab_base::check::{SelfCheck, failures};
 use ssdlab_base::latencies::{Latencies, latencies, merge_latencies};
@@ -31,7 +32,7 @@ pub struct OpStats {
 }
 
 /// One second of a run, all jobs together. This is also a row of `series.csv`.
-#[derive(Clone, Debug, Serialize, Deserialize, PartialEq)]
+#[derive(Clone, Debug, Serialize, JsonSchema, Deserialize, PartialEq)]
 pub struct Second {
     /// Phase number, from 0.
     pub phase: usize,
@@ -48,7 +49,7 @@ pub struct Second {
 }
 
 /// One kind of command in one second. Latencies in ns; 0 when `count` is 0.
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, Serialize, JsonSchema, Deserialize, PartialEq)]
 pub struct OpSecond {
     /// Completed.
     pub count: u64,
@@ -72,7 +73,7 @@ fn is_zero(value: &u64) -> bool {
 }
 
 /// How a run ended.
-#[derive(Clone, Debug, Serialize, Deserialize, PartialEq, Eq)]
+#[derive(Clone, Debug, Serialize, JsonSchema, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub enum RunEnding {
     /// As planned.
@@ -124,7 +125,7 @@ pub struct RunRecord {
 }
 
 /// Device counters around a phase.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema, Deserialize)]
 pub struct PhaseCounters {
     /// At the start of the counted part.
     pub before: Counters,

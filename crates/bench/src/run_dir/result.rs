@@ -5,15 +5,17 @@ use crate::analysis::{
     SteadyState, WriteCliff, latency, series, steady, steady_state, write_cliff,
 };
 use crate::record::{JobRecord, OpStats, PhaseCounters, RunEnding, RunRecord};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssdlab_base::check::SelfCheck;
 use ssdlab_load::plan::WorkloadPlan;
 use ssdlab_ssd::{Nanos, Op};
 
 /// What a run gave: `result.json`.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema, Deserialize)]
 pub struct RunResult {
     /// [`FORMAT_VERSION`] of the writer.
+    #[schemars(extend("enum" = [1, 2]))]
     pub version: u32,
     /// Version of the program.
     pub ssdlab: String,
@@ -34,7 +36,7 @@ pub struct RunResult {
 }
 
 /// What a phase as a whole shows.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema, Deserialize)]
 pub struct PhaseResult {
     /// Phase number, from 0.
     pub phase: usize,
@@ -50,7 +52,7 @@ pub struct PhaseResult {
 }
 
 /// Totals of one job over its counted part.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema, Deserialize)]
 pub struct JobResult {
     /// Phase number, from 0.
     pub phase: usize,
@@ -70,9 +72,10 @@ pub struct JobResult {
 }
 
 /// Totals of one kind of command.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema, Deserialize)]
 pub struct OpResult {
     /// `read`, `write`, `trim`, `flush`, `write_zeroes`.
+    #[schemars(extend("enum" = ["read", "write", "trim", "flush", "write_zeroes"]))]
     pub op: String,
     /// Completed.
     pub count: u64,
@@ -89,7 +92,7 @@ pub struct OpResult {
 }
 
 /// A latency distribution in figures, ns.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema, Deserialize)]
 pub struct LatencySummary {
     /// Mean.
     pub mean_ns: f64,
@@ -100,11 +103,12 @@ pub struct LatencySummary {
     /// Sample standard deviation.
     pub stddev_ns: f64,
     /// fio's 17 percentiles.
+    #[schemars(length(equal = 17))]
     pub percentiles: Vec<Percentile>,
 }
 
 /// One percentile.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize, PartialEq)]
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema, Deserialize, PartialEq)]
 pub struct Percentile {
     /// 0 to 100.
     pub percent: f64,
@@ -113,7 +117,7 @@ pub struct Percentile {
 }
 
 /// A self-check.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema, Deserialize)]
 pub struct CheckRow {
     /// What was checked.
     pub name: String,

@@ -1,11 +1,11 @@
 //! `ssdlab check`: what is in a drive directory or a saved drive, and what of it is readable.
 
+use crate::documents::SavedDriveReport;
 use crate::failure::{CliFailure, CommandExit};
 use crate::output::{print, print_json};
 use clap::Args;
-use serde_json::json;
 use ssdlab_base::LabError;
-use ssdlab_drives::keep::directory;
+use ssdlab_drives::keep::directory::{self, RepairReport};
 use ssdlab_life::age::left;
 use ssdlab_ssd::Bytes;
 use std::fmt::Write as _;
@@ -52,8 +52,10 @@ pub fn check(args: &Check) -> Result<CommandExit, CliFailure> {
     let repaired = repaired.as_ref();
     if args.json {
         let mut result = directory::json(&checked);
-        result["repaired"] =
-            json!(repaired.map(|(to, wrong)| json!({"directory": to, "wrong": wrong})));
+        result.repaired = repaired.map(|(to, wrong)| RepairReport {
+            directory: to.to_path_buf(),
+            wrong: wrong.clone(),
+        });
         print_json(&result)?;
     } else {
         let mut text = directory::text(&args.path, &checked);
@@ -97,7 +99,8 @@ fn check_saved(args: &Check, file: &Path) -> Result<CommandExit, CliFailure> {
     };
     if args.json {
         let damages: Vec<String> = bytes.err().iter().map(ToString::to_string).collect();
-        print_json(&json!({"file": file, "damages": damages}))?;
+        let file = file.to_path_buf();
+        print_json(&SavedDriveReport { file, damages })?;
     } else {
         print(&format!("{}: {what}\n", file.display()))?;
     }

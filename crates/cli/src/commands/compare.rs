@@ -1,6 +1,7 @@
 //! `ssdlab compare`: several runs beside each other, or a row each.
 
 use super::report::label;
+use crate::documents::ComparedRun;
 use crate::failure::{CliFailure, CommandExit};
 use crate::output::{print, print_json, print_result, say, write_file};
 use clap::Args;
@@ -60,7 +61,8 @@ pub fn compare(args: &Compare) -> Result<CommandExit, CliFailure> {
         }
         let (run, result) = RunReport::open(path, &label(path))?;
         runs.push(run);
-        results.push(serde_json::json!({ "run_dir": path, "result": result }));
+        let run_dir = path.clone();
+        results.push(ComparedRun { run_dir, result });
     }
     if args.json {
         print_json(&results)?;

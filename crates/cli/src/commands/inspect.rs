@@ -67,11 +67,7 @@ fn inspect_modelled(args: &Inspect) -> Result<CommandExit, CliFailure> {
 
 fn show(drives: &[inspect::InspectedDrive], json: bool) -> Result<CommandExit, CliFailure> {
     if json {
-        let value = |drive: &inspect::InspectedDrive| {
-            let (inspection, forecasts) = (&drive.inspection, &drive.forecasts);
-            serde_json::json!({ "inspection": inspection, "forecasts": forecasts })
-        };
-        print_json(&drives.iter().map(value).collect::<Vec<_>>())?;
+        print_json(&drives)?;
     } else {
         let text = |drive: &inspect::InspectedDrive| {
             inspect::text::text(&drive.inspection, &drive.forecasts)

@@ -2,8 +2,9 @@
 //! module, and one arm of [`list`].
 
 mod options;
-mod policies;
+pub mod policies;
 mod profiles;
+mod schemas;
 
 use crate::failure::{CliFailure, CommandExit};
 use crate::output::{print, print_json};
@@ -17,7 +18,8 @@ Examples:
   ssdlab list drives
   ssdlab list profiles jesd219-enterprise
   ssdlab list policies --json
-  ssdlab list options fio")]
+  ssdlab list options fio
+  ssdlab list schemas result")]
 pub struct List {
     /// Which table.
     #[command(subcommand)]
@@ -53,6 +55,11 @@ pub enum ListTable {
         #[arg(value_enum)]
         language: options::WorkloadLanguage,
     },
+    /// The JSON Schemas of outputs of commands and of files in run directories.
+    Schemas {
+        /// Print this one.
+        name: Option<String>,
+    },
 }
 
 /// Prints a table.
@@ -65,6 +72,7 @@ pub fn list(args: &List) -> Result<CommandExit, CliFailure> {
         ListTable::Profiles { name, json } => profiles::profiles(name.as_deref(), *json)?,
         ListTable::Policies { json } => policies::policies(*json)?,
         ListTable::Options { language } => options::options(*language)?,
+        ListTable::Schemas { name } => schemas::schemas(name.as_deref())?,
     }
     Ok(CommandExit::Good)
 }

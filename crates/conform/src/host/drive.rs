@@ -1,6 +1,7 @@
 //! The drive behind a hypervisor: a volatile cache, and where each block of the guest is.
 
 use crate::route::{BLOCK_BYTES, DRIVE_BYTES, LABEL, token};
+use schemars::JsonSchema;
 use ssdlab_serve::{MemoryStore, SectorDurability, Store, StoreError, StoreExtent, ZeroFlags};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -14,7 +15,7 @@ const JOURNAL_BLOCK: usize = 4096;
 const COMMIT: [u8; 8] = [0xc0, 0x3b, 0x39, 0x98, 0, 0, 0, 2];
 
 /// Numbers of commands that have reached the drive.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, JsonSchema)]
 pub struct CommandCounts {
     /// Writes without FUA.
     pub writes: u64,

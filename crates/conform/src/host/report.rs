@@ -3,11 +3,12 @@
 use super::drive::CommandCounts;
 use super::plan::{CACHE_MODES, MODELS};
 use crate::route::ROUTES;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::fmt::Write as _;
 
 /// What became of one promise.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum RouteVerdict {
     /// Promised, and durable in the drive when the guest had its answer.
@@ -36,7 +37,7 @@ impl RouteVerdict {
 }
 
 /// One route on one disk.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct RouteCell {
     /// Name of the route.
     pub route: &'static str,
@@ -50,7 +51,7 @@ pub struct RouteCell {
 }
 
 /// One disk of a guest.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct GuestDiskReport {
     /// Device model.
     pub model: String,
@@ -69,7 +70,7 @@ pub struct GuestDiskReport {
 }
 
 /// The result of a run.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ConformReport {
     /// The hypervisor and its arguments.
     pub command: Vec<String>,

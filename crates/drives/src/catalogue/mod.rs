@@ -8,6 +8,7 @@
 //! comes from the base. Unknown keys are errors, so a misspelt parameter cannot be ignored.
 
 mod check;
+mod documents;
 mod drive;
 mod file;
 mod parameters;

@@ -1,35 +1,32 @@
 //! The catalogue as text and JSON.
 
 use super::check::{CatalogueCheck, check, check_family};
+pub use super::documents::{DriveDescription, DriveSummary};
 use super::drive::CatalogueDrive;
 use super::file::DriveFile;
 use super::read;
 use super::resolve::derived;
 use super::sourced::Provenance;
 use super::standing::DatasheetStanding;
-use serde_json::{Value, json};
 use ssdlab_base::LabError;
 use ssdlab_view::text::wrap;
 use ssdlab_view::units::decimal_bytes;
-use std::collections::BTreeMap;
 
 /// Every drive as JSON.
 ///
 /// # Errors
 /// Never for a released build: a test loads every file.
-pub fn list_json() -> Result<Vec<Value>, LabError> {
-    let row = |d: &CatalogueDrive| {
-        json!({
-            "name": d.file.name,
-            "family": d.family(),
-            "title": d.file.title,
-            "interface": d.file.interface,
-            "user_bytes": d.config.user_bytes,
-            "power_loss_protection": d.file.documented.power_loss_protection.value,
-            "rated_bytes_written": d.rated_bytes_written(),
-            "drive_writes_per_day": d.dwpd(),
-            "meets_its_sheet": DatasheetStanding::of(&d.file.name).cell(),
-        })
+pub fn list_json() -> Result<Vec<DriveSummary>, LabError> {
+    let row = |d: &CatalogueDrive| DriveSummary {
+        name: d.file.name.clone(),
+        family: d.family().to_owned(),
+        title: d.file.title.clone(),
+        interface: d.file.interface.clone(),
+        user_bytes: d.config.user_bytes,
+        power_loss_protection: d.file.documented.power_loss_protection.value,
+        rated_bytes_written: d.rated_bytes_written(),
+        drive_writes_per_day: d.dwpd(),
+        meets_its_sheet: DatasheetStanding::of(&d.file.name).cell(),
     };
     Ok(families()?.iter().flatten().map(row).collect())
 }
@@ -190,14 +187,14 @@ pub fn toml(drive: CatalogueDrive) -> Result<String, LabError> {
 }
 
 /// A drive's parameters with their sources, and the values that follow from them, as JSON.
-pub fn json(drive: &CatalogueDrive) -> Value {
-    json!({
-        "name": drive.file.name,
-        "title": drive.file.title,
-        "meets_its_sheet": DatasheetStanding::of(&drive.file.name).cell(),
-        "parameters": drive.parameters(),
-        "derived": derived(&drive.config).into_iter().collect::<BTreeMap<_, _>>(),
-    })
+pub fn json(drive: &CatalogueDrive) -> DriveDescription {
+    DriveDescription {
+        name: drive.file.name.clone(),
+        title: drive.file.title.clone(),
+        meets_its_sheet: DatasheetStanding::of(&drive.file.name).cell(),
+        parameters: drive.parameters(),
+        derived: derived(&drive.config).into_iter().collect(),
+    }
 }
 
 /// The same for a terminal.

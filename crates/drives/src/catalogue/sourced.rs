@@ -1,10 +1,11 @@
 //! Values with where they come from.
 
 use crate::rests_on::RestsOn;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// How a value is known, strongest first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Provenance {
     /// The maker says so.
@@ -52,7 +53,7 @@ pub struct SourcedValue<T> {
 }
 
 /// One parameter for showing: table, key, value, kind, source, fitted_to.
-#[derive(Clone, Debug, Serialize, PartialEq)]
+#[derive(Clone, Debug, Serialize, JsonSchema, PartialEq)]
 pub struct CatalogueParameter {
     /// `nand.program` and so on.
     pub key: String,

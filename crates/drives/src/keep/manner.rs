@@ -1,10 +1,11 @@
 //! How a drive was aged, as its files say.
 
 use crate::rests_on::RestsOn;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The load and conditions of a life, as files keep them.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LifeConditions {
     /// Name of the drive.

@@ -4,10 +4,11 @@
 //! written (TBW) is the most host data after which capacity, UBER, failures and retention still
 //! hold, on the workload of JESD219.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Application class.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ApplicationClass {
     /// A person's machine.

@@ -27,7 +27,7 @@ pub use spec::{MonthsSpec, TrimSchedule};
 use crate::HostDrive;
 use crate::scenario::{Scenario, document};
 use crate::show::heads;
-use serde_json::{Value, json};
+use serde_json::Value;
 use ssdlab_base::LabError;
 use ssdlab_base::check::SelfCheck;
 use std::sync::atomic::AtomicBool;
@@ -58,6 +58,6 @@ impl Scenario for MonthsSpec {
     }
 
     fn json(runs: &[Months], drives: &[HostDrive]) -> Value {
-        document::<Self>(drives, json!(runs))
+        document::<Self>(drives, runs)
     }
 }

@@ -2,11 +2,12 @@
 
 use super::spec::MonthsSpec;
 use crate::probe::ProbeResult;
+use schemars::JsonSchema;
 use serde::Serialize;
 use ssdlab_base::check::SelfCheck;
 
 /// State at the end of a day. Rates and WAF are of the time since the sample before.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct DaySample {
     /// The day; 0 = the files are there, nothing was deleted yet.
     pub day: u32,
@@ -33,7 +34,7 @@ pub struct DaySample {
 }
 
 /// Result of the months.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Months {
     /// As run.
     pub spec: MonthsSpec,

@@ -2,11 +2,12 @@
 
 use crate::probe::ProbeSpec;
 use crate::scenario::within;
+use schemars::JsonSchema;
 use serde::Serialize;
 use ssdlab_base::LabError;
 
 /// When the file system trims blocks that are free again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TrimSchedule {
     /// Nothing.
@@ -52,7 +53,7 @@ impl TrimSchedule {
 }
 
 /// A file system and its use.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct MonthsSpec {
     /// Days.
     pub days: u32,

@@ -30,7 +30,7 @@ pub use spec::OltpSpec;
 use crate::HostDrive;
 use crate::scenario::{Scenario, document};
 use crate::show::heads;
-use serde_json::{Value, json};
+use serde_json::Value;
 use ssdlab_base::LabError;
 use ssdlab_base::check::SelfCheck;
 use std::sync::atomic::AtomicBool;
@@ -61,6 +61,6 @@ impl Scenario for OltpSpec {
     }
 
     fn json(runs: &[Oltp], drives: &[HostDrive]) -> Value {
-        document::<Self>(drives, json!(runs))
+        document::<Self>(drives, runs)
     }
 }

@@ -2,11 +2,12 @@
 
 use super::spec::OltpSpec;
 use crate::probe::ProbeResult;
+use schemars::JsonSchema;
 use serde::Serialize;
 use ssdlab_base::check::SelfCheck;
 
 /// A second of a window; the last may be shorter.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct OltpSecond {
     /// Month of the window.
     pub month: u32,
@@ -25,7 +26,7 @@ pub struct OltpSecond {
 }
 
 /// A window.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct OltpWindow {
     /// Months before it.
     pub month: u32,
@@ -60,7 +61,7 @@ pub struct OltpWindow {
 }
 
 /// Result of the transactions.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Oltp {
     /// As run.
     pub spec: OltpSpec,

@@ -3,12 +3,13 @@
 use crate::months::TrimSchedule;
 use crate::probe::ProbeSpec;
 use crate::scenario::within;
+use schemars::JsonSchema;
 use serde::Serialize;
 use ssdlab_base::LabError;
 use ssdlab_ssd::Nanos;
 
 /// A server and its life.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct OltpSpec {
     /// Transactions offered per second.
     pub offered_s: u32,
@@ -24,6 +25,7 @@ pub struct OltpSpec {
     pub log_bytes: u32,
     /// CPU time of each transaction.
     #[serde(rename = "cpu_ns", serialize_with = "crate::scenario::as_ns")]
+    #[schemars(with = "u64")]
     pub cpu: Nanos,
     /// Flushes reach the drive: a commit waits for one (innodb_flush_log_at_trx_commit = 1), and
     /// so does the page cleaner. Without: as behind a RAID card with a battery of its own.
@@ -48,6 +50,7 @@ pub struct OltpSpec {
     pub other_pct: u32,
     /// Length of a window.
     #[serde(rename = "window_ns", serialize_with = "crate::scenario::as_ns")]
+    #[schemars(with = "u64")]
     pub window: Nanos,
     /// Measurement on a fork of the drive before each window, over the tables.
     pub probe: ProbeSpec,

@@ -3,12 +3,13 @@
 //!
 //! Left out: the disk's own cache and command queue (the tier sorts accesses itself), zones.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use ssdlab_ssd::Nanos;
 use ssdlab_ssd::rng::Rng;
 
 /// Model of a disk.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct HddSpec {
     /// Bytes.
     pub capacity: u64,

@@ -29,13 +29,13 @@ mod spec;
 mod tests;
 
 pub use engine::run_until;
-pub use result::{AccessLatency, DeviceWork, LifeCost, Tier, TierSample, life_cost};
+pub use result::{AccessLatency, DeviceWork, LifeCost, Tier, TierRuns, TierSample, life_cost};
 pub use spec::{DurabilityMode, TierSpec};
 
 use crate::HostDrive;
 use crate::scenario::{Scenario, document};
 use crate::show::heads;
-use serde_json::{Value, json};
+use serde_json::Value;
 use ssdlab_base::LabError;
 use ssdlab_base::check::SelfCheck;
 use std::sync::atomic::AtomicBool;
@@ -67,6 +67,10 @@ impl Scenario for TierSpec {
 
     fn json(runs: &[Tier], drives: &[HostDrive]) -> Value {
         let costs: Vec<_> = runs.iter().map(|run| life_cost(run, &drives[0])).collect();
-        document::<Self>(drives, json!({ "tiers": runs, "life_costs": costs }))
+        let runs = TierRuns {
+            tiers: runs,
+            life_costs: &costs,
+        };
+        document::<Self>(drives, runs)
     }
 }

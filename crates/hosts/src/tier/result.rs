@@ -1,11 +1,12 @@
 //! Results of a tier, and the share of the first device's life that they cost.
 
 use super::spec::TierSpec;
+use schemars::JsonSchema;
 use serde::Serialize;
 use ssdlab_base::check::SelfCheck;
 
 /// Latency of a kind of access in front of the tier, ns.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct AccessLatency {
     /// Number of accesses.
     pub count: u64,
@@ -20,7 +21,7 @@ pub struct AccessLatency {
 }
 
 /// Counts of an interval.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct TierSample {
     /// End of the interval, seconds since the load began.
     pub t_s: f64,
@@ -45,7 +46,7 @@ pub struct TierSample {
 }
 
 /// Work of a cache device under the load.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct DeviceWork {
     /// Bytes written to it: host writes and copies of blocks read from a disk.
     pub written_bytes: u64,
@@ -58,7 +59,7 @@ pub struct DeviceWork {
 }
 
 /// Result of a load.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Tier {
     /// As run; when stopped, the duration is what it came to.
     pub spec: TierSpec,
@@ -99,7 +100,7 @@ pub struct Tier {
 }
 
 /// Share of a drive's rated life that a load uses up.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct LifeCost {
     /// Bytes programmed that the rating allows.
     pub rated_nand_bytes: f64,
@@ -130,4 +131,13 @@ pub fn life_cost(tier: &Tier, drive: &crate::HostDrive) -> Option<LifeCost> {
         days: rated / per_day,
         years_at_rated_pace: pace.map(|(bytes, years)| host_bytes / (bytes as f64 / years)),
     })
+}
+
+/// Runs of a tier, each with what it costs of the drive's life.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct TierRuns<'a> {
+    /// The runs.
+    pub tiers: &'a [Tier],
+    /// Cost of each run; `None` where the drive has no rating.
+    pub life_costs: &'a [Option<LifeCost>],
 }

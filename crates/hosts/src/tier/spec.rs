@@ -3,12 +3,13 @@
 use super::hdd::HddSpec;
 use crate::HostDrive;
 use crate::scenario::within;
+use schemars::JsonSchema;
 use serde::Serialize;
 use ssdlab_base::LabError;
 use ssdlab_ssd::{Bytes, DriveConfig, Nanos};
 
 /// How a write is made durable before it is acknowledged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum DurabilityMode {
     /// Each write has FUA (Windows: write-through).
@@ -54,7 +55,7 @@ impl DurabilityMode {
 }
 
 /// A tier and its load.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct TierSpec {
     /// Sides that each write goes to.
     pub copies: usize,
@@ -73,9 +74,11 @@ pub struct TierSpec {
     pub workers: u32,
     /// Virtual time of the load.
     #[serde(rename = "duration_ns", serialize_with = "crate::scenario::as_ns")]
+    #[schemars(with = "u64")]
     pub duration: Nanos,
     /// Time between samples.
     #[serde(rename = "interval_ns", serialize_with = "crate::scenario::as_ns")]
+    #[schemars(with = "u64")]
     pub interval: Nanos,
     /// Times the cache device is written front to back before the load.
     pub fill_passes: u32,

@@ -5,8 +5,8 @@ use super::chain::LogBlockFormat;
 use super::space::{MetaslabPolicy, SpaceRules, Weighting};
 use super::spec::{CommitRules, GroupRules, HostSpec, PathRules};
 use super::writer::WriterSpec;
+use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::{Value, json};
 use ssdlab_base::LabError;
 use ssdlab_ssd::Nanos;
 use ssdlab_view::text::wrap;
@@ -26,7 +26,7 @@ pub enum ZfsPreset {
 }
 
 /// One value of a preset.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub struct ZfsParameter {
     /// Name.
     pub name: &'static str,
@@ -36,6 +36,15 @@ pub struct ZfsParameter {
     pub kind: &'static str,
     /// Where it comes from, or the figure that it was fitted to.
     pub why: &'static str,
+}
+
+/// Parameters of a preset.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct ZfsParameters {
+    /// Name of the preset.
+    pub preset: &'static str,
+    /// Its parameters.
+    pub parameters: &'static [ZfsParameter],
 }
 
 impl ZfsPreset {
@@ -83,8 +92,11 @@ impl ZfsPreset {
     }
 
     /// Its parameters as JSON.
-    pub fn parameters_json(self) -> Value {
-        json!({"preset": self.name(), "parameters": self.parameters()})
+    pub fn parameters_json(self) -> ZfsParameters {
+        ZfsParameters {
+            preset: self.name(),
+            parameters: self.parameters(),
+        }
     }
 
     /// A host with `writers` and `datasets` on a log device of `capacity` bytes.

@@ -1,5 +1,6 @@
 //! Causes of slowness, and what a drive is without each of them.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssdlab_ssd::config::{MappingKind, UNITY};
 use ssdlab_ssd::drive::Relief;
@@ -7,7 +8,7 @@ use ssdlab_ssd::nand::{NandRelief, Purpose};
 use ssdlab_ssd::{DriveConfig, Nanos};
 
 /// Why a drive may be slow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Cause {
     /// The write buffer is volatile, and durable writes wait for the media.

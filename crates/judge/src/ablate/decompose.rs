@@ -3,6 +3,7 @@
 use super::cause::{Cause, ReliefLevels};
 use super::load::{AblationLoad, AblationMeasurement, measure};
 use super::stream::{HostRelief, HostStream};
+use schemars::JsonSchema;
 use serde::Serialize;
 use ssdlab_ssd::Drive;
 use ssdlab_ssd::drive::Relief;
@@ -15,7 +16,7 @@ const COUNTS: f64 = 0.005;
 const PAIR_WORTH: f64 = 0.1;
 
 /// What one cause costs.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct CauseShare {
     /// The cause; two where only both together cost anything: each hides behind the other.
     pub causes: Vec<Cause>,
@@ -29,7 +30,7 @@ pub struct CauseShare {
 }
 
 /// One load taken apart. The shares and the rest add up to the time per command.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Decomposition {
     /// The load.
     pub load: AblationLoad,

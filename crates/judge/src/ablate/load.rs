@@ -1,5 +1,6 @@
 //! The loads under which a drive is taken apart, and their figure: time per command.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssdlab_bench::engine::devices::{CommandSource, DeviceCompletion, Devices};
 use ssdlab_ssd::drive::Relief;
@@ -7,7 +8,7 @@ use ssdlab_ssd::rng::Rng;
 use ssdlab_ssd::{Command, Drive, Nanos, Op};
 
 /// A load and its figure.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AblationLoad {
     /// 4 KiB random FUA writes, one outstanding.

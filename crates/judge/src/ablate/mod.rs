@@ -26,6 +26,7 @@ pub use show::text;
 pub use state::steady;
 pub use stream::{COMMANDS_MAX, HostRelief, HostStream};
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssdlab_base::LabError;
 use ssdlab_base::parallel;
@@ -35,7 +36,7 @@ use ssdlab_ssd::{Drive, DriveConfig};
 pub const FAULT: f64 = 1.5;
 
 /// A drive taken apart.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Diagnosis {
     /// Name of the drive.
     pub drive: String,
@@ -57,7 +58,7 @@ impl Diagnosis {
 }
 
 /// A cause that slows a load down.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema, Deserialize)]
 pub struct Bottleneck {
     /// The cause.
     pub cause: Cause,

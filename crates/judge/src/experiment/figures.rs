@@ -1,11 +1,12 @@
 //! The figures that experiments yield.
 
 use super::kinds::ExperimentKind;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// A mean time, in ns.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ExperimentFigure {
     /// A single 4 KiB read anywhere.
@@ -62,8 +63,11 @@ impl ExperimentFigure {
 }
 
 /// What was measured.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 #[serde(transparent)]
+#[schemars(extend(
+    "propertyNames" = ExperimentFigure::json_schema(&mut schemars::SchemaGenerator::default())
+))]
 pub struct ExperimentFigures(BTreeMap<ExperimentFigure, f64>);
 
 impl ExperimentFigures {

@@ -8,6 +8,7 @@ use super::figures::{ExperimentFigure, ExperimentFigures};
 use super::kinds::ExperimentKind;
 use super::own_word::DriveSelfReport;
 use crate::ablate::{Cause, FAULT};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Slots of 4 KiB in a large command.
@@ -34,7 +35,7 @@ const DIE_BYTES: f64 = 32768.0;
 const WAF: f64 = 5.0;
 
 /// What a healthy drive does at worst, by its interface.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct InterfaceLimits {
     /// Bytes per second of the link.
     pub link: f64,
@@ -61,7 +62,7 @@ impl InterfaceLimits {
 }
 
 /// Where a hypothesis stands.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum HypothesisStatus {
     /// It slows some load down.

@@ -6,6 +6,7 @@ use super::kinds::{ExperimentKind, ExperimentRefusal};
 use super::measure::ExperimentBench;
 use super::own_word::{DriveSelfReport, SmartSnapshot};
 use crate::ablate::{Cause, FAULT};
+use schemars::JsonSchema;
 use serde::Serialize;
 use ssdlab_base::LabError;
 use ssdlab_bench::device::Target;
@@ -24,7 +25,7 @@ const SYMPTOMS: [ExperimentKind; 9] = [
 ];
 
 /// What came out.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum InvestigationAnswer {
     /// This makes it slow.
@@ -41,7 +42,7 @@ pub enum InvestigationAnswer {
 }
 
 /// An experiment that was carried out, and for which hypotheses.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct CompletedExperiment {
     /// The experiment.
     pub experiment: ExperimentKind,
@@ -50,7 +51,7 @@ pub struct CompletedExperiment {
 }
 
 /// A target looked into.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Investigation {
     /// The answer.
     pub answer: InvestigationAnswer,

@@ -1,5 +1,6 @@
 //! The experiments: what each is, and what it needs.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Bytes written in order after a rest, first into the write buffer and then, measured, into a
@@ -9,7 +10,7 @@ pub const AFTER_IDLE: u64 = 256 << 20;
 const IDLE_REGION: u64 = 16 * AFTER_IDLE;
 
 /// Something that is tried on the target; the cheapest comes first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ExperimentKind {
     /// Random reads alone, one at a time and 32 at a time.
@@ -37,7 +38,7 @@ pub enum ExperimentKind {
 }
 
 /// Why an experiment was not carried out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ExperimentRefusal {
     /// It would write this many bytes, which is more than allowed.

@@ -3,6 +3,7 @@
 //! It is declared, not measured. It decides between two causes that times do not separate, and
 //! never stands against a time.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use ssdlab_bench::device::health::{DriveHealth, ThermalSummary};
 
@@ -12,7 +13,7 @@ const MUCH_USED: f64 = 80.0;
 const LITTLE_USED: f64 = 20.0;
 
 /// One look at a drive's own counters. `None`: it does not say.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct SmartSnapshot {
     /// Per cent of the rated life used.
     pub used_percent: Option<f64>,
@@ -43,7 +44,7 @@ impl SmartSnapshot {
 }
 
 /// Both looks.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct DriveSelfReport {
     /// Before the first experiment.
     pub before: SmartSnapshot,

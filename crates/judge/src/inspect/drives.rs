@@ -5,11 +5,14 @@ use super::forecast::{Forecast, forecasts};
 use super::inspection::Inspection;
 use super::read::inspect;
 use super::report::{DriveReport, drive_reports};
+use schemars::JsonSchema;
+use serde::Serialize;
 use ssdlab_base::LabError;
 use std::fs::FileType;
 use std::path::{Path, PathBuf};
 
 /// A drive's last look, and the forecasts from all looks at it.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct InspectedDrive {
     /// The last look.
     pub inspection: Inspection,

@@ -7,12 +7,13 @@
 //! goes on as it was is assumed, and is not part of the bounds.
 
 use super::inspection::Inspection;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssdlab_base::LabError;
 use ssdlab_bench::device::health::ReportedValue;
 
 /// What a forecast is made from, best first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ForecastMethod {
     /// Intel's timed workload: wear to 1/1,024 per cent.
@@ -28,7 +29,7 @@ pub enum ForecastMethod {
 }
 
 /// A forecast. Times are seconds since 1970.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema, Deserialize)]
 pub struct Forecast {
     /// From what.
     pub method: ForecastMethod,

@@ -1,6 +1,7 @@
 //! One look at a drive, understood: identity, cache, protection, life and events.
 
 use super::json::Doc;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssdlab_bench::device::health::{EvidenceGrade, ReportedValue};
 use ssdlab_drives::known::KnownModel;
@@ -9,7 +10,7 @@ use ssdlab_drives::known::KnownModel;
 pub const FORMAT_VERSION: u32 = 1;
 
 /// What the drive is.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema, Deserialize)]
 pub struct DriveIdentity {
     /// As the drive says.
     pub model: Option<String>,
@@ -28,7 +29,7 @@ pub struct DriveIdentity {
 }
 
 /// Cache as drive and kernel see it.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema, Deserialize)]
 pub struct WriteCacheStatus {
     /// Whether the drive says that it has a volatile write cache that could be on.
     pub volatile: Option<bool>,
@@ -41,7 +42,7 @@ pub struct WriteCacheStatus {
 }
 
 /// Wear, writes and remaining life.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema, Deserialize)]
 pub struct WearStatus {
     /// Per cent of the rated life used, by the drive's own estimate; may pass 100.
     pub used_percent: Option<ReportedValue>,
@@ -62,7 +63,7 @@ pub struct WearStatus {
 }
 
 /// Counters of events.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema, Deserialize)]
 pub struct DriveEvents {
     /// Hours powered.
     pub power_on_hours: Option<f64>,
@@ -82,7 +83,7 @@ pub struct DriveEvents {
 }
 
 /// Intel's timed workload: E2, E3, E4.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema, Deserialize)]
 pub struct TimedWorkload {
     /// Per cent of rated cycles used since the timer was reset (raw / 1,024).
     pub media_wear_percent: f64,
@@ -93,7 +94,7 @@ pub struct TimedWorkload {
 }
 
 /// Everything that a drive reports of itself.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema, Deserialize)]
 pub struct Inspection {
     /// [`FORMAT_VERSION`].
     pub version: u32,
@@ -124,7 +125,7 @@ pub struct Inspection {
 }
 
 /// Whether acknowledged writes survive a power cut, as far as it is known.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema, Deserialize)]
 pub struct Protection {
     /// `None`: not known.
     pub holds: Option<bool>,

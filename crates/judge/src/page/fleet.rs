@@ -6,6 +6,7 @@
 use crate::qualify::files;
 use crate::qualify::{Qualification, QualifyOutcome, compare, names, role, terminal};
 use maud::{Markup, html};
+use schemars::JsonSchema;
 use serde::Serialize;
 use ssdlab_base::LabError;
 use ssdlab_bench::report::{OpTotals, RunReport};
@@ -17,7 +18,7 @@ use ssdlab_view::{parts, units};
 use std::path::{Component, Path, PathBuf};
 
 /// One run directory. A figure that it does not have is `None`.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct FleetRow {
     /// The directory.
     pub path: PathBuf,

@@ -2,6 +2,7 @@
 //! found after each pull.
 
 use super::stamp::UnexpectedContent;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Durable writes in the last second before a pull, for it to count.
@@ -115,7 +116,7 @@ pub struct Pull {
 }
 
 /// Why a sector must hold what it must hold.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PromiseBasis {
     /// A FUA write that completed.
@@ -134,7 +135,7 @@ impl Pull {
 }
 
 /// A promise broken.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
 pub struct Loss {
     /// Of the target.
     pub sector: u64,

@@ -5,6 +5,7 @@
 //! xxh3 of everything before. Whatever a read returns is then one of: a write of this run in its
 //! place, a write in another's place, another run's, parts of two, or nothing known.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use twox_hash::XxHash3_64;
@@ -27,7 +28,7 @@ pub struct Stamp {
 }
 
 /// What was found in a sector in place of a stamp that is allowed there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum UnexpectedContent {
     /// A write of this run, but not one that it may hold.

@@ -6,6 +6,7 @@
 
 use super::book::Book;
 use super::record::{Loss, PromiseBasis, Pull};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssdlab_base::LabError;
 use ssdlab_bench::device::TargetFacts;
@@ -14,7 +15,7 @@ use ssdlab_bench::device::TargetFacts;
 pub const PULLS_NEEDED: u32 = 25;
 
 /// What the pulls show.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PullVerdict {
     /// Every promise was kept.
@@ -26,7 +27,7 @@ pub enum PullVerdict {
 }
 
 /// What a test of pulls adds up to.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
 pub struct PullRecord {
     /// The target's path.
     pub path: String,

@@ -2,6 +2,7 @@
 
 use super::overwrite::Overwrite;
 use crate::pull::PullRecord;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssdlab_bench::analysis::{SteadyState, WriteCliff};
 use ssdlab_bench::device::TargetFacts;
@@ -40,7 +41,7 @@ impl Evidence {
 }
 
 /// The outcome of one requirement, and of a whole verdict.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum QualifyOutcome {
     /// Met.
@@ -52,9 +53,10 @@ pub enum QualifyOutcome {
 }
 
 /// Latency and rate of one small experiment.
-#[derive(Clone, Debug, Default, Serialize, Deserialize, PartialEq)]
+#[derive(Clone, Debug, Default, Serialize, JsonSchema, Deserialize, PartialEq)]
 pub struct WriteProbe {
     /// `plain`, `fua`, `write_flush`.
+    #[schemars(extend("enum" = ["plain", "fua", "write_flush"]))]
     pub method: String,
     /// Bytes per write.
     pub block_size: u32,
@@ -94,7 +96,7 @@ pub struct WriteProbe {
 }
 
 /// Time of a flush, by the bytes written since the last one.
-#[derive(Clone, Debug, Serialize, Deserialize, PartialEq)]
+#[derive(Clone, Debug, Serialize, JsonSchema, Deserialize, PartialEq)]
 pub struct FlushPoint {
     /// Bytes written since the last flush.
     pub dirty_bytes: u64,
@@ -107,7 +109,7 @@ pub struct FlushPoint {
 }
 
 /// A load kept up for a while.
-#[derive(Clone, Debug, Default, Serialize, Deserialize, PartialEq)]
+#[derive(Clone, Debug, Default, Serialize, JsonSchema, Deserialize, PartialEq)]
 pub struct SustainedRun {
     /// One of [`names`]: `random_write_4k_qd32`, `durable_write_4k_qd1`, `mixed_70_30_4k_qd8`...
     pub name: String,
@@ -134,7 +136,7 @@ pub struct SustainedRun {
 }
 
 /// Everything measured and known about one target.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema, Deserialize)]
 pub struct Evidence {
     /// What it is.
     pub facts: TargetFacts,
@@ -165,7 +167,7 @@ pub struct Evidence {
 }
 
 /// One requirement held against the evidence.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema, Deserialize)]
 pub struct RoleFinding {
     /// Stable name, e.g. `durable_write_latency`.
     pub id: String,
@@ -188,7 +190,7 @@ pub struct RoleFinding {
 }
 
 /// A mechanism that explains slowness.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema, Deserialize)]
 pub struct Mechanism {
     /// Stable name, e.g. `volatile_buffer_forced_to_media`.
     pub id: String,
@@ -199,7 +201,7 @@ pub struct Mechanism {
 }
 
 /// The answer.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema, Deserialize)]
 pub struct RoleVerdict {
     /// The role's name.
     pub role: String,
@@ -217,13 +219,15 @@ pub struct RoleVerdict {
 }
 
 /// A finished qualification: `result.json` of a `qualify` run.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema, Deserialize)]
 pub struct Qualification {
     /// Format of this file.
+    #[schemars(extend("enum" = [1, 2]))]
     pub version: u32,
     /// The role's name.
     pub role: String,
     /// `quick`, `standard` or `full`.
+    #[schemars(extend("enum" = ["quick", "standard", "full"]))]
     pub profile: String,
     /// Seed of every random stream.
     pub seed: u64,
@@ -240,7 +244,7 @@ pub struct Qualification {
 }
 
 /// Evidence with its verdict.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema, Deserialize)]
 pub struct Assessment {
     /// What was measured.
     pub evidence: Evidence,

@@ -9,6 +9,7 @@
 
 use super::names;
 use crate::ablate::{AblationLoad, Bottleneck, diagnose_faults};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssdlab_base::LabError;
 use ssdlab_base::latencies::{Latencies, latencies};
@@ -57,7 +58,7 @@ const LONGEST_RUN: Nanos = Nanos::from_secs(80 * 60);
 const MINUTE: Nanos = Nanos::from_secs(60);
 
 /// One writer's durable writes.
-#[derive(Clone, Debug, Default, Serialize, Deserialize, PartialEq)]
+#[derive(Clone, Debug, Default, Serialize, JsonSchema, Deserialize, PartialEq)]
 pub struct DurableRun {
     /// `fua` or `write_flush`.
     pub method: String,
@@ -84,7 +85,7 @@ pub struct DurableRun {
 }
 
 /// A drive overwritten at random.
-#[derive(Clone, Debug, Default, Serialize, Deserialize, PartialEq)]
+#[derive(Clone, Debug, Default, Serialize, JsonSchema, Deserialize, PartialEq)]
 pub struct Overwrite {
     /// How the measured drive differs from the whole one.
     pub scaled: String,

@@ -1,5 +1,6 @@
 //! Loads of the specification, as phases of a plan.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssdlab_load::plan::{
     BlockSize, CapacityShares, Distribution, JobRateLimits, JobSpec, JobTiming, Mix, Order,
@@ -26,7 +27,7 @@ const JESD219: [(u32, u8); 12] = [
 const ZONES: [(u8, u8); 3] = [(50, 5), (30, 15), (20, 80)];
 
 /// The two classes of the specification.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SniaClass {
     /// Write cache disabled, all of the drive, four threads of depth 32.

@@ -1,6 +1,7 @@
 //! What the tests gave: measured points, tracked variables, histograms.
 
 use super::load::SniaClass;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssdlab_base::LabError;
 use ssdlab_bench::analysis::SteadyState;
@@ -9,7 +10,7 @@ use ssdlab_drives::rests_on::RestsOn;
 use std::fmt::Write;
 
 /// The tests of the specification.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SniaTest {
     /// Commands per second by mix and size.
@@ -88,7 +89,7 @@ impl SniaTest {
 }
 
 /// A measured point: a row of `rounds.csv`.
-#[derive(Clone, Debug, Serialize, Deserialize, PartialEq)]
+#[derive(Clone, Debug, Serialize, JsonSchema, Deserialize, PartialEq)]
 pub struct SniaPoint {
     /// Part of the test: `round`, `precondition`, `wait-5s`, ...
     pub part: String,
@@ -130,13 +131,14 @@ impl SniaPoint {
 }
 
 /// A tracking variable: one number per round.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema, Deserialize)]
 pub struct TrackingVariable {
     /// What it is, for people.
     pub name: String,
     /// Part of the test whose rounds it follows.
     pub part: String,
     /// Its column in `rounds.csv`.
+    #[schemars(extend("enum" = ["iops", "bytes_per_second", "mean_ns"]))]
     pub column: String,
     /// The rows it is taken from: per cent of reads.
     pub read_pct: u8,
@@ -149,7 +151,7 @@ pub struct TrackingVariable {
 }
 
 /// Response times of one load.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema, Deserialize)]
 pub struct ResponseHistogram {
     /// Which load.
     pub title: String,
@@ -162,7 +164,7 @@ pub struct ResponseHistogram {
 }
 
 /// A test that was run.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema, Deserialize)]
 pub struct SniaTestResult {
     /// Which.
     pub test: SniaTest,
@@ -181,9 +183,10 @@ pub struct SniaTestResult {
 }
 
 /// The tests of one drive.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema, Deserialize)]
 pub struct Suite {
     /// Version of the format.
+    #[schemars(extend("const" = 1))]
     pub version: u32,
     /// Version of the program.
     pub ssdlab: String,

@@ -2,6 +2,7 @@
 
 use super::plan::AgeingPlan;
 use super::row::AgeingSample;
+use schemars::JsonSchema;
 use serde::Serialize;
 use ssdlab_base::LabError;
 use ssdlab_base::check::SelfCheck;
@@ -12,7 +13,7 @@ use ssdlab_ssd::nand::EndOfLife;
 use ssdlab_ssd::nand::reliability::{RBER_UNITY, rber_class_top};
 
 /// Result of a life.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct LifeResult {
     /// Load, rate and temperature.
     pub manner: LifeConditions,

@@ -1,5 +1,6 @@
 //! A sample of a life: a row of `series.csv`.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssdlab_base::LabError;
 use ssdlab_drives::cycles::Cycles;
@@ -10,7 +11,7 @@ use std::io::Write;
 use std::path::Path;
 
 /// A sample.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AgeingSample {
     /// Bytes written by the host.

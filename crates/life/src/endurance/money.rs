@@ -1,6 +1,7 @@
 //! What a dollar buys: random writes a second, durable ones, and bytes written over the life.
 
 use super::DriveEndurance;
+use schemars::JsonSchema;
 use serde::Serialize;
 use ssdlab_base::LabError;
 use ssdlab_base::check::failures;
@@ -18,7 +19,7 @@ const WARM: u32 = 20_000;
 const COUNTED: u32 = 60_000;
 
 /// Writes a second in steady state, modelled.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct WriteSpeeds {
     /// 4 KiB random, 32 outstanding; `None`: the drive did not complete them.
     pub sustained_iops: Option<f64>,
@@ -27,7 +28,7 @@ pub struct WriteSpeeds {
 }
 
 /// A drive against its price.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct PricePerformance {
     /// Name.
     pub name: String,

@@ -3,6 +3,7 @@
 use super::money::PricePerformance;
 use super::work::WearWorkload;
 use super::{DriveEndurance, EnduranceOptions, played, worn_by};
+use schemars::JsonSchema;
 use serde::Serialize;
 use ssdlab_base::LabError;
 use ssdlab_base::parallel::all;
@@ -27,7 +28,7 @@ pub struct EnduranceStudy {
 }
 
 /// Results of a study.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct StudyResults {
     /// A row for each drive and work.
     pub endurance: Vec<DriveEndurance>,

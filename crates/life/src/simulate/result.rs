@@ -3,6 +3,7 @@
 use super::machine::{LifeDrive, OpLatencies};
 use super::sample::{LifeSample, three};
 use super::{SimulationGear, SimulationPlan};
+use schemars::JsonSchema;
 use serde::Serialize;
 use ssdlab_base::check::{SelfCheck, failures};
 use ssdlab_drives::rests_on::RestsOn;
@@ -19,7 +20,7 @@ const VALID_CLASSES: usize = 50;
 const ERASE_CELLS: usize = 600;
 
 /// The drive, as far as reclaim sees it.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct DriveFacts {
     /// Name in the catalogue.
     pub name: String,
@@ -81,7 +82,7 @@ impl DriveFacts {
 }
 
 /// Latency of a kind of command under the load, ns.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct LoadLatency {
     /// Kind.
     pub op: &'static str,
@@ -138,7 +139,7 @@ impl LoadLatency {
 }
 
 /// Where the array's work of the load went.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct PurposeWork {
     /// `host`, `relocation`, `map` and so on.
     pub purpose: &'static str,
@@ -149,7 +150,7 @@ pub struct PurposeWork {
 }
 
 /// How worn the superblocks are.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct SuperblockErases {
     /// Of the superblock with the fewest.
     pub min: u32,
@@ -164,7 +165,7 @@ pub struct SuperblockErases {
 }
 
 /// Everything about a life but its samples. No wall time: the same plan gives the same bytes.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Simulation {
     /// `ssdlab-simulation`.
     pub format: &'static str,
@@ -226,6 +227,10 @@ pub struct Simulation {
     /// Erases of superblocks, since the factory.
     pub erases: SuperblockErases,
     /// What the load changed.
+    #[schemars(extend(
+        "propertyNames" = serde_json::json!({ "enum": counter_names() }),
+        "required" = counter_names(),
+    ))]
     pub counters: BTreeMap<&'static str, u64>,
     /// What a drive with Flexible Data Placement counts, where the host names streams.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -236,7 +241,7 @@ pub struct Simulation {
 
 /// Statistics and events of NVMe Flexible Data Placement under the load (FDP Statistics log, FDP
 /// Events log). A reclaim unit is a superblock, a handle is a write stream.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct FdpStatistics {
     /// Type of the handles: `persistently isolated` or `initially isolated`.
     pub handles: &'static str,
@@ -420,6 +425,11 @@ fn erases(superblocks: &[ssdlab_ssd::ftl::SuperblockView]) -> SuperblockErases {
         per_cell,
         map: erases.chunks(per_cell).map(mean).collect(),
     }
+}
+
+fn counter_names() -> Vec<&'static str> {
+    let counters = DriveCounters::default().named();
+    counters.map(|(name, _)| name).to_vec()
 }
 
 fn changed(now: &DriveCounters, then: &DriveCounters) -> BTreeMap<&'static str, u64> {

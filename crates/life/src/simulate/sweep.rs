@@ -5,6 +5,7 @@ use super::SimulationPlan;
 use super::life::{NullLifeObserver, live};
 use super::result::{LoadLatency, Simulation};
 use comfy_table::{ContentArrangement, Table, presets};
+use schemars::JsonSchema;
 use serde::Serialize;
 use ssdlab_base::LabError;
 use ssdlab_base::error::InputLocation;
@@ -84,7 +85,7 @@ pub struct LifeGrid {
 }
 
 /// Result of a point's life.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct LifeGridRow {
     /// Value of each dimension.
     pub values: Vec<String>,

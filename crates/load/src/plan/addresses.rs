@@ -1,9 +1,10 @@
 //! Where the commands of a job go and how large they are.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// What fio adds to an order and a region; the default adds nothing.
-#[derive(Clone, Copy, Debug, Default, Serialize, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, Serialize, JsonSchema, PartialEq, Eq)]
 pub struct AddressSteps {
     /// Of a sequential order: bytes between the end of a command and the next of its kind
     /// (`rw=read:8k`). Negative values go backwards, from the region's end.
@@ -33,7 +34,7 @@ pub struct AddressSteps {
 }
 
 /// Zones of fio's `zonemode=strided`, in bytes.
-#[derive(Clone, Copy, Debug, Serialize, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema, PartialEq, Eq)]
 pub struct Zones {
     /// Bytes transferred in a zone before the next one is entered.
     pub bytes: u64,
@@ -44,7 +45,7 @@ pub struct Zones {
 }
 
 /// What a write of the job is to the drive.
-#[derive(Clone, Copy, Debug, Default, Serialize, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, Serialize, JsonSchema, PartialEq, Eq)]
 pub enum WriteAs {
     /// A write.
     #[default]
@@ -66,7 +67,7 @@ impl AddressSteps {
 }
 
 /// Sizes in per cent, which only a target's capacity turns into bytes.
-#[derive(Clone, Copy, Debug, Default, Serialize, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, Serialize, JsonSchema, PartialEq, Eq)]
 pub struct CapacityShares {
     /// [`super::JobSpec::offset`] in per cent of the capacity.
     pub offset: Option<u8>,
@@ -78,7 +79,7 @@ pub struct CapacityShares {
 }
 
 /// Where the next command goes.
-#[derive(Clone, Debug, Serialize, PartialEq)]
+#[derive(Clone, Debug, Serialize, JsonSchema, PartialEq)]
 pub enum Order {
     /// One after another, wrapping at the region's end.
     Sequential {
@@ -103,7 +104,7 @@ pub enum Order {
 }
 
 /// Which addresses are likelier.
-#[derive(Clone, Debug, Serialize, PartialEq)]
+#[derive(Clone, Debug, Serialize, JsonSchema, PartialEq)]
 pub enum Distribution {
     /// All alike.
     Uniform,
@@ -141,7 +142,7 @@ pub enum Distribution {
 }
 
 /// One command size with its weight.
-#[derive(Clone, Copy, Debug, Serialize, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema, PartialEq, Eq)]
 pub struct BlockSize {
     /// A multiple of 512.
     pub bytes: u32,

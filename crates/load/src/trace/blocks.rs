@@ -8,6 +8,7 @@
 //! own counts stay exact.
 
 use super::runs::{AccessCounts, BlockRuns};
+use schemars::JsonSchema;
 use std::collections::HashMap;
 
 /// Bytes of a block.
@@ -29,7 +30,7 @@ enum BlockCountStore {
 }
 
 /// What the counts say. Numbers of blocks and accesses are estimates when `sampled_1_in` > 1.
-#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, JsonSchema)]
 pub struct Reuse {
     /// One block in this many was sampled; 1: all, and every number is exact.
     pub sampled_1_in: u64,

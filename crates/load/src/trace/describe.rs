@@ -7,12 +7,13 @@
 use super::blocks::{Blocks, Reuse};
 use super::order::CompletionOrder;
 use super::{IoPattern, PatternRow, SeekSize, TraceEvent};
+use schemars::JsonSchema;
 use serde::Serialize;
 use ssdlab_base::latencies::{Latencies, latencies};
 use ssdlab_ssd::Op;
 
 /// A power of two and how often it came: `from..2 * from`; 0 is 0 alone.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Bucket {
     /// Lower end.
     pub from: u64,
@@ -41,7 +42,7 @@ impl PowerOfTwoHistogram {
 }
 
 /// Commands of one kind.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct OpShare {
     /// `read`, `write`, ...
     pub op: &'static str,
@@ -59,7 +60,7 @@ pub struct OpShare {
 
 /// Latencies of completed commands of one kind, in ns. Mean and largest are exact, the
 /// percentiles to 1 %.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct LatencyShare {
     /// `read`, `write`, ...
     pub op: &'static str,
@@ -76,7 +77,7 @@ pub struct LatencyShare {
 }
 
 /// A row of the pattern as it is shown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct PatternDisplayRow {
     /// Start of the interval in s after the first command, in ns.
     pub start_ns: u64,
@@ -99,7 +100,7 @@ pub struct PatternDisplayRow {
 }
 
 /// What a trace looks like.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Description {
     /// Commands.
     pub commands: u64,

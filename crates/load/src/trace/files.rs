@@ -1,6 +1,7 @@
 //! Traces by file name: described, converted, with warnings about lines that were left out.
 
 use super::describe::{Describer, Description};
+use super::document::TraceDocument;
 use super::read::{ReadOptions, TraceReadStats, TraceReader};
 use super::write::TraceWriter;
 use super::{TraceFormat, show};
@@ -96,24 +97,12 @@ impl DescribedTrace {
     /// # Errors
     /// When it holds a number that JSON has no way to write.
     pub fn json(&self) -> Result<serde_json::Value, LabError> {
-        let description = serde_json::to_value(&self.description)
-            .map_err(|error| LabError::refused(format!("writing JSON: {error}"), ""))?;
-        let reading = &self.reading;
-        let bad: Vec<_> = reading
-            .shown
-            .iter()
-            .map(|bad| serde_json::json!({"line": bad.number, "why": bad.why, "text": bad.text}))
-            .collect();
-        Ok(serde_json::json!({
-            "file": self.name,
-            "format": reading.format.name(),
-            "lines": reading.lines,
-            "lines_bad": reading.bad,
-            "lines_bad_shown": bad,
-            "lines_skipped": reading.skipped,
-            "devices": reading.devices,
-            "trace": description,
-        }))
+        serde_json::to_value(TraceDocument::new(
+            &self.name,
+            &self.reading,
+            &self.description,
+        ))
+        .map_err(|error| LabError::refused(format!("writing JSON: {error}"), ""))
     }
 }
 

@@ -13,6 +13,7 @@
 
 pub mod blocks;
 pub mod describe;
+mod document;
 mod event;
 pub mod files;
 pub mod format;
@@ -25,6 +26,7 @@ mod runs;
 pub mod show;
 pub mod write;
 
+pub use document::{BadLineDocument, TraceDocument};
 pub use event::TraceEvent;
 pub use format::TraceFormat;
 pub use pattern::{IoPattern, PatternRow, SeekSize};

@@ -9,6 +9,7 @@
 //! flush and a write.
 
 use super::{ReadOptions, TraceEvent, TraceReadStats, TraceReader};
+use schemars::JsonSchema;
 use serde::Serialize;
 use ssdlab_base::LabError;
 use ssdlab_ssd::{Bytes, Command, Nanos, Op};
@@ -22,7 +23,7 @@ pub(super) const SECTOR: u64 = 512;
 const SCALE_ALIGN: u64 = 4096;
 
 /// What to do with addresses beyond the target's end.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum AddressFit {
     /// Refuse the trace.
@@ -35,7 +36,7 @@ pub enum AddressFit {
 }
 
 /// How a trace is replayed.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Replay {
     /// The trace.
     pub path: PathBuf,
@@ -50,7 +51,7 @@ pub struct Replay {
 }
 
 /// What must be known of a trace before it is replayed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ReplaySurvey {
     /// Commands by kind, in the order of [`Op::ALL`].
     pub commands: [u64; Op::COUNT],

@@ -1,6 +1,7 @@
 //! Databases with workload and check, by name: `databases.toml` and scripts, part of this program.
 
 use super::tools;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssdlab_base::LabError;
 use std::collections::BTreeMap;
@@ -11,7 +12,7 @@ const SQLITE_FILL: &str = include_str!("../../../../examples/crashtest/sqlite-fi
 const SQLITE_VERIFY: &str = include_str!("../../../../examples/crashtest/sqlite-verify.sh");
 
 /// What the authors of a database say of a setting.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum DurabilityClaim {
     /// Every acknowledged transaction is there.
@@ -23,7 +24,7 @@ pub enum DurabilityClaim {
 }
 
 /// A setting of a database.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PresetSetting {
     /// Its name.
@@ -47,7 +48,7 @@ pub struct PresetSetting {
 }
 
 /// A database.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DatabasePreset {
     /// The name on the command line; the key of the file.

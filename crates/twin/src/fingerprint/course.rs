@@ -3,6 +3,7 @@
 use super::host::{LARGE, ProbedTarget};
 use super::probes::{DEPTH_NEEDED, Probe, ProbeReadings, carry_out};
 use super::values::{FingerprintValue, values};
+use schemars::JsonSchema;
 use serde::Serialize;
 use ssdlab_base::LabError;
 use ssdlab_bench::device::named::{KeptDriveLoader, OpenTarget, TargetName};
@@ -32,7 +33,7 @@ const BEST_FIRST: [Probe; 7] = [
 const FIRST: u64 = 64 << 20;
 
 /// What may be spent.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct ProbeBudget {
     /// Bytes written; `None`: no limit.
     pub bytes: Option<u64>,
@@ -41,7 +42,7 @@ pub struct ProbeBudget {
 }
 
 /// What a probe costs.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ProbeCost {
     /// Bytes written.
     pub bytes: u64,
@@ -79,7 +80,7 @@ pub trait FingerprintProgress {
 }
 
 /// A probe that was carried out.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub struct CompletedProbe {
     /// The probe.
     pub probe: Probe,
@@ -90,7 +91,7 @@ pub struct CompletedProbe {
 }
 
 /// A drive looked at.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Fingerprint {
     /// `ssdlab-fingerprint`.
     pub format: &'static str,

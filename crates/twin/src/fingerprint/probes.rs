@@ -3,6 +3,7 @@
 use super::burst::{Bursts, bursts, median};
 use super::host::{DEPTH_MAX, LARGE, ProbedTarget, SMALL};
 use super::series::AckSeries;
+use schemars::JsonSchema;
 use serde::Serialize;
 use ssdlab_base::LabError;
 use ssdlab_bench::device::Target;
@@ -29,7 +30,7 @@ const NEAR: u64 = 1 << 20;
 const AT_RANDOM: f64 = 0.4;
 
 /// A probe, in the order in which they are carried out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Probe {
     /// Emptied by TRIM, then filled: two interleaved halves.

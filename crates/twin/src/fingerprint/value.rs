@@ -2,13 +2,14 @@
 
 use super::burst::median;
 use super::probes::Probe;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// A value is stated when its interval is within this part of it.
 pub(super) const STATED: f64 = 0.1;
 
 /// A value of the drive.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct FingerprintValue {
     /// Key of the drive file that it decides, or a name of our own.
     pub key: &'static str,
@@ -20,7 +21,8 @@ pub struct FingerprintValue {
     pub probe: Probe,
     /// The value; `None`: UNKNOWN.
     pub value: Option<f64>,
-    /// Low and high, where anything was seen.
+    /// Low and high, where anything was seen. An end that is open is written as null.
+    #[schemars(with = "Option<[Option<f64>; 2]>")]
     pub interval: Option<[f64; 2]>,
     /// How it was seen, or why it is unknown.
     pub why: String,

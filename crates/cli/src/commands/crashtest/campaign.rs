@@ -39,7 +39,7 @@ pub fn judge(
             say(args.quiet, &format!("{done} of {all} cuts"));
         }
     })?;
-    print_result(args.json, &report.to_json(), || report.render())?;
+    print_result(args.json, &report.document(), || report.render())?;
     Ok(verdict(out, &report))
 }
 

@@ -2,11 +2,12 @@
 
 use crate::failure::CliFailure;
 use crate::output::{print, print_json, wrap};
+use schemars::JsonSchema;
 use serde::Serialize;
 use ssdlab_ssd::ftl::policies::{PolicyInfo, SEPARATIONS, VICTIM_POLICIES};
 
 /// One policy, for JSON.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct PolicyEntry {
     name: &'static str,
     text: &'static str,
@@ -15,7 +16,14 @@ struct PolicyEntry {
     parameter: Option<ParameterEntry>,
 }
 
-#[derive(Serialize)]
+/// Every policy, for JSON.
+#[derive(Serialize, JsonSchema)]
+pub struct PolicyTable {
+    victim: Vec<PolicyEntry>,
+    separation: Vec<PolicyEntry>,
+}
+
+#[derive(Serialize, JsonSchema)]
 struct ParameterEntry {
     name: &'static str,
     text: &'static str,
@@ -49,7 +57,10 @@ pub fn policies(json: bool) -> Result<(), CliFailure> {
     let victims: Vec<PolicyEntry> = VICTIM_POLICIES.iter().map(|e| (&e.info).into()).collect();
     let separations: Vec<PolicyEntry> = SEPARATIONS.iter().map(|(_, info)| info.into()).collect();
     if json {
-        return print_json(&serde_json::json!({ "victim": victims, "separation": separations }));
+        return print_json(&PolicyTable {
+            victim: victims,
+            separation: separations,
+        });
     }
     let mut text = String::new();
     group(

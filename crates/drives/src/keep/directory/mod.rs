@@ -48,6 +48,7 @@ mod named;
 mod old;
 mod places;
 mod records;
+mod report;
 mod requests;
 mod show;
 mod stored;
@@ -59,6 +60,7 @@ pub use check::{DirectoryCheck, DirectoryRepair, check, repair};
 pub use fuzzed::{decode_frames, encode_frames};
 pub use landing::{WriteLanding, WriteLandings};
 pub use make::refuse_if_too_big;
+pub use report::{DamageReport, DirectoryReport, FrameFileReport, RepairReport};
 pub use show::{json, text};
 pub use survey::{Damage, FrameFileSummary, UnrecoverableTail};
 

@@ -1,7 +1,7 @@
 //! What is in a directory, for people and programs.
 
 use super::check::DirectoryCheck;
-use serde_json::json;
+use super::report::{DamageReport, DirectoryReport, FrameFileReport};
 use ssdlab_ssd::Bytes;
 use ssdlab_view::units::count;
 use std::fmt::Write as _;
@@ -50,29 +50,30 @@ pub fn text(path: &Path, checked: &DirectoryCheck) -> String {
 }
 
 /// The same as JSON.
-pub fn json(checked: &DirectoryCheck) -> serde_json::Value {
-    let files = checked.files.iter().map(|file| {
-        json!({
-            "file": file.file,
-            "frames": file.frames,
-            "bytes": file.bytes,
-            "bytes_behind": file.behind,
-        })
+pub fn json(checked: &DirectoryCheck) -> DirectoryReport {
+    let files = checked.files.iter().map(|file| FrameFileReport {
+        file: file.file.clone(),
+        frames: file.frames,
+        bytes: file.bytes,
+        bytes_behind: file.behind,
     });
-    let damages = checked
-        .damages
-        .iter()
-        .map(|damage| json!({"file": damage.file, "byte": damage.at, "what": damage.what}));
-    json!({
-        "format": checked.format,
-        "drive": checked.config.as_ref().map(|config| &config.name),
-        "title": checked.title,
-        "user_bytes": checked.config.as_ref().map(|config| config.user_bytes),
-        "closed": checked.closed,
-        "files": files.collect::<Vec<_>>(),
-        "notes": checked.notes,
-        "damages": damages.collect::<Vec<_>>(),
-        "lost_frames": checked.lost.frames,
-        "lost_bytes": checked.lost.bytes,
-    })
+    let damages = checked.damages.iter().map(|damage| DamageReport {
+        file: damage.file.clone(),
+        byte: damage.at,
+        what: damage.what.clone(),
+    });
+    let config = checked.config.as_ref();
+    DirectoryReport {
+        format: checked.format,
+        drive: config.map(|config| config.name.clone()),
+        title: checked.title.clone(),
+        user_bytes: config.map(|config| config.user_bytes),
+        closed: checked.closed,
+        files: files.collect(),
+        notes: checked.notes.clone(),
+        damages: damages.collect(),
+        lost_frames: checked.lost.frames,
+        lost_bytes: checked.lost.bytes,
+        repaired: None,
+    }
 }

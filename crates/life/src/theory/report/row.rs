@@ -1,9 +1,10 @@
 //! A measured write amplification beside its expectation.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Where an expected value comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ExpectationSource {
     /// A law of [`crate::theory::closed_form`] at `alpha_eff`.
@@ -26,7 +27,7 @@ impl ExpectationSource {
 }
 
 /// How host data and relocated data are kept apart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FrontierSplit {
     /// One for both.
@@ -49,7 +50,7 @@ impl FrontierSplit {
 }
 
 /// One measurement and what it is held against. Write amplification has no unit.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema, Deserialize)]
 pub struct TheoryRow {
     /// What it is part of: `uniform`, `skew`, `trim`. Groups get plots of their own.
     pub group: String,

@@ -12,6 +12,7 @@
 
 mod attach;
 mod check;
+mod document;
 mod files;
 mod loops;
 mod mounts;
@@ -22,8 +23,9 @@ mod settings;
 mod tidy;
 
 pub use attach::{AttachedDrive, ScriptOptions};
+pub use document::{CampaignDocument, CutRecord, LostWriteDocument, MinimalLossDocument};
 pub use record::{END_OF_RECORDING, Recording, RecordingStore, mark, record};
-pub use results::{CutRecord, ScriptReport};
+pub use results::ScriptReport;
 pub use run::{COULD_NOT, ScriptOutcome};
 pub use settings::CampaignSettings;
 pub use tidy::clear_dead;

@@ -1,50 +1,7 @@
 //! Results of a campaign of scripts.
 
+use super::document::{CampaignDocument, CutRecord, MinimalLossDocument};
 use crate::crashtest::{CutVerdict, MinimalLoss, Occasion};
-use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
-
-/// One cut, as a line of `results.jsonl`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CutRecord {
-    /// How to run it again.
-    pub token: String,
-    /// Where it was, in words.
-    pub place: String,
-    /// What it was meant to strike; see [`crate::crashtest::Occasion`].
-    pub occasion: String,
-    /// The drive was `new`, `full` of earlier data, or `worn` and full.
-    pub age: String,
-    /// Commands in flight at the first cut.
-    pub in_flight: usize,
-    /// `passed`, `application` or `drive`.
-    pub verdict: String,
-    /// Why it did not pass.
-    pub why: String,
-    /// Marks made before it.
-    pub marks: usize,
-    /// Pieces of commands that it lost.
-    pub lost: usize,
-}
-
-fn minimal_json(minimal: &MinimalLoss) -> Value {
-    let lost = minimal.lost.iter().map(|lost| {
-        json!({
-            "command": lost.command,
-            "offset": lost.offset,
-            "bytes": lost.len,
-            "after_flush": lost.after_flush,
-            "before_flush": lost.before_flush,
-        })
-    });
-    json!({
-        "token": minimal.token.to_string(),
-        "message": minimal.message,
-        "checks": minimal.checks,
-        "is_smallest": minimal.is_smallest,
-        "lost": lost.collect::<Vec<_>>(),
-    })
-}
 
 /// All of a campaign.
 #[derive(Clone, Debug)]
@@ -74,18 +31,18 @@ impl ScriptReport {
     }
 
     /// All of it for other programs.
-    pub fn to_json(&self) -> Value {
-        json!({
-            "stream": self.stream,
-            "cuts_chosen": self.chosen,
-            "cuts": self.lines.len(),
-            "stopped": self.stopped,
-            "passed": self.count(CutVerdict::Passed),
-            "application": self.count(CutVerdict::Application),
-            "drive": self.count(CutVerdict::Drive),
-            "results": self.lines,
-            "minimal": self.minimal.as_ref().map(minimal_json),
-        })
+    pub fn document(&self) -> CampaignDocument<'_> {
+        CampaignDocument {
+            stream: &self.stream,
+            cuts_chosen: self.chosen,
+            cuts: self.lines.len(),
+            stopped: self.stopped,
+            passed: self.count(CutVerdict::Passed),
+            application: self.count(CutVerdict::Application),
+            drive: self.count(CutVerdict::Drive),
+            results: &self.lines,
+            minimal: self.minimal.as_ref().map(MinimalLossDocument::from),
+        }
     }
 
     /// How many cuts there were of each kind: `: any 50 (3 failed), ...`.

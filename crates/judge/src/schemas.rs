@@ -1,0 +1,34 @@
+//! JSON Schemas of the documents of judgements.
+
+use crate::ablate::Diagnosis;
+use crate::experiment::Investigation;
+use crate::inspect::InspectedDrive;
+use crate::page::fleet::FleetRow;
+use crate::pull::{Loss, PullRecord};
+use crate::qualify::Qualification;
+use crate::snia::Suite;
+use ssdlab_base::schema::DocumentSchema;
+
+/// Each document by name.
+pub const SCHEMAS: &[DocumentSchema] = &[
+    DocumentSchema::of::<Qualification>(
+        "qualification",
+        "qualification.json, and the output of `ssdlab qualify --json`",
+    ),
+    DocumentSchema::of::<Diagnosis>("diagnosis", "Output of `ssdlab diagnose MODEL --json`"),
+    DocumentSchema::of::<Investigation>(
+        "black-box",
+        "Output of `ssdlab diagnose --black-box --json`, and of a real drive",
+    ),
+    DocumentSchema::of::<Vec<InspectedDrive>>("inspect", "Output of `ssdlab inspect --json`"),
+    DocumentSchema::of::<Vec<FleetRow>>("fleet", "Output of `ssdlab compare --fleet --json`"),
+    DocumentSchema::of::<PullRecord>(
+        "pull",
+        "Output of `ssdlab pull run --json` and `ssdlab pull status --json`",
+    ),
+    DocumentSchema::of::<Vec<Loss>>(
+        "pull-check",
+        "Output of `ssdlab pull check --json`: the promises that were broken",
+    ),
+    DocumentSchema::of::<Suite>("snia", "snia.json, and the output of `ssdlab snia --json`"),
+];
