@@ -5,7 +5,8 @@ use std::path::Path;
 use std::{env, fs};
 
 fn main() {
-    let drives = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../drives");
+    let drives =
+        Path::new(&env::var("CARGO_MANIFEST_DIR").expect("set by cargo")).join("../../drives");
     println!("cargo::rerun-if-changed={}", drives.display());
     let mut files: Vec<_> = fs::read_dir(&drives)
         .expect("drives/ is part of the source")
