@@ -22,8 +22,12 @@ small_tools() {
 }
 ssdlab=$target/debug/ssdlab
 documentation_tests() { cargo test --workspace --quiet --doc; }
+# In CI the power is cut on other drives each time; a failure names its drive and seed.
 rust_tests() {
-  SSDLAB_THEORY=short python3 -B tests/run_tests.py "${qemu_tests[@]/#/--skip=}" \
+  local seeds=${SSDLAB_SEEDS:-0}
+  [ -z "${CI:-}" ] || seeds=${SSDLAB_SEEDS:-$(date +%s)}
+  echo "seeds of the cuts: SSDLAB_SEEDS=$seeds"
+  SSDLAB_SEEDS=$seeds SSDLAB_THEORY=short python3 -B tests/run_tests.py "${qemu_tests[@]/#/--skip=}" \
     "${long_tests[@]/#/--skip=}" -- --workspace --tests
 }
 

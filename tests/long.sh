@@ -9,6 +9,9 @@ one() { # what, how many, test program, filter
   echo "-- $1=$2, ${*:3}"
   env "$1=$2" cargo test --quiet --workspace --test "${@:3}"
 }
+# Cuts on other drives than yesterday's; a failure names its drive and seed.
+export SSDLAB_SEEDS=${SSDLAB_SEEDS:-$(date +%s)}
+echo "seeds of the cuts: SSDLAB_SEEDS=$SSDLAB_SEEDS"
 # The first thousand are those of `cargo test`.
 one SSDLAB_SWARM "1000..$((1000 + 1000 * factor))" swarm
 one SSDLAB_CUTS $((6000 * factor)) cuts

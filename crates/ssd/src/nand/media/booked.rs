@@ -411,17 +411,15 @@ impl Media {
     /// Restores power: the programmed rows of each block, or `None` when it must be erased first,
     /// because it was being erased or belongs to an earlier generation of its superblock.
     pub(in crate::nand) fn power_on(&mut self) -> Vec<Option<u32>> {
-        let dies = self.dies as usize;
         let mut rows = Vec::with_capacity(self.blocks.len());
-        for (superblock, blocks) in self.blocks.chunks(dies).enumerate() {
-            let generation_of =
-                |block: &Arc<super::Block>| block.pages.first().map(|page| page.generation);
-            let newest = blocks.iter().filter_map(generation_of).max();
-            self.generation[superblock] = newest.unwrap_or(self.generation[superblock]);
-            rows.extend(blocks.iter().map(|block| {
-                let current =
-                    generation_of(block).is_none_or(|generation| Some(generation) == newest);
-                (current && !block.unstable).then_some(block.pages.len() as u32)
+        for superblock in 0..self.generation.len() as u32 {
+            let newest = self.generation_on_media(superblock);
+            let generation = &mut self.generation[superblock as usize];
+            *generation = newest.unwrap_or(*generation);
+            rows.extend(self.blocks_of(superblock).iter().map(|block| {
+                let first = block.pages.first();
+                let is_current = first.is_none_or(|page| Some(page.generation) == newest);
+                (is_current && !block.unstable).then_some(block.pages.len() as u32)
             }));
         }
         for (booked, rows) in self.rows.iter_mut().zip(&rows) {

@@ -239,12 +239,27 @@ impl Media {
         Arc::make_mut(&mut self.blocks[block as usize])
     }
 
-    /// The readable pages of a block, with their rows. A block may not have been erased yet since
-    /// its superblock has begun another generation: of all that it holds there are newer copies, or
-    /// recorded trims, since the first erase of that generation waited for them.
+    /// The readable pages of a block, with their rows; none of a block that has not been erased
+    /// since its superblock began another life. What such a block holds is superseded: the first
+    /// erase of that life waited for newer copies and for records of trims, and a home that was
+    /// given up at recovery held copies only.
     pub fn readable(&self, block: u32) -> impl Iterator<Item = (u32, &Arc<Page>)> {
+        let superblock = block / self.dies;
+        let current = self.generation_on_media(superblock);
         let pages = (0..).zip(&self.blocks[block as usize].pages);
-        pages.filter(|(_, page)| !page.torn)
+        pages.filter(move |(_, page)| !page.torn && Some(page.generation) == current)
+    }
+
+    /// The newest generation of which a superblock holds pages; `None`: it holds none.
+    pub(super) fn generation_on_media(&self, superblock: u32) -> Option<u32> {
+        let blocks = self.blocks_of(superblock).iter();
+        let first_pages = blocks.filter_map(|block| block.pages.first());
+        first_pages.map(|page| page.generation).max()
+    }
+
+    pub(super) fn blocks_of(&self, superblock: u32) -> &[Arc<Block>] {
+        let first = (superblock * self.dies) as usize;
+        &self.blocks[first..first + self.dies as usize]
     }
 
     /// The sequence numbers of the newest readable copies of some addresses.
