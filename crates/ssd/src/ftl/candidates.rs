@@ -85,6 +85,11 @@ impl Candidates {
         self.now - self.closed_at[superblock as usize]
     }
 
+    /// Host slots written when a full superblock was closed.
+    pub(crate) fn closed_at(&self, superblock: u32) -> u64 {
+        self.closed_at[superblock as usize]
+    }
+
     /// Candidates.
     pub fn count(&self) -> usize {
         self.full.len()

@@ -45,6 +45,10 @@ pub struct RecoveredState {
     pub lists: Vec<Vec<u32>>,
     /// Place in the ring of the next journal page.
     pub journal_next: u32,
+    /// Clock of ages, in host slots, when each superblock of the layer's last list was closed.
+    pub closed_at: Vec<u64>,
+    /// The layer's parts as text: what is not on media begins afresh in them.
+    pub parts: Vec<String>,
 }
 
 /// A translation layer over media that keep data.

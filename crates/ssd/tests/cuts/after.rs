@@ -4,11 +4,14 @@ use super::kinds;
 use super::rig::Rig;
 use ssdlab_ssd::config::MappingKind;
 use ssdlab_ssd::drive::power::{DataDrive, Fault, FaultKind, Power, PowerDrive, RecoveredState};
-use ssdlab_ssd::nand::media::Event;
+use ssdlab_ssd::nand::media::{Event, Media};
 use ssdlab_ssd::rng::Rng;
 use ssdlab_ssd::{Command, DriveConfig, Nanos};
 
 const PAGE: u64 = kinds::SLOT;
+
+/// The state of a full superblock in [`RecoveredState::superblocks`].
+const FULL: u32 = 2;
 
 /// Superblocks with data: number, valid slots, mode, and rows of each block.
 type Filled = Vec<(usize, u32, u32, Vec<u32>)>;
@@ -37,6 +40,71 @@ fn homes(state: &RecoveredState) -> &[u32] {
     }
 }
 
+/// The members of the first list that are in the second one too.
+fn common(list: &[u32], other: &[u32]) -> Vec<u32> {
+    let members = list.iter().copied();
+    members.filter(|member| other.contains(member)).collect()
+}
+
+/// Superblocks that are full before and after a cut have the same stream, and lie in the same order
+/// in the same queue: of the pSLC cache, of a tree's pages, of the victim policy.
+fn same_queues(before: &RecoveredState, after: &RecoveredState) -> Result<(), String> {
+    let superblocks = before.superblocks.iter().zip(&after.superblocks);
+    for (s, (before, after)) in superblocks.enumerate() {
+        let is_full = before[0] == FULL && after[0] == FULL;
+        if is_full && before[2] != after[2] {
+            return Err(format!(
+                "superblock {s} of stream {} and {}",
+                before[2], after[2]
+            ));
+        }
+    }
+    for (queue, name) in [(2, "the pSLC cache"), (4, "the tree"), (5, "the policy")] {
+        let (Some(before), Some(after)) = (before.lists.get(queue), after.lists.get(queue)) else {
+            continue;
+        };
+        let (was, is) = (common(before, after), common(after, before));
+        if was != is {
+            return Err(format!("superblocks of {name}: {was:?} and {is:?}"));
+        }
+    }
+    // What was full is in a queue that takes it: pages of a tree do not become data.
+    let (Some(tree), Some(data)) = (before.lists.get(4), after.lists.get(5)) else {
+        return Ok(());
+    };
+    match &common(tree, data)[..] {
+        [] => Ok(()),
+        strays => Err(format!("pages of the tree are among the data: {strays:?}")),
+    }
+}
+
+/// The superblocks among which a victim policy chooses are as old as the media say.
+fn ages_are_proved(state: &RecoveredState, media: &Media) -> Result<(), String> {
+    let Some(candidates) = state.lists.get(5) else {
+        return Ok(());
+    };
+    let dies = state.rows.len() / state.valid.len();
+    let last_program = |s: u32| {
+        let blocks = &media.blocks()[s as usize * dies..(s as usize + 1) * dies];
+        let pages = blocks.iter().flat_map(|block| &block.pages);
+        let generation = pages.clone().map(|page| page.generation).max();
+        let current = pages.filter(|page| Some(page.generation) == generation);
+        current.map(|page| page.seq).max().unwrap_or(0)
+    };
+    let closed = || candidates.iter().zip(&state.closed_at);
+    for ((&older, &older_at), (&newer, &newer_at)) in closed().zip(closed().skip(1)) {
+        let (first, last) = (last_program(older), last_program(newer));
+        // An age that would reach back before the first write is cut short.
+        if first >= last || older_at > newer_at || (newer_at > 0 && older_at == newer_at) {
+            return Err(format!(
+                "superblock {older}, last programmed as {first}, is closed at {older_at}; \
+                 {newer}, as {last}, at {newer_at}"
+            ));
+        }
+    }
+    Ok(())
+}
+
 /// Cuts at any moment come first, so that superblocks were left half full.
 fn same_after_a_cut(config: &DriveConfig, seed: u64) {
     let mut rig = Rig::new(config, seed, &[]);
@@ -48,6 +116,12 @@ fn same_after_a_cut(config: &DriveConfig, seed: u64) {
         assert!(maps[0] == maps[1], "{context}: {maps:?}");
         assert_eq!(filled(&before), filled(&after), "{context}");
         assert_eq!(homes(&before), homes(&after), "{context}");
+        if let Err(text) = same_queues(&before, &after) {
+            panic!("{context}: {text}");
+        }
+        if let Err(text) = ages_are_proved(&after, rig.drive.media()) {
+            panic!("{context}: {text}");
+        }
         // A frontier without a superblock may continue one that an earlier cut left.
         for (&was, &is) in open(&before).iter().zip(open(&after)) {
             assert!(was == 0 || was == is, "{context}: {was} open, then {is}");
@@ -331,4 +405,34 @@ fn aiming_takes_no_time() {
     let plain = times(None);
     assert!(plain.iter().all(|took| *took > Nanos::ZERO));
     assert_eq!(times(Some(1_000_000)), plain);
+}
+
+/// The map's pages are on media and not in DRAM when power returns, so the first read of each leaf
+/// reads one.
+#[test]
+fn after_a_restart_each_leaf_of_a_map_is_read_from_media() {
+    const LEAF: u64 = 64;
+    let names = ["tree map apart, a ring", "cached map"];
+    let configs = super::all().into_iter();
+    for mut config in configs.filter(|config| names.contains(&config.name.as_str())) {
+        config.ftl.mapping.dram_bytes = 1;
+        let pages = config.user_slots();
+        let mut drive = DataDrive::new(config.clone(), Power::default()).expect("possible");
+        // Scattered, so that every leaf is changed, evicted and written.
+        for page in (0..6 * pages).map(|number| number * 37 % pages) {
+            drive
+                .write(page * PAGE, &[1; PAGE as usize], false)
+                .expect("written");
+        }
+        drive.flush().expect("flushed");
+        drive.cut();
+        drive.power_on();
+        let misses = |drive: &DataDrive| drive.drive().counters().map_misses;
+        let before = misses(&drive);
+        for page in (0..pages).step_by(LEAF as usize) {
+            drive.read(page * PAGE, &mut [0; 512]).expect("read");
+        }
+        let leaves = pages.div_ceil(LEAF);
+        assert_eq!(misses(&drive) - before, leaves, "{}", config.name);
+    }
 }

@@ -8,6 +8,7 @@
 //! `SSDLAB_CUTS=1000000 cargo test --release -p ssdlab-ssd --test cuts -- --nocapture`.
 
 mod after;
+mod energy;
 #[path = "../kinds/mod.rs"]
 mod kinds;
 mod rig;
@@ -85,6 +86,27 @@ fn shapes() -> Vec<DriveConfig> {
             c.ftl.parity = true;
             c.ftl.compression_pack = 2;
             c.ftl.journal.checkpoint_pages = 4;
+        }),
+        // Long blocks: parity must be in its place in every row.
+        tiny("long blocks, parity", |c| {
+            c.shape.planes_per_die = 1;
+            c.shape.blocks_per_plane = 8;
+            c.shape.pages_per_block = 132;
+            c.user_bytes = 220 * kinds::SLOT;
+            c.ftl.slc.superblocks = 0;
+            c.ftl.parity = true;
+        }),
+        // Enough blocks for a ring of a tree's pages.
+        tiny("tree map apart, a ring", |c| {
+            c.shape.blocks_per_plane = 40;
+            c.user_bytes = 300 * kinds::SLOT;
+            c.ftl.slc.superblocks = 0;
+            c.ftl.reclaim.free_superblocks_low = 5;
+            c.ftl.mapping.kind = MappingKind::Tree;
+            c.ftl.mapping.dram_bytes = 512;
+            c.ftl.mapping.entry_bytes = 64;
+            c.ftl.mapping.apart = true;
+            c.ftl.mapping.leaf_programs = 12;
         }),
         tiny("DRAM drive", |c| {
             c.buffer.protected = true;
@@ -213,6 +235,22 @@ fn what_was_once_found_is_found_no_more() {
         let found = Rig::new(config.expect("a kind of that name"), seed, &[]).run(cuts);
         assert_eq!(found.broken, 0, "{:?}", found.first);
     }
+}
+
+/// A retired superblock takes older copies with it: what was moved out of it survives a cut that
+/// tears the next page on the same word line.
+#[test]
+fn what_was_moved_out_of_a_retired_superblock_survives_a_cut() {
+    let mut retirements = 0;
+    for config in kinds::all().iter().filter(|config| config.wear.is_some()) {
+        for seed in 0..6 {
+            let rig = Rig::new(config, seed, &[]);
+            let (retired, failure) = rig.cut_after_retirements(4_000);
+            assert_eq!(failure, None);
+            retirements += retired;
+        }
+    }
+    assert!(retirements > 50, "{retirements} retirements");
 }
 
 /// A drive on which a fault can show.

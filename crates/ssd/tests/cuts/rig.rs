@@ -119,13 +119,23 @@ fn differ(one: &RecoveredState, other: &RecoveredState) -> String {
     if let Some((address, (one, other))) = map.find(|(_, (one, other))| one != other) {
         return format!("address {address} at {one} and at {other}");
     }
+    let mut parts = one.parts.iter().zip(&other.parts);
+    if let Some((one, other)) = parts.find(|(one, other)| one != other) {
+        let mut bytes = one.bytes().zip(other.bytes());
+        let same = bytes.position(|(one, other)| one != other).unwrap_or(0);
+        let excerpt = |text: &str| text[same.saturating_sub(80)..].chars().take(160).collect();
+        let (one, other): (String, String) = (excerpt(one), excerpt(other));
+        return format!("{one} and {other}");
+    }
     let rest = |state: &RecoveredState| RecoveredState {
         map: Vec::new(),
+        parts: Vec::new(),
         ..state.clone()
     };
     format!("{:?} and {:?}", rest(one), rest(other))
 }
 
+#[derive(Clone)]
 pub struct Rig {
     pub drive: PowerDrive,
     pub oracle: Oracle,
@@ -262,6 +272,36 @@ impl Rig {
             self.take(ready.max(self.drive.now()));
         }
         self.look();
+    }
+
+    /// Runs commands and, after each retirement of a superblock, cuts forks of the drive while the
+    /// next programs are in progress. Returns the retirements and the first failure.
+    pub fn cut_after_retirements(mut self, commands: u64) -> (u64, Option<String>) {
+        let retired = |drive: &PowerDrive| drive.worn_out().1;
+        let (mut retirements, mut cuts_due) = (0, 0);
+        for _ in 0..commands {
+            let before = retired(&self.drive);
+            self.submit_one();
+            if retired(&self.drive) > before {
+                retirements += 1;
+                cuts_due = 30;
+            }
+            if cuts_due == 0 {
+                continue;
+            }
+            cuts_due -= 1;
+            for _ in 0..8 {
+                let mut fork = self.clone();
+                let at = Nanos(fork.drive.now().0 + self.rng.below(3_000_000));
+                fork.take(at);
+                fork.cut(at);
+                fork.look();
+                if fork.found.broken > 0 {
+                    return (retirements, fork.found.first);
+                }
+            }
+        }
+        (retirements, None)
     }
 
     /// Lets the drive finish everything, cuts it and switches it on again; returns its state before

@@ -126,7 +126,7 @@ impl Recoverable for BlockFtl<Recorder> {
             superblocks: count.map(role).collect(),
             rows: blocks.map(|(s, die)| self.nand.next_row(s, die)).collect(),
             lists: vec![self.free.iter().copied().collect(), self.home.clone()],
-            journal_next: 0,
+            ..RecoveredState::default()
         }
     }
 }

@@ -160,6 +160,20 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
                  cache, {tree} of the map"
             ));
         }
-        Ok(())
+        self.check_failed()
+    }
+
+    /// Checks that data on every superblock with a failed block waits to be moved away.
+    fn check_failed(&self) -> Result<(), String> {
+        let Some(wear) = self.nand.wear().filter(|_| !self.levelling.has_ended()) else {
+            return Ok(());
+        };
+        let mut full = (0..self.space.count()).filter(|&s| self.space.may_empty(s));
+        match full.find(|&s| wear.has_failed(s) && !self.levelling.will_move(s)) {
+            Some(s) => Err(format!(
+                "data on superblock {s}, which has failed, stays there"
+            )),
+            None => Ok(()),
+        }
     }
 }

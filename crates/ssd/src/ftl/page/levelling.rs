@@ -76,6 +76,14 @@ impl Levelling {
         self.reads.fill(0);
     }
 
+    /// Discards all that is not on media, before recovery. The pages that patrols read go on from
+    /// the number of patrol reads, which SMART keeps.
+    pub fn forget(&mut self, patrol_reads: u64) {
+        self.clear();
+        self.freed = 0;
+        self.patrols = patrol_reads as u32;
+    }
+
     #[inline(always)]
     pub fn is_on(&self) -> bool {
         self.on
@@ -124,6 +132,12 @@ impl Levelling {
             superblock,
             levels: false,
         });
+    }
+
+    /// Whether a superblock waits to be moved.
+    pub fn will_move(&self, superblock: u32) -> bool {
+        let mut moves = self.moves.iter();
+        moves.any(|queued| queued.superblock == superblock)
     }
 
     /// Whether the superblock being emptied now is so for levelling.
@@ -189,9 +203,14 @@ impl Levelling {
         self.patrol_left
     }
 
-    /// Number of patrols begun: each reads different pages.
-    pub fn patrols(&self) -> u32 {
-        self.patrols
+    /// The rows of a block of `rows` rows that the current patrol reads, at most `pages`: spread
+    /// over the block, shifted by one each time.
+    pub fn patrolled_rows(&self, pages: u32, rows: u32) -> impl Iterator<Item = u32> + use<> {
+        let (pages, shift) = (pages.min(rows), self.patrols);
+        (0..pages).map(move |page| {
+            let spread = u64::from(page) * u64::from(rows) / u64::from(pages);
+            (spread as u32).wrapping_add(shift) % rows
+        })
     }
 
     /// Begins a patrol of all superblocks.
@@ -247,6 +266,80 @@ impl Levelling {
                 superblock,
                 levels: true,
             });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ftl::page::space::FullOf;
+    use crate::rng::Rng;
+
+    fn space() -> Space {
+        let config = DriveConfig::tiny();
+        let geometry = config.geometry();
+        Space::new(&config, &geometry, geometry.slots_per_superblock)
+    }
+
+    #[test]
+    fn hot_data_takes_the_least_worn_free_superblock_and_cold_data_the_most_worn() {
+        let levelling = Levelling::default();
+        let mut space = space();
+        for seed in 0..50 {
+            let mut rng = Rng::named(seed, "erases");
+            let erases: Vec<u32> = (0..space.count()).map(|_| rng.below(9) as u32).collect();
+            let taken = space.take_free();
+            let free: Vec<u32> = space.free_ones().map(|s| erases[s as usize]).collect();
+            for (cold, extreme) in [(false, free.iter().min()), (true, free.iter().max())] {
+                let index = levelling
+                    .choose_free(&space, &erases, cold)
+                    .expect("free ones");
+                assert_eq!(Some(&free[index]), extreme, "seed {seed}, cold: {cold}");
+            }
+            taken
+                .into_iter()
+                .for_each(|superblock| space.release(superblock));
+        }
+    }
+
+    /// Each superblock that is moved or refreshed leaves its queue, whatever it is full of.
+    #[test]
+    fn a_full_superblock_of_any_kind_can_be_moved_and_refreshed() {
+        for content in [FullOf::Data, FullOf::Tree] {
+            for by_refresh in [false, true] {
+                let mut levelling = Levelling::default();
+                let mut space = space();
+                let superblock = space.take_free().expect("a free one");
+                space.close(superblock, content, 0);
+                assert!(space.may_empty(superblock));
+                levelling.request_move(superblock);
+                levelling.request_refresh(superblock);
+                let taken = if by_refresh {
+                    levelling.next_refresh(&mut space)
+                } else {
+                    levelling.next_move(&mut space)
+                };
+                assert_eq!(taken, Some(superblock), "{content:?}");
+                assert!(!space.may_empty(superblock), "{content:?} is claimed twice");
+            }
+        }
+    }
+
+    #[test]
+    fn patrols_reach_every_page_of_a_block() {
+        for (pages, rows) in [(1, 7), (3, 24), (5, 128), (9, 4)] {
+            let mut levelling = Levelling::default();
+            let mut reached = vec![false; rows as usize];
+            for _ in 0..rows {
+                levelling.begin_patrol(1);
+                let patrolled: Vec<u32> = levelling.patrolled_rows(pages, rows).collect();
+                assert_eq!(patrolled.len() as u32, pages.min(rows));
+                patrolled
+                    .iter()
+                    .for_each(|&row| reached[row as usize] = true);
+            }
+            assert!(!reached.contains(&false), "{pages} of {rows}: {reached:?}");
         }
     }
 }

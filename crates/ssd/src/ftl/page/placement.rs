@@ -80,6 +80,8 @@ impl Placement {
     pub fn forget(&mut self) {
         self.clear();
         self.lifespans.written_at.fill(0);
+        self.lifespans.mean = 0;
+        self.host_slots = 0;
     }
 
     /// Streams of the host.

@@ -12,7 +12,7 @@ use crate::ftl::recover::{
     NewestCopy, Recoverable, RecoveredState, RecoveryStep, Steps, SurveyedSuperblock,
     newest_copies, read_media, survey,
 };
-use crate::nand::media::{Content, Media, SlotContent, Spare};
+use crate::nand::media::{Content, SlotContent, Spare};
 use crate::nand::{Mode, Recorder, UnitPlace, UsedArray};
 use std::collections::BTreeMap;
 
@@ -122,6 +122,7 @@ impl<L: Layout> Recoverable for PageFtl<Recorder, L> {
                 space.stream_of(s).into(),
             ]
         };
+        let candidates: Vec<u32> = space.candidates_by_age().collect();
         let open = |frontier: &Frontier| frontier.open().map_or(0, |(s, _)| s + 1);
         let dies = self.nand.geometry.die_count;
         let blocks = superblocks
@@ -138,8 +139,11 @@ impl<L: Layout> Recoverable for PageFtl<Recorder, L> {
                 space.slc_full_ones().collect(),
                 self.placement.frontiers().iter().map(open).collect(),
                 space.tree_full_ones().collect(),
+                candidates.clone(),
             ],
             journal_next: self.journal.next(),
+            closed_at: candidates.iter().map(|&s| space.closed_at(s)).collect(),
+            parts: self.parts(),
         }
     }
 
@@ -150,6 +154,16 @@ impl<L: Layout> Recoverable for PageFtl<Recorder, L> {
 }
 
 impl<L: Layout> PageFtl<Recorder, L> {
+    fn parts(&self) -> Vec<String> {
+        vec![
+            format!("{:?}", self.space),
+            format!("{:?}", self.placement),
+            format!("{:?}", self.reclaim),
+            format!("{:?}", self.levelling),
+            format!("{:?}", self.map.upkeep()),
+        ]
+    }
+
     /// Discards all state that is not on media.
     fn forget_all(&mut self, config: &DriveConfig) {
         self.map.forget();
@@ -158,7 +172,7 @@ impl<L: Layout> PageFtl<Recorder, L> {
         self.buffer.clear();
         self.reclaim.forget(config);
         self.journal.forget();
-        self.levelling.clear();
+        self.levelling.forget(self.counters.nand_reads_patrol);
     }
 
     fn take_modes(&mut self, found: &[SurveyedSuperblock]) {
@@ -203,6 +217,7 @@ impl<L: Layout> PageFtl<Recorder, L> {
                 self.reopen(frontier, superblock);
             }
         }
+        let newest = found.iter().map(|found| found.last).max().unwrap_or(0);
         for s in order {
             if open.contains(&Some(s)) {
                 continue;
@@ -213,7 +228,7 @@ impl<L: Layout> PageFtl<Recorder, L> {
             } else if self.space.valid(s) == 0 {
                 self.take_empty(s, found[s as usize]);
             } else {
-                self.take_full(s, found[s as usize]);
+                self.take_full(s, found[s as usize], newest);
             }
         }
         let native = self.space.static_slc()..found.len() as u32;
@@ -242,13 +257,13 @@ impl<L: Layout> PageFtl<Recorder, L> {
         self.space.release(superblock);
     }
 
-    fn take_full(&mut self, superblock: u32, found: SurveyedSuperblock) {
+    /// `newest`: the sequence number of the newest page on media.
+    fn take_full(&mut self, superblock: u32, found: SurveyedSuperblock, newest: u64) {
         let frontier = found.tag as usize;
         let stream = self.placement.stream_of(frontier);
         self.space.set_stream(superblock, stream);
         // Its age, from the order of programming.
-        let newest = self.nand.media().map_or(0, Media::last_seq);
-        let units = newest.saturating_sub(found.last);
+        let units = newest - found.last;
         let age = units.saturating_mul(self.unit_slots().into());
         let written = self.counters.slots_host.saturating_sub(age);
         let content = match self.space.mode(superblock) {
@@ -257,6 +272,7 @@ impl<L: Layout> PageFtl<Recorder, L> {
             Mode::Native => FullOf::Data,
         };
         self.space.close(superblock, content, written);
+        self.closed_worn(superblock, self.space.mode(superblock));
     }
 
     /// Restores the state of the map's own pages: position of the journal, and leaves on media.

@@ -104,7 +104,7 @@ impl Space {
     pub fn forget(&mut self) {
         self.clear_queues();
         self.stream_of.fill(0);
-        self.epoch += 1;
+        self.epoch = 0;
     }
 
     fn clear_queues(&mut self) {
@@ -317,6 +317,17 @@ impl Space {
     /// Whether a superblock is full of data that is not in the pSLC cache.
     pub fn is_candidate(&self, superblock: u32) -> bool {
         self.candidates.holds(superblock)
+    }
+
+    /// The superblocks from which a victim policy chooses, the one closed longest ago first.
+    pub fn candidates_by_age(&self) -> impl Iterator<Item = u32> + '_ {
+        let candidates = &self.candidates;
+        std::iter::successors(candidates.oldest(), |&s| candidates.newer(s))
+    }
+
+    /// Clock of ages at which a superblock was closed.
+    pub fn closed_at(&self, superblock: u32) -> u64 {
+        self.candidates.closed_at(superblock)
     }
 
     /// The superblocks from which a victim policy chooses.

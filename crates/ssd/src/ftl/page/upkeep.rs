@@ -338,5 +338,6 @@ impl Upkeep {
         self.waiting_bytes = 0;
         self.due.clear();
         self.is_due.fill(false);
+        self.brought_at = 0;
     }
 }

@@ -176,13 +176,11 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         let mode = self.space.mode(superblock);
         let rows = self.nand.rows(mode);
         let patrol_pages = self.nand.wear().map_or(0, |w| w.config().patrol_pages);
-        let (pages, slots) = (patrol_pages.min(rows), self.unit_slots());
+        let slots = self.unit_slots();
+        let patrolled: Vec<u32> = self.levelling.patrolled_rows(patrol_pages, rows).collect();
         let mut end = from;
         for die in 0..self.nand.geometry.die_count {
-            for page in 0..pages {
-                // Spread over the block, shifted by one each time.
-                let spread = u64::from(page) * u64::from(rows) / u64::from(pages);
-                let row = (spread as u32).wrapping_add(self.levelling.patrols()) % rows;
+            for &row in &patrolled {
                 let place = UnitPlace {
                     superblock,
                     row,
