@@ -11,9 +11,9 @@ impl CrashFiles {
         if let Some(content) = self.dirty.get(&(inode, page)) {
             return Ok(content.clone());
         }
-        let of = self.meta.inodes.get(&inode);
-        let size = of.map_or(0, |of| of.size);
-        let Some(&block) = of.and_then(|of| of.blocks.get(&page)) else {
+        let inode_entry = self.meta.inodes.get(&inode);
+        let size = inode_entry.map_or(0, |inode_entry| inode_entry.size);
+        let Some(&block) = inode_entry.and_then(|inode_entry| inode_entry.blocks.get(&page)) else {
             return Ok(vec![0; BLOCK as usize]);
         };
         let mut content = self.disk.read(block * BLOCK, BLOCK as usize)?;
@@ -26,8 +26,8 @@ impl CrashFiles {
     /// A block that neither the files nor the disk's copy of them use.
     fn free_block(&self) -> Result<u64, CrashError> {
         let used: BTreeSet<u64> = &self.meta.blocks() | &self.on_disk.blocks();
-        let mut all = DATA_FIRST..self.disk.capacity() / BLOCK;
-        match all.find(|block| !used.contains(block)) {
+        let mut blocks = DATA_FIRST..self.disk.capacity() / BLOCK;
+        match blocks.find(|block| !used.contains(block)) {
             Some(block) => Ok(block),
             None => refused(
                 "the disk is full".into(),
