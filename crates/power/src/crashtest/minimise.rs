@@ -72,8 +72,8 @@ impl<'a> LossyReplay<'a> {
             let len = u64::from(end - first) * 512;
             let _ = match (command.op, &recorded.bytes) {
                 (Op::Write, Some(bytes)) => {
-                    let at = (begin - command.offset) as usize;
-                    drive.write(begin, &bytes[at..at + len as usize], false)
+                    let start = (begin - command.offset) as usize;
+                    drive.write(begin, &bytes[start..start + len as usize], false)
                 }
                 (Op::Trim, _) => drive.trim(begin, len),
                 _ => drive.write_zeroes(begin, len, false),

@@ -30,12 +30,12 @@ impl CutVerdict {
 
     /// The verdict of that name.
     pub fn named(name: &str) -> Option<CutVerdict> {
-        let all = [
+        let verdicts = [
             CutVerdict::Passed,
             CutVerdict::Application,
             CutVerdict::Drive,
         ];
-        all.into_iter().find(|verdict| verdict.name() == name)
+        verdicts.into_iter().find(|verdict| verdict.name() == name)
     }
 }
 
