@@ -59,7 +59,7 @@ pub struct CrashDisk {
     armed: Option<ArmedCut>,
     /// Commands in flight, by tag.
     pub(crate) flights: Vec<Option<InFlightCommand>>,
-    /// Completions that nobody has taken.
+    /// Completions not yet taken by the caller.
     pub(crate) done: VecDeque<CrashCompletion>,
     history: Option<History<CrashDisk>>,
     last_cut: Option<Cut>,

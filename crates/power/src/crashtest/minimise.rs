@@ -81,7 +81,7 @@ impl<'a> LossyReplay<'a> {
         }
     }
 
-    /// Every piece that the drive has promised nobody, by the contract.
+    /// Every piece that the drive has not promised to keep, by the contract.
     pub fn volatile(&self, reached: &StreamProgress) -> Vec<CommandPiece> {
         let mut pieces = Vec::new();
         for index in self.from..self.until {

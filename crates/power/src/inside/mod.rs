@@ -64,8 +64,8 @@ impl InsideTask {
             ("fill", [preset, setting]) => InsideTask::Fill(preset.clone(), setting.clone()),
             ("verify", [preset, setting]) => InsideTask::Verify(preset.clone(), setting.clone()),
             _ => {
-                let what = format!("`{name}` does not take {} words", words.len());
-                return Err(LabError::refused(what, ""));
+                let problem = format!("`{name}` does not take {} words", words.len());
+                return Err(LabError::refused(problem, ""));
             }
         })
     }

@@ -205,8 +205,8 @@ fn folder_and_name(file: &Path) -> Result<(&Path, &str), LabError> {
         .parent()
         .filter(|folder| !folder.as_os_str().is_empty());
     let (Some(name), Some(folder)) = (name, folder) else {
-        let what = format!("--fuse {}: a folder and a file are needed", file.display());
-        return Err(LabError::refused(what, hint));
+        let problem = format!("--fuse {}: a folder and a file are needed", file.display());
+        return Err(LabError::refused(problem, hint));
     };
     let entries = std::fs::read_dir(folder);
     let mut entries = entries.map_err(|error| LabError::File {
@@ -224,12 +224,12 @@ fn folder_and_name(file: &Path) -> Result<(&Path, &str), LabError> {
         source: error,
     })?;
     if entries.next().is_some() {
-        let what = format!(
+        let problem = format!(
             "--fuse {}: {} is not empty",
             file.display(),
             folder.display()
         );
-        return Err(LabError::refused(what, hint));
+        return Err(LabError::refused(problem, hint));
     }
     Ok((folder, name))
 }
