@@ -59,12 +59,12 @@ pub(crate) enum NextInstant {
 impl ArmedCut {
     /// The next instant up to `until`.
     pub fn next(&self, drive: &PowerDrive, until: Nanos) -> NextInstant {
-        let now = drive.now();
+        let now_ns = drive.now();
         match *self {
             ArmedCut::At(at) => {
                 let next = drive.next_event().min(until);
                 if at <= next {
-                    NextInstant::Strike(at.max(now))
+                    NextInstant::Strike(at.max(now_ns))
                 } else {
                     NextInstant::Pass(next, false)
                 }
@@ -72,20 +72,20 @@ impl ArmedCut {
             ArmedCut::Program => {
                 let next = drive.next_event().min(until);
                 match drive.aimed_at().filter(|at| *at <= next) {
-                    Some(at) => NextInstant::Strike(at.max(now)),
+                    Some(at) => NextInstant::Strike(at.max(now_ns)),
                     None => NextInstant::Pass(next, false),
                 }
             }
             ArmedCut::Event(left, share) => {
-                let booked = drive.media().booked_ends().filter(|&end| end > now.0);
+                let booked = drive.media().booked_ends().filter(|&end| end > now_ns.0);
                 let edge = booked.min().map_or(Nanos::MAX, Nanos);
                 let edge = edge.min(drive.next_event());
                 if left == 0 && edge == Nanos::MAX {
-                    return NextInstant::Strike(now);
+                    return NextInstant::Strike(now_ns);
                 }
-                let at = now.0 + (edge.0.max(now.0) - now.0) / 1000 * share;
-                if left == 0 && at <= until.0 {
-                    NextInstant::Strike(Nanos(at))
+                let strike_ns = now_ns.0 + (edge.0.max(now_ns.0) - now_ns.0) / 1000 * share;
+                if left == 0 && strike_ns <= until.0 {
+                    NextInstant::Strike(Nanos(strike_ns))
                 } else {
                     NextInstant::Pass(edge.min(until), edge <= until)
                 }

@@ -59,7 +59,7 @@ pub struct CrashDisk {
     armed: Option<ArmedCut>,
     /// Commands in flight, by tag.
     pub(crate) flights: Vec<Option<InFlightCommand>>,
-    /// Completions that nobody has taken.
+    /// Completions not yet taken by the caller.
     pub(crate) done: VecDeque<CrashCompletion>,
     history: Option<History<CrashDisk>>,
     last_cut: Option<Cut>,
@@ -368,11 +368,11 @@ impl CrashDisk {
     pub fn cut(&mut self) -> Result<Cut, CrashError> {
         self.powered()?;
         self.record(|| HistoryStep::Cut);
-        let now = self.now();
-        while let Some(done) = self.drive.pop_completion(now) {
+        let cut_time = self.now();
+        while let Some(done) = self.drive.pop_completion(cut_time) {
             self.finish(&done);
         }
-        Ok(self.cut_at(now))
+        Ok(self.cut_at(cut_time))
     }
 
     fn cut_at(&mut self, at: Nanos) -> Cut {
@@ -448,7 +448,7 @@ impl CrashDisk {
         let (drive, dead) = (&self.drive, self.dead);
         let per_unit = u64::from(drive.config().shape.slot_bytes) / 512;
         let last: Cell<(u64, Option<&SlotContent>)> = Cell::new((u64::MAX, None));
-        let found = self.oracle.after_recovery(|sector| {
+        let recovered = self.oracle.after_recovery(|sector| {
             let (unit, within) = (sector / per_unit, (sector % per_unit) as usize);
             if last.get().0 != unit {
                 let content = (!dead).then(|| drive.content(unit as u32));
@@ -459,9 +459,9 @@ impl CrashDisk {
         RecoveryReport {
             cut,
             recovery,
-            sectors: found.sectors,
-            broken: found.broken,
-            lost: found.lost,
+            sectors: recovered.sectors,
+            broken: recovered.broken,
+            lost: recovered.lost,
         }
     }
 
@@ -491,12 +491,12 @@ impl CrashDisk {
                 }
                 NextInstant::Pass(next, is_event) => (next, is_event),
             };
-            let done = self.drive.pop_completion(next);
+            let completion = self.drive.pop_completion(next);
             if let Some(armed) = self.armed.as_mut().filter(|_| is_event) {
                 armed.count();
             }
-            if done.is_some() || next == until {
-                return Ok(done);
+            if completion.is_some() || next == until {
+                return Ok(completion);
             }
         }
     }

@@ -59,7 +59,7 @@ pub enum CrashError {
     },
     /// A drive that cannot exist.
     Config(ConfigError),
-    /// A fault that nobody knows, or a number in it that is none.
+    /// An unknown fault, or a number in it that is not valid.
     Fault {
         /// What is wrong.
         what: String,

@@ -112,7 +112,7 @@ impl DiskFault {
     /// the seed given here.
     ///
     /// # Errors
-    /// When there is no such fault, or a number is none.
+    /// When there is no such fault, or a number is not valid.
     ///
     /// ```
     /// use ssdlab_crash::DiskFault;

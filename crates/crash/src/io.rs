@@ -42,8 +42,8 @@ impl CrashDisk {
             let command = wanted;
             return Err(CrashError::Length { command, given });
         }
-        let each = self.drive.config().shape.slot_bytes;
-        let payload = (wanted > 0).then(|| Payload::new(command.offset, bytes, each));
+        let slot_bytes = self.drive.config().shape.slot_bytes;
+        let payload = (wanted > 0).then(|| Payload::new(command.offset, bytes, slot_bytes));
         Ok(self.send(command, payload, false).1)
     }
 
@@ -79,15 +79,15 @@ impl CrashDisk {
             self.flights.push(None);
             self.flights.len() - 1
         });
-        let now = self.now();
+        let submit_time = self.now();
         let recorded = bytes.clone();
         let capacity = self.capacity();
         let number = match self.path.as_sent(command, capacity) {
-            Some(sent) => self.drive.submit(tag as u32, &sent, bytes, now),
+            Some(sent) => self.drive.submit(tag as u32, &sent, bytes, submit_time),
             // It takes only its time in the controller.
             None => self
                 .drive
-                .submit(tag as u32, &Command::read(0, 0), None, now),
+                .submit(tag as u32, &Command::read(0, 0), None, submit_time),
         };
         self.oracle.submitted(tag as u32, number, command);
         let command = *command;
@@ -201,8 +201,8 @@ impl CrashDisk {
         if len == 0 {
             return Ok(());
         }
-        let each = self.drive.config().shape.slot_bytes;
-        self.run(&command, Some(Payload::new(offset, bytes, each)))
+        let slot_bytes = self.drive.config().shape.slot_bytes;
+        self.run(&command, Some(Payload::new(offset, bytes, slot_bytes)))
     }
 
     fn length(&self, given: u64) -> Result<u32, CrashError> {
@@ -307,19 +307,19 @@ impl CrashDisk {
     }
 
     fn copy_out(&self, offset: u64, bytes: &mut [u8]) {
-        let each = u64::from(self.drive.config().shape.slot_bytes);
+        let slot_bytes = u64::from(self.drive.config().shape.slot_bytes);
         let end = offset + bytes.len() as u64;
-        let mut at = offset;
-        while at < end {
-            let within = (at % each) as usize;
-            let until = end.min((at / each + 1) * each);
-            let content = self.drive.content((at / each) as u32);
-            let to = &mut bytes[(at - offset) as usize..(until - offset) as usize];
+        let mut position = offset;
+        while position < end {
+            let within = (position % slot_bytes) as usize;
+            let until = end.min((position / slot_bytes + 1) * slot_bytes);
+            let content = self.drive.content((position / slot_bytes) as u32);
+            let to = &mut bytes[(position - offset) as usize..(until - offset) as usize];
             match content.and_then(|content| content.bytes.as_ref()) {
                 Some(from) => to.copy_from_slice(&from[within..within + to.len()]),
                 None => to.fill(0),
             }
-            at = until;
+            position = until;
         }
     }
 }

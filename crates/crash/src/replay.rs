@@ -111,13 +111,13 @@ impl History<CrashDisk> {
         mut check: impl FnMut(&mut ReplayedDisk) -> Result<(), String>,
     ) -> Option<MinimalHistory> {
         let steps: Vec<&HistoryStep> = self.steps().collect();
-        let found = smallest(&steps, &[], replays_max, |steps| {
+        let minimal = smallest(&steps, &[], replays_max, |steps| {
             check(&mut self.replay_part(steps))
         })?;
         Some(MinimalHistory {
-            steps: found.pieces.into_iter().cloned().collect(),
-            message: found.message,
-            replays: found.checks,
+            steps: minimal.pieces.into_iter().cloned().collect(),
+            message: minimal.message,
+            replays: minimal.checks,
         })
     }
 
@@ -213,23 +213,23 @@ fn apply_without(
     if units.is_empty() {
         return disk.run(command, bytes.clone());
     }
-    let each = u64::from(disk.drive().config().shape.slot_bytes);
+    let slot_bytes = u64::from(disk.drive().config().shape.slot_bytes);
     let end = command.offset + u64::from(command.len);
-    let mut at = command.offset;
-    while at < end {
-        let unit = at / each;
-        let until = end.min((unit + 1) * each);
+    let mut position = command.offset;
+    while position < end {
+        let unit = position / slot_bytes;
+        let until = end.min((unit + 1) * slot_bytes);
         if !units.contains(&unit) {
             let part = Command {
-                offset: at,
-                len: (until - at) as u32,
+                offset: position,
+                len: (until - position) as u32,
                 ..*command
             };
-            let from = (at - command.offset) as usize..(until - command.offset) as usize;
+            let from = (position - command.offset) as usize..(until - command.offset) as usize;
             let bytes = bytes.as_ref().map(|bytes| Payload::from(bytes.part(from)));
             disk.run(&part, bytes)?;
         }
-        at = until;
+        position = until;
     }
     Ok(())
 }

@@ -117,8 +117,8 @@ impl<C> DdminSearch<C> {
                 let others = (0..).zip(&chunks).filter(|&(index, _)| index != skip);
                 others.flat_map(|(_, chunk)| chunk.clone()).collect()
             };
-            let rest = (0..skips).map(without).find(|others| self.fails(others));
-            match rest {
+            let smaller = (0..skips).map(without).find(|others| self.fails(others));
+            match smaller {
                 Some(others) => {
                     set = others;
                     parts = (parts - 1).max(2);

@@ -11,9 +11,9 @@ impl CrashFiles {
         if let Some(content) = self.dirty.get(&(inode, page)) {
             return Ok(content.clone());
         }
-        let of = self.meta.inodes.get(&inode);
-        let size = of.map_or(0, |of| of.size);
-        let Some(&block) = of.and_then(|of| of.blocks.get(&page)) else {
+        let inode_entry = self.meta.inodes.get(&inode);
+        let size = inode_entry.map_or(0, |inode_entry| inode_entry.size);
+        let Some(&block) = inode_entry.and_then(|inode_entry| inode_entry.blocks.get(&page)) else {
             return Ok(vec![0; BLOCK as usize]);
         };
         let mut content = self.disk.read(block * BLOCK, BLOCK as usize)?;
@@ -26,8 +26,8 @@ impl CrashFiles {
     /// A block that neither the files nor the disk's copy of them use.
     fn free_block(&self) -> Result<u64, CrashError> {
         let used: BTreeSet<u64> = &self.meta.blocks() | &self.on_disk.blocks();
-        let mut all = DATA_FIRST..self.disk.capacity() / BLOCK;
-        match all.find(|block| !used.contains(block)) {
+        let mut blocks = DATA_FIRST..self.disk.capacity() / BLOCK;
+        match blocks.find(|block| !used.contains(block)) {
             Some(block) => Ok(block),
             None => refused(
                 "the disk is full".into(),
@@ -91,11 +91,11 @@ impl CrashFiles {
             let places = self.changes[*index].places();
             places.iter().any(|at| at.0 == directory)
         };
-        let wanted: Vec<usize> = (0..self.changes.len()).filter(of_directory).collect();
-        if wanted.is_empty() {
+        let dir_changes: Vec<usize> = (0..self.changes.len()).filter(of_directory).collect();
+        if dir_changes.is_empty() {
             return Ok(());
         }
-        self.commit(&wanted, &[])
+        self.commit(&dir_changes, &[])
     }
 
     /// The changes of names that must reach the disk with these, in order.
@@ -109,21 +109,21 @@ impl CrashFiles {
         let mut places: BTreeSet<&DirEntryKey> = BTreeSet::new();
         let mut emptied: BTreeSet<u64> = BTreeSet::new();
         let mut with_tree = false;
-        let mut all = Vec::new();
+        let mut indices = Vec::new();
         for index in (0..=last).rev() {
             let change = &self.changes[index];
-            let of = change.places();
+            let places_changed = change.places();
             let is_met = |at: &&DirEntryKey| places.contains(at) || emptied.contains(&at.0);
-            let is_needed = of.iter().any(is_met) || with_tree && change.is_of_tree();
+            let is_needed = places_changed.iter().any(is_met) || with_tree && change.is_of_tree();
             if wanted.contains(&index) || is_needed {
-                places.extend(of);
+                places.extend(places_changed);
                 emptied.extend(change.removed());
                 with_tree |= change.needs_tree();
-                all.push(index);
+                indices.push(index);
             }
         }
-        all.reverse();
-        all
+        indices.reverse();
+        indices
     }
 
     /// Makes data on its way, some changes of names, and some files with these sizes durable:

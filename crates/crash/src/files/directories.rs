@@ -13,9 +13,9 @@ impl CrashFiles {
     /// The directories along a path, from the root to itself.
     fn chain(&self, path: &str) -> Result<Vec<u64>, CrashError> {
         let mut chain = vec![ROOT];
-        let mut at = ROOT;
+        let mut current_dir = ROOT;
         for name in path.split('/').filter(|_| !path.is_empty()) {
-            at = match self.meta.names.get(&(at, name.to_owned())) {
+            current_dir = match self.meta.names.get(&(current_dir, name.to_owned())) {
                 Some(InodeRef::Directory(inner)) => *inner,
                 Some(InodeRef::File(_)) => {
                     return refused(
@@ -31,7 +31,7 @@ impl CrashFiles {
                     );
                 }
             };
-            chain.push(at);
+            chain.push(current_dir);
         }
         Ok(chain)
     }
@@ -52,20 +52,20 @@ impl CrashFiles {
 
     /// Where a new name will stand.
     pub(super) fn free_place(&self, path: &str) -> Result<DirEntryKey, CrashError> {
-        let at = self.place(path)?;
-        if self.meta.names.contains_key(&at) {
+        let entry = self.place(path)?;
+        if self.meta.names.contains_key(&entry) {
             return refused(
                 format!("`{path}` exists"),
                 "open() it, or unlink() it first",
             );
         }
-        Ok(at)
+        Ok(entry)
     }
 
     /// What has that name.
     pub(super) fn found(&self, path: &str) -> Option<InodeRef> {
-        let at = self.place(path).ok()?;
-        self.meta.names.get(&at).copied()
+        let entry = self.place(path).ok()?;
+        self.meta.names.get(&entry).copied()
     }
 
     /// Whether a directory of that name exists; `""` is the root, which always does.
@@ -103,9 +103,9 @@ impl CrashFiles {
     /// ```
     pub fn mkdir(&mut self, path: &str) -> Result<(), CrashError> {
         self.call()?;
-        let at = self.free_place(path)?;
+        let entry = self.free_place(path)?;
         self.inode_last += 1;
-        self.change(NameChange::MakeDirectory(at, self.inode_last));
+        self.change(NameChange::MakeDirectory(entry, self.inode_last));
         Ok(())
     }
 
@@ -129,8 +129,8 @@ impl CrashFiles {
     pub fn rmdir(&mut self, path: &str) -> Result<(), CrashError> {
         self.call()?;
         let directory = self.empty(path)?;
-        let at = self.place(path)?;
-        self.change(NameChange::RemoveDirectory(at, directory));
+        let entry = self.place(path)?;
+        self.change(NameChange::RemoveDirectory(entry, directory));
         Ok(())
     }
 

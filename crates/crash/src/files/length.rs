@@ -57,9 +57,9 @@ impl CrashFiles {
         if let Some(tail) = self.dirty.get_mut(&(inode, bytes / BLOCK)) {
             tail[(bytes % BLOCK) as usize..].fill(0);
         }
-        let of = self.meta.inodes.entry(inode).or_default();
-        of.size = bytes;
-        of.blocks.retain(|&page, _| page < first_gone);
+        let inode_entry = self.meta.inodes.entry(inode).or_default();
+        inode_entry.size = bytes;
+        inode_entry.blocks.retain(|&page, _| page < first_gone);
         let shortest = self.shortest.entry(inode).or_insert(bytes);
         *shortest = bytes.min(*shortest);
     }

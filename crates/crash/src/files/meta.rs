@@ -119,8 +119,8 @@ impl Meta {
                 self.names.insert(at.clone(), InodeRef::File(*inode))
             }
             NameChange::MakeDirectory(at, directory) => {
-                let made = InodeRef::Directory(*directory);
-                self.names.insert(at.clone(), made)
+                let inode_ref = InodeRef::Directory(*directory);
+                self.names.insert(at.clone(), inode_ref)
             }
             NameChange::Rename(from, to) | NameChange::Move { from, to, .. } => {
                 let moved = self.names.remove(from);
@@ -151,18 +151,18 @@ impl Meta {
 
     /// Directories that a path leads to.
     fn reachable(&self) -> BTreeSet<u64> {
-        let mut found = BTreeSet::from([ROOT]);
+        let mut directories = BTreeSet::from([ROOT]);
         let mut open = vec![ROOT];
         while let Some(directory) = open.pop() {
             for (_, named) in self.entries(directory) {
                 if let InodeRef::Directory(inner) = named
-                    && found.insert(inner)
+                    && directories.insert(inner)
                 {
                     open.push(inner);
                 }
             }
         }
-        found
+        directories
     }
 
     /// Blocks in use.
@@ -207,10 +207,10 @@ impl Meta {
                 number(&mut body, *block);
             }
         }
-        let mut all = checksum(&body).to_le_bytes().to_vec();
-        all.extend((body.len() as u64).to_le_bytes());
-        all.extend(body);
-        all
+        let mut encoded = checksum(&body).to_le_bytes().to_vec();
+        encoded.extend((body.len() as u64).to_le_bytes());
+        encoded.extend(body);
+        encoded
     }
 
     /// The sequence number and content of a copy; `None`: it is not whole.

@@ -243,12 +243,14 @@ impl CrashFiles {
         self.calls_left = None;
         let mut newest: Option<(u64, Meta)> = None;
         for copy in 0..2 {
-            let at = copy * META_BLOCKS * BLOCK;
-            let bytes = self.disk.read(at, (META_BLOCKS * BLOCK) as usize)?;
-            let found = Meta::decode(&bytes);
-            let is_newer = |old: &(u64, Meta)| found.as_ref().is_some_and(|new| new.0 > old.0);
+            let copy_offset = copy * META_BLOCKS * BLOCK;
+            let bytes = self
+                .disk
+                .read(copy_offset, (META_BLOCKS * BLOCK) as usize)?;
+            let decoded = Meta::decode(&bytes);
+            let is_newer = |old: &(u64, Meta)| decoded.as_ref().is_some_and(|new| new.0 > old.0);
             if newest.as_ref().is_none_or(is_newer) {
-                newest = found.or(newest);
+                newest = decoded.or(newest);
             }
         }
         let Some((sequence, mut meta)) = newest else {
@@ -323,9 +325,9 @@ impl CrashFiles {
     /// ```
     pub fn create(&mut self, name: &str) -> Result<FileId, CrashError> {
         self.call()?;
-        let at = self.free_place(name)?;
+        let entry = self.free_place(name)?;
         self.inode_last += 1;
-        self.change(NameChange::Create(at, self.inode_last));
+        self.change(NameChange::Create(entry, self.inode_last));
         Ok(FileId(self.inode_last))
     }
 
@@ -411,9 +413,9 @@ impl CrashFiles {
     /// # Ok::<(), ssdlab_crash::CrashError>(())
     /// ```
     pub fn append(&mut self, file: FileId, bytes: &[u8]) -> Result<u64, CrashError> {
-        let at = self.size(file)?;
-        self.write_at(file, at, bytes)?;
-        Ok(at)
+        let end_offset = self.size(file)?;
+        self.write_at(file, end_offset, bytes)?;
+        Ok(end_offset)
     }
 
     /// Writes into a file, which grows when it has to.
@@ -435,15 +437,15 @@ impl CrashFiles {
         let inode = self.known(file)?;
         let end = offset + bytes.len() as u64;
         self.grow(inode, end)?;
-        let mut at = offset;
-        while at < end {
-            let (page, within) = (at / BLOCK, (at % BLOCK) as usize);
+        let mut position = offset;
+        while position < end {
+            let (page, within) = (position / BLOCK, (position % BLOCK) as usize);
             let until = end.min((page + 1) * BLOCK);
             let mut content = self.page(inode, page)?;
-            let from = &bytes[(at - offset) as usize..(until - offset) as usize];
+            let from = &bytes[(position - offset) as usize..(until - offset) as usize];
             content[within..within + from.len()].copy_from_slice(from);
             self.dirty.insert((inode, page), content);
-            at = until;
+            position = until;
         }
         Ok(())
     }
@@ -472,13 +474,13 @@ impl CrashFiles {
         let inode = self.known(file)?;
         let end = (offset + len as u64).min(self.size(file)?);
         let mut bytes = Vec::new();
-        let mut at = offset;
-        while at < end {
-            let (page, within) = (at / BLOCK, (at % BLOCK) as usize);
+        let mut position = offset;
+        while position < end {
+            let (page, within) = (position / BLOCK, (position % BLOCK) as usize);
             let until = end.min((page + 1) * BLOCK);
             let content = self.page(inode, page)?;
-            bytes.extend_from_slice(&content[within..within + (until - at) as usize]);
-            at = until;
+            bytes.extend_from_slice(&content[within..within + (until - position) as usize]);
+            position = until;
         }
         Ok(bytes)
     }
@@ -524,7 +526,7 @@ impl CrashFiles {
     /// ```
     pub fn sync_dir(&mut self, directory: &str) -> Result<(), CrashError> {
         self.call()?;
-        let of = self.directory(directory)?;
-        self.sync_names(of)
+        let directory_inode = self.directory(directory)?;
+        self.sync_names(directory_inode)
     }
 }

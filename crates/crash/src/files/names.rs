@@ -102,8 +102,8 @@ impl CrashFiles {
     pub fn hard_link(&mut self, file: &str, name: &str) -> Result<(), CrashError> {
         self.call()?;
         let inode = self.named(file)?;
-        let at = self.free_place(name)?;
-        self.change(NameChange::Link(at, inode));
+        let entry = self.free_place(name)?;
+        self.change(NameChange::Link(entry, inode));
         Ok(())
     }
 
@@ -124,8 +124,8 @@ impl CrashFiles {
     pub fn unlink(&mut self, name: &str) -> Result<(), CrashError> {
         self.call()?;
         self.named(name)?;
-        let at = self.place(name)?;
-        self.change(NameChange::Unlink(at));
+        let entry = self.place(name)?;
+        self.change(NameChange::Unlink(entry));
         Ok(())
     }
 }

@@ -56,8 +56,8 @@ impl StartingAge {
         }
         .map_err(|error| refused(&error))?;
         if !drive.is_on() {
-            let at = drive.now();
-            drive.power_on(at);
+            let power_on_time = drive.now();
+            drive.power_on(power_on_time);
         }
         fill(&mut drive);
         drive.shut_down();
@@ -89,22 +89,22 @@ impl StartingAge {
 fn fill(drive: &mut PowerDrive) {
     let bytes = drive.config().user_bytes;
     let mut rng = Rng::named(1, "aged");
-    let mut at = 0;
-    while at < bytes {
-        let len = (bytes - at).min(FILL);
-        run(drive, &Command::write(at, len as u32));
-        at += len;
+    let mut offset = 0;
+    while offset < bytes {
+        let len = (bytes - offset).min(FILL);
+        run(drive, &Command::write(offset, len as u32));
+        offset += len;
     }
     let units = bytes / OVERWRITE;
     for _ in 0..units {
-        let at = rng.below(units) * OVERWRITE;
-        run(drive, &Command::write(at, OVERWRITE as u32));
+        let offset = rng.below(units) * OVERWRITE;
+        run(drive, &Command::write(offset, OVERWRITE as u32));
     }
     run(drive, &Command::flush());
 }
 
 fn run(drive: &mut PowerDrive, command: &Command) {
-    let now = drive.now();
-    drive.submit(0, command, None, now);
+    let submit_time = drive.now();
+    drive.submit(0, command, None, submit_time);
     drive.pop_completion(Nanos::MAX);
 }

@@ -152,18 +152,18 @@ impl<'a> CutSampler<'a> {
     /// Of all occasions, two sevenths of the cuts strike at any instant. A drive without
     /// reclaim, or without work for its map, is cut at any instant instead.
     fn all(mut self, count: usize, occasions: &[Occasion]) -> Vec<ChosenCut> {
-        let mut found = BTreeMap::new();
+        let mut points = BTreeMap::new();
         for draw in 0..count.saturating_mul(8) {
-            if found.len() == count {
+            if points.len() == count {
                 break;
             }
             // The first occasion gets a double share.
             let pick = (draw / 2) % (occasions.len() + 1);
-            let wanted = occasions.get(pick.saturating_sub(1)).copied();
-            let (point, occasion) = self.one(draw, wanted.unwrap_or(Occasion::Any));
-            found.entry(point).or_insert(occasion);
+            let occasion_wanted = occasions.get(pick.saturating_sub(1)).copied();
+            let (point, occasion) = self.one(draw, occasion_wanted.unwrap_or(Occasion::Any));
+            points.entry(point).or_insert(occasion);
         }
-        let chosen = found.into_iter();
+        let chosen = points.into_iter();
         chosen
             .map(|(point, occasion)| ChosenCut { point, occasion })
             .collect()
@@ -203,17 +203,17 @@ impl<'a> CutSampler<'a> {
             return None;
         }
         let DieWork { from, to } = work[self.rng.below(count) as usize];
-        let at = from.0 + self.rng.below(to.0 - from.0);
-        let (command, ns) = self.timeline.at(Nanos(at))?;
+        let instant_ns = from.0 + self.rng.below(to.0 - from.0);
+        let (command, ns) = self.timeline.at(Nanos(instant_ns))?;
         Some(inside(command, ns))
     }
 
     fn anywhere(&mut self, draw: usize) -> CutPoint {
         let spans = &self.timeline.spans;
         if draw.is_multiple_of(2) && self.last > self.first {
-            let at = self.first + self.rng.below(self.last - self.first);
-            let found = self.timeline.at(Nanos(at));
-            return found.map_or(CutPoint::before(self.from), |(c, ns)| inside(c, ns));
+            let instant_ns = self.first + self.rng.below(self.last - self.first);
+            let command_at = self.timeline.at(Nanos(instant_ns));
+            return command_at.map_or(CutPoint::before(self.from), |(c, ns)| inside(c, ns));
         }
         let command = self.from + self.rng.below((spans.len() - self.from) as u64 + 1) as usize;
         let length = spans.get(command).map(|span| span.end.0 - span.start.0);
@@ -232,17 +232,17 @@ fn inside(command: usize, ns: u64) -> CutPoint {
 fn exhaustive(from: usize, stream: &CommandStream, base: &PowerDrive) -> Vec<ChosenCut> {
     let mut player = Player::new(stream, base.clone());
     player.seek(from);
-    let mut found = Vec::new();
+    let mut points = Vec::new();
     for command in from..=stream.commands.len() {
         player.seek(command);
-        found.push(CutPoint::before(command));
+        points.push(CutPoint::before(command));
         let instants = player.instants().into_iter();
-        found.extend(instants.map(|ns| CutPoint {
+        points.extend(instants.map(|ns| CutPoint {
             inside: Some(ns),
             ..CutPoint::before(command)
         }));
     }
-    let chosen = found.into_iter().map(|point| ChosenCut {
+    let chosen = points.into_iter().map(|point| ChosenCut {
         point,
         occasion: Occasion::Any,
     });

@@ -267,14 +267,14 @@ impl UnitHistory {
     ) {
         let mut lost: Vec<u32> = Vec::new();
         for sector in 0..self.sectors_per_unit {
-            let found = content.map_or(0, |c| c.numbers[sector as usize]);
-            let found = self.in_stream(found);
+            let number = content.map_or(0, |c| c.numbers[sector as usize]);
+            let number = self.in_stream(number);
             let mut passed: Vec<u32> = Vec::new();
             let of_sector = changes.iter().rev().filter(|c| c.changes(sector));
             let mut due = (self.base_value(unit, sector), Promise::Factory);
             let mut is_there = false;
             for change in of_sector {
-                if self.value(change.command) == found {
+                if self.value(change.command) == number {
                     is_there = true;
                     break;
                 }
@@ -285,7 +285,7 @@ impl UnitHistory {
                 }
             }
             let is_promised = due.1 != Promise::Factory;
-            if is_there || (!is_promised && found == due.0) {
+            if is_there || (!is_promised && number == due.0) {
                 look.older += u64::from(!passed.is_empty());
             } else {
                 look.broken_count += 1;
@@ -295,8 +295,8 @@ impl UnitHistory {
                             + u64::from(sector),
                         by: due.1,
                         promised: due.0,
-                        found,
-                        class: self.class(changes, sector, found),
+                        found: number,
+                        class: self.class(changes, sector, number),
                     });
                 }
             }

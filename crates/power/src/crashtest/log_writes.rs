@@ -161,7 +161,7 @@ fn word(bytes: &[u8], at: usize) -> u64 {
 /// bytes.
 ///
 /// # Errors
-/// When it is none, ends before it says, or goes beyond the drive.
+/// When it is not such a log, ends before it says, or goes beyond the drive.
 pub fn read(bytes: &[u8], capacity: u64) -> Result<CommandStream, LabError> {
     let wrong = |what: String| {
         LabError::refused(

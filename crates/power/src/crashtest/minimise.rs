@@ -72,8 +72,8 @@ impl<'a> LossyReplay<'a> {
             let len = u64::from(end - first) * 512;
             let _ = match (command.op, &recorded.bytes) {
                 (Op::Write, Some(bytes)) => {
-                    let at = (begin - command.offset) as usize;
-                    drive.write(begin, &bytes[at..at + len as usize], false)
+                    let start = (begin - command.offset) as usize;
+                    drive.write(begin, &bytes[start..start + len as usize], false)
                 }
                 (Op::Trim, _) => drive.trim(begin, len),
                 _ => drive.write_zeroes(begin, len, false),
@@ -81,7 +81,7 @@ impl<'a> LossyReplay<'a> {
         }
     }
 
-    /// Every piece that the drive has promised nobody, by the contract.
+    /// Every piece that the drive has not promised to keep, by the contract.
     pub fn volatile(&self, reached: &StreamProgress) -> Vec<CommandPiece> {
         let mut pieces = Vec::new();
         for index in self.from..self.until {

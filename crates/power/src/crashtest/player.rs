@@ -140,9 +140,9 @@ impl<'a> Player<'a> {
         };
         let is_free = |tag: &u32| self.open.iter().all(|flight| flight.tag != *tag);
         let tag = (0..).find(is_free).unwrap_or_default();
-        let now = self.drive.now();
+        let submit_time = self.drive.now();
         self.drive
-            .submit(tag, &recorded.command, recorded.payload(), now);
+            .submit(tag, &recorded.command, recorded.payload(), submit_time);
         self.open.push(StreamFlight { tag, index });
         self.reached.done.push(None);
         true
@@ -151,8 +151,8 @@ impl<'a> Player<'a> {
     /// Takes the next completion until a time: the index of its command, and when it came.
     pub fn complete(&mut self, until: Nanos) -> Option<(usize, Nanos)> {
         let Completion { tag, done, .. } = self.drive.pop_completion(until)?;
-        let at = self.open.iter().position(|flight| flight.tag == tag)?;
-        let index = self.open.remove(at).index;
+        let position = self.open.iter().position(|flight| flight.tag == tag)?;
+        let index = self.open.remove(position).index;
         self.reached.done[index] = Some(self.submitted() as u32);
         Some((index, done))
     }
@@ -236,17 +236,17 @@ impl<'a> Player<'a> {
         let is_last = !fork.submit();
         let mut edges = vec![start.0];
         let last = loop {
-            let now = fork.drive.now().0;
+            let now_ns = fork.drive.now().0;
             if !is_last && fork.is_ready() {
-                break now;
+                break now_ns;
             }
             let booked = fork.drive.media().booked_ends();
-            let booked = booked.filter(|&end| end > now).min();
+            let booked = booked.filter(|&end| end > now_ns).min();
             edges.extend(booked);
-            let done = fork.complete(booked.map_or(Nanos::MAX, Nanos));
-            edges.extend(done.map(|(_, at)| at.0));
-            if done.is_none() && booked.is_none() {
-                break now + 1;
+            let completion = fork.complete(booked.map_or(Nanos::MAX, Nanos));
+            edges.extend(completion.map(|(_, at)| at.0));
+            if completion.is_none() && booked.is_none() {
+                break now_ns + 1;
             }
         };
         inside(&edges, start.0, last)
@@ -255,10 +255,10 @@ impl<'a> Player<'a> {
 
 /// Cuts the power, and gives it back a second after the drive is dark.
 fn cut_and_recover(drive: &mut PowerDrive, at: Nanos) -> (Cut, Recovery) {
-    let at = at.max(drive.now());
-    drive.stir_faults(at.0);
-    let cut = drive.cut(at);
-    let on = at.0 + cut.held_up.0 + 1_000_000_000;
+    let cut_time = at.max(drive.now());
+    drive.stir_faults(cut_time.0);
+    let cut = drive.cut(cut_time);
+    let on = cut_time.0 + cut.held_up.0 + 1_000_000_000;
     let recovery = drive.power_on(Nanos(on));
     (cut, recovery)
 }
@@ -269,13 +269,13 @@ fn inside(edges: &[u64], start: u64, end: u64) -> Vec<u64> {
     edges.push(end);
     edges.sort_unstable();
     edges.dedup();
-    let mut found = Vec::new();
+    let mut instants = Vec::new();
     for pair in edges.windows(2) {
         let (from, to) = (pair[0], pair[1]);
         let length = to - from;
-        found.extend([from, from + length / 8, from + length / 2, to - 1]);
+        instants.extend([from, from + length / 8, from + length / 2, to - 1]);
     }
-    found.sort_unstable();
-    found.dedup();
-    found.into_iter().map(|at| at - start).collect()
+    instants.sort_unstable();
+    instants.dedup();
+    instants.into_iter().map(|at| at - start).collect()
 }

@@ -297,7 +297,7 @@ impl<'a> PreparedCampaign<'a> {
         let reached = self.reached(cut.point);
         let missing = self.missing(&cut.lost, &reached);
         let marks = self.mark_texts(&reached);
-        let found = ssdlab_crash::smallest(
+        let minimal = ssdlab_crash::smallest(
             &cut.lost,
             &missing.volatile(&reached),
             self.campaign.checks_max,
@@ -314,15 +314,15 @@ impl<'a> PreparedCampaign<'a> {
             },
         )?;
         let token = CutToken {
-            missing: Some(found.pieces.clone()),
+            missing: Some(minimal.pieces.clone()),
             ..cut.token.clone()
         };
         Some(MinimalLoss {
-            lost: self.lost_writes(&found.pieces, &reached),
+            lost: self.lost_writes(&minimal.pieces, &reached),
             token,
-            message: found.message,
-            checks: found.checks,
-            is_smallest: found.is_smallest,
+            message: minimal.message,
+            checks: minimal.checks,
+            is_smallest: minimal.is_smallest,
         })
     }
 
@@ -345,20 +345,20 @@ impl<'a> PreparedCampaign<'a> {
     /// Pieces of one command that lie side by side are one.
     fn lost_writes(&self, pieces: &[CommandPiece], reached: &StreamProgress) -> Vec<LostWrite> {
         let slot = u64::from(self.honest.config().shape.slot_bytes);
-        let mut found: Vec<LostWrite> = Vec::new();
+        let mut writes: Vec<LostWrite> = Vec::new();
         for piece in pieces {
             let command = &self.stream.commands[piece.command as usize].command;
             let (begin, end) = (command.offset, command.offset + u64::from(command.len));
             let unit = u64::from(piece.unit) * slot;
             let (from, to) = (unit.max(begin), (unit + slot).min(end));
-            match found.last_mut() {
+            match writes.last_mut() {
                 Some(last) if last.command == piece.command && last.offset + last.len == from => {
                     last.len += to - from;
                 }
                 _ => {
                     let (after, before) = self.history.flushes_around(piece.command);
                     let before = before.filter(|&flush| (flush as usize) < reached.submitted());
-                    found.push(LostWrite {
+                    writes.push(LostWrite {
                         command: piece.command,
                         offset: from,
                         len: to - from,
@@ -368,7 +368,7 @@ impl<'a> PreparedCampaign<'a> {
                 }
             }
         }
-        found
+        writes
     }
 
     /// Runs one cut again, as its token says.

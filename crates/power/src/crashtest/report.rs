@@ -30,12 +30,12 @@ impl CutVerdict {
 
     /// The verdict of that name.
     pub fn named(name: &str) -> Option<CutVerdict> {
-        let all = [
+        let verdicts = [
             CutVerdict::Passed,
             CutVerdict::Application,
             CutVerdict::Drive,
         ];
-        all.into_iter().find(|verdict| verdict.name() == name)
+        verdicts.into_iter().find(|verdict| verdict.name() == name)
     }
 }
 
@@ -281,13 +281,16 @@ impl fmt::Display for Breach {
 
 /// A cut in words: `inside FLUSH #13 (3.2 ms after its start)`.
 pub fn place(stream: &CommandStream, point: CutPoint) -> String {
-    let what = stream.describe(point.command);
+    let description = stream.describe(point.command);
     let first = match point.inside {
-        None => format!("before {what}"),
+        None => format!("before {description}"),
         Some(ns) if point.command >= stream.commands.len() => {
             format!("{} behind the last command", ssdlab_ssd::Nanos(ns))
         }
-        Some(ns) => format!("inside {what}, {} after its start", ssdlab_ssd::Nanos(ns)),
+        Some(ns) => format!(
+            "inside {description}, {} after its start",
+            ssdlab_ssd::Nanos(ns)
+        ),
     };
     match point.again {
         None => first,

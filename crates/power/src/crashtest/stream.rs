@@ -292,16 +292,16 @@ impl RecordingDisk {
     }
 
     fn in_parts(&mut self, from: u64, to: u64, op: Op, fua: bool) {
-        let mut at = from;
-        while at < to {
-            let len = (to - at).min(TRIM_MAX) as u32;
+        let mut offset = from;
+        while offset < to {
+            let len = (to - offset).min(TRIM_MAX) as u32;
             let command = Command {
                 op,
                 fua,
-                ..Command::write(at, len)
+                ..Command::write(offset, len)
             };
             self.stream.push(command, None);
-            at += u64::from(len);
+            offset += u64::from(len);
         }
         self.forget(from, to);
     }
@@ -316,11 +316,11 @@ impl SectorDevice for RecordingDisk {
         self.allowed(offset, bytes.len() as u64)?;
         let mut filled = 0;
         while filled < bytes.len() {
-            let at = offset + filled as u64;
-            let within = (at % self.slot) as usize;
+            let position = offset + filled as u64;
+            let within = (position % self.slot) as usize;
             let length = (self.slot as usize - within).min(bytes.len() - filled);
             let to = &mut bytes[filled..filled + length];
-            match self.slots.get(&(at / self.slot)) {
+            match self.slots.get(&(position / self.slot)) {
                 Some(from) => to.copy_from_slice(&from[within..within + length]),
                 None => to.fill(0),
             }
@@ -331,24 +331,24 @@ impl SectorDevice for RecordingDisk {
 
     fn write(&mut self, offset: u64, bytes: &[u8], fua: bool) -> Result<(), DataError> {
         self.allowed(offset, bytes.len() as u64)?;
-        let mut at = offset;
+        let mut command_offset = offset;
         for part in bytes.chunks(COMMAND_MAX) {
             let command = Command {
                 fua,
-                ..Command::write(at, part.len() as u32)
+                ..Command::write(command_offset, part.len() as u32)
             };
             self.stream.push(command, Some(part.into()));
-            at += part.len() as u64;
+            command_offset += part.len() as u64;
         }
-        let mut taken = 0;
-        while taken < bytes.len() {
-            let at = offset + taken as u64;
-            let within = (at % self.slot) as usize;
-            let length = (self.slot as usize - within).min(bytes.len() - taken);
+        let mut copied = 0;
+        while copied < bytes.len() {
+            let position = offset + copied as u64;
+            let within = (position % self.slot) as usize;
+            let length = (self.slot as usize - within).min(bytes.len() - copied);
             let empty = || vec![0; self.slot as usize].into_boxed_slice();
-            let slot = self.slots.entry(at / self.slot).or_insert_with(empty);
-            slot[within..within + length].copy_from_slice(&bytes[taken..taken + length]);
-            taken += length;
+            let slot = self.slots.entry(position / self.slot).or_insert_with(empty);
+            slot[within..within + length].copy_from_slice(&bytes[copied..copied + length]);
+            copied += length;
         }
         Ok(())
     }

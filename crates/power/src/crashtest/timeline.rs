@@ -68,9 +68,9 @@ impl StreamTimeline {
 }
 
 fn note_work(player: &Player<'_>, reclaim: &mut BTreeSet<DieWork>, map: &mut BTreeSet<DieWork>) {
-    let now = player.drive().now().0;
+    let now_ns = player.drive().now().0;
     for operations in player.drive().media().booked() {
-        let mut from = now;
+        let mut from = now_ns;
         for (end, purpose) in operations {
             let work = DieWork {
                 from: Nanos(from),

@@ -150,8 +150,8 @@ impl FileSystemTools {
             }
             _ => return Err(MountFailure::Damaged(error)),
         };
-        let what = format!("mounting {}: {error}", device.display());
-        Err(MountFailure::Failed(LabError::refused(what, hint)))
+        let problem = format!("mounting {}: {error}", device.display());
+        Err(MountFailure::Failed(LabError::refused(problem, hint)))
     }
 
     /// Runs its own check, which changes nothing, on an unmounted device; what it says when the

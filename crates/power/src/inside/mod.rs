@@ -64,8 +64,8 @@ impl InsideTask {
             ("fill", [preset, setting]) => InsideTask::Fill(preset.clone(), setting.clone()),
             ("verify", [preset, setting]) => InsideTask::Verify(preset.clone(), setting.clone()),
             _ => {
-                let what = format!("`{name}` does not take {} words", words.len());
-                return Err(LabError::refused(what, ""));
+                let problem = format!("`{name}` does not take {} words", words.len());
+                return Err(LabError::refused(problem, ""));
             }
         })
     }
@@ -204,9 +204,10 @@ pub fn check_machine(kind: DriveFileSystem) -> Result<(), LabError> {
         options.read(true).write(true).open(path)
     };
     if let Err(error) = open("/dev/fuse") {
-        let what = format!("the drive is served by FUSE, and /dev/fuse cannot be opened: {error}");
+        let problem =
+            format!("the drive is served by FUSE, and /dev/fuse cannot be opened: {error}");
         return Err(LabError::refused(
-            what,
+            problem,
             format!("`modprobe fuse` as root; {CONTAINER}"),
         ));
     }
@@ -214,19 +215,19 @@ pub fn check_machine(kind: DriveFileSystem) -> Result<(), LabError> {
         return Ok(());
     };
     if !rustix::process::geteuid().is_root() {
-        let what = format!("only root can mount {}", kind.name());
+        let problem = format!("only root can mount {}", kind.name());
         return Err(LabError::refused(
-            what,
+            problem,
             "run it as root; or --mount none, whose program gets the drive as a file",
         ));
     }
     if let Err(error) = open("/dev/loop-control") {
-        let what = format!("loop devices cannot be had: /dev/loop-control: {error}");
+        let problem = format!("loop devices cannot be had: /dev/loop-control: {error}");
         let hint = format!(
             "`modprobe loop` as root; {CONTAINER}; or --mount none, whose program gets the drive \
              as a file"
         );
-        return Err(LabError::refused(what, hint));
+        return Err(LabError::refused(problem, hint));
     }
     let programs = [("losetup", "mount"), file_system.maker];
     for (program, package) in programs {

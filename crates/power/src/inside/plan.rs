@@ -51,11 +51,11 @@ impl Scripts {
         };
         // Its first word may be a script where the user is.
         let (first, rest) = command.split_once(' ').unwrap_or((command, ""));
-        let found = located(first, here);
-        let command = if found == first {
+        let program = located(first, here);
+        let command = if program == first {
             command.to_owned()
         } else {
-            format!("{} {rest}", quoted(&found))
+            format!("{} {rest}", quoted(&program))
         };
         let cwd = quoted(&here.to_string_lossy());
         let export = |script: String| format!("export SSDLAB_CWD={cwd}; {script}");
@@ -74,8 +74,8 @@ impl Scripts {
     pub fn of_preset(kind: DriveFileSystem, preset: &str) -> Result<Scripts, LabError> {
         let (preset, row) = chosen(preset)?;
         if kind == DriveFileSystem::None {
-            let what = format!("--mount none: {} needs a file system", preset.name);
-            return Err(LabError::refused(what, "--mount ext4 or --mount xfs"));
+            let problem = format!("--mount none: {} needs a file system", preset.name);
+            return Err(LabError::refused(problem, "--mount ext4 or --mount xfs"));
         }
         preset.check_installed()?;
         let own = preset.size.as_deref().map(parse_size).transpose()?;

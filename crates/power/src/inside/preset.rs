@@ -76,9 +76,9 @@ pub struct DatabasePreset {
 /// Never: a test reads the file.
 pub fn presets() -> Vec<DatabasePreset> {
     let text = include_str!("../../presets/databases.toml");
-    let found: BTreeMap<String, DatabasePreset> = toml::from_str(text).expect("valid presets");
+    let by_name: BTreeMap<String, DatabasePreset> = toml::from_str(text).expect("valid presets");
     let named = |(key, preset): (String, DatabasePreset)| DatabasePreset { key, ..preset };
-    found.into_iter().map(named).collect()
+    by_name.into_iter().map(named).collect()
 }
 
 /// The preset and setting of `NAME` or `NAME:SETTING`. Part of a setting is enough, if only one has
@@ -88,10 +88,10 @@ pub fn presets() -> Vec<DatabasePreset> {
 /// When there is none.
 pub fn chosen(text: &str) -> Result<(DatabasePreset, PresetSetting), LabError> {
     let (name, setting) = text.split_once(':').unwrap_or((text, ""));
-    let all = presets();
-    let found = all.iter().find(|preset| preset.key == name);
-    let preset = found.cloned().ok_or_else(|| {
-        let names: Vec<&str> = all.iter().map(|preset| preset.key.as_str()).collect();
+    let available = presets();
+    let preset_found = available.iter().find(|preset| preset.key == name);
+    let preset = preset_found.cloned().ok_or_else(|| {
+        let names: Vec<&str> = available.iter().map(|preset| preset.key.as_str()).collect();
         LabError::refused(
             format!("`{name}` is no preset"),
             format!("presets are {}", names.join(", ")),

@@ -8,7 +8,7 @@ use ssdlab_ssd::drive::power::{FAULTS, Fault};
 /// the seed given here.
 ///
 /// # Errors
-/// When the drive has no such fault, or a number is none.
+/// When the drive has no such fault, or a number is not valid.
 pub fn parse_fault(text: &str, seed: u64) -> Result<Fault, LabError> {
     let name = text.split(':').next().unwrap_or_default();
     let of_drive = FAULTS.iter().map(|fault| fault.name);

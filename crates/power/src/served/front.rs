@@ -61,8 +61,8 @@ impl DriveServer {
         serving.listen_nbd(&shared, &reading, description, log)?;
         if let Some(path) = &places.vhost_user {
             let server = VhostUserServer::start(shared.clone(), lint.clone(), path, description);
-            let at = path.display().to_string();
-            serving.vhost_user = Some(server.map_err(|error| cannot_listen(&at, error))?);
+            let path_text = path.display().to_string();
+            serving.vhost_user = Some(server.map_err(|error| cannot_listen(&path_text, error))?);
         }
         if let Some(file) = &places.fuse {
             let (folder, name) = folder_and_name(file)?;
@@ -72,8 +72,8 @@ impl DriveServer {
         }
         if let Some(path) = &places.control {
             let server = ControlServer::start(drive, path);
-            let at = path.display().to_string();
-            let server = server.map_err(|error| cannot_listen(&at, error))?;
+            let path_text = path.display().to_string();
+            let server = server.map_err(|error| cannot_listen(&path_text, error))?;
             serving.control = Some(server);
         }
         let sockets = places.nbd.iter().filter_map(|address| match address {
@@ -100,8 +100,8 @@ impl DriveServer {
         let tls = places.tls.as_ref().map(TlsPlan::read).transpose()?;
         let writing = places.nbd.iter().map(|address| (address, shared));
         let readers = places.nbd_read_only.iter();
-        let all = writing.chain(readers.map(|address| (address, reading)));
-        for (address, sectors) in all {
+        let exports = writing.chain(readers.map(|address| (address, reading)));
+        for (address, sectors) in exports {
             let options = NbdOptions {
                 name: EXPORT.to_owned(),
                 description: description.to_owned(),
@@ -205,8 +205,8 @@ fn folder_and_name(file: &Path) -> Result<(&Path, &str), LabError> {
         .parent()
         .filter(|folder| !folder.as_os_str().is_empty());
     let (Some(name), Some(folder)) = (name, folder) else {
-        let what = format!("--fuse {}: a folder and a file are needed", file.display());
-        return Err(LabError::refused(what, hint));
+        let problem = format!("--fuse {}: a folder and a file are needed", file.display());
+        return Err(LabError::refused(problem, hint));
     };
     let entries = std::fs::read_dir(folder);
     let mut entries = entries.map_err(|error| LabError::File {
@@ -224,12 +224,12 @@ fn folder_and_name(file: &Path) -> Result<(&Path, &str), LabError> {
         source: error,
     })?;
     if entries.next().is_some() {
-        let what = format!(
+        let problem = format!(
             "--fuse {}: {} is not empty",
             file.display(),
             folder.display()
         );
-        return Err(LabError::refused(what, hint));
+        return Err(LabError::refused(problem, hint));
     }
     Ok((folder, name))
 }

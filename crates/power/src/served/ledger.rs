@@ -97,21 +97,21 @@ impl SectorLedger {
     }
 
     fn mark(&mut self, sectors: &Range<u64>, is_cached: bool) {
-        let mut at = sectors.start;
-        while at < sectors.end {
-            let end = (at / 64 + 1) * 64;
+        let mut position = sectors.start;
+        while position < sectors.end {
+            let end = (position / 64 + 1) * 64;
             let end = end.min(sectors.end);
-            let mask = (u64::MAX >> (64 - (end - at))) << (at % 64);
-            let word = &mut self.cached[(at / 64) as usize];
+            let mask = (u64::MAX >> (64 - (end - position))) << (position % 64);
+            let word = &mut self.cached[(position / 64) as usize];
             if !is_cached {
                 *word &= !mask;
             } else {
                 if *word == 0 {
-                    self.listed.push((at / 64) as u32);
+                    self.listed.push((position / 64) as u32);
                 }
                 *word |= mask;
             }
-            at = end;
+            position = end;
         }
         if self.listed.len() > LISTED_MAX {
             self.listed.retain(|&word| self.cached[word as usize] != 0);
@@ -161,9 +161,9 @@ impl SectorLedger {
 
     /// The drive has recovered: what has become of its data. What is found is durable.
     pub fn recovered(&mut self, drive: &PowerDrive) -> SectorDiffNote {
-        let mut found = SectorDiffNote::default();
+        let mut diff = SectorDiffNote::default();
         let Some(before) = self.before.take() else {
-            return found;
+            return diff;
         };
         let slots = drive.config().user_bytes / u64::from(drive.config().shape.slot_bytes);
         let mut before = before.into_iter().peekable();
@@ -176,12 +176,12 @@ impl SectorLedger {
                 _ => false,
             };
             if !same {
-                self.compare(lpn, held.as_ref(), holds, &mut found);
+                self.compare(lpn, held.as_ref(), holds, &mut diff);
             }
         }
         self.flushed();
         self.in_flight = 0..0;
-        found
+        diff
     }
 
     fn compare(

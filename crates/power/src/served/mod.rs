@@ -194,18 +194,18 @@ impl ServedDrive {
         let mut state = self.lock();
         state.ready()?;
         let Some(tempo) = &self.tempo else {
-            let done = run(&mut state);
+            let result = run(&mut state);
             if !state.is_on() {
                 self.power_is(&state);
             }
-            return done.map(drop);
+            return result.map(drop);
         };
-        let done = self.catch_up(&mut state).and_then(|()| run(&mut state));
+        let result = self.catch_up(&mut state).and_then(|()| run(&mut state));
         if !state.is_on() {
             self.power_is(&state);
         }
         drop(state);
-        done?;
+        result?;
         tempo.wait(arrived, asked.commands());
         if self.is_powered() {
             Ok(())
@@ -216,8 +216,8 @@ impl ServedDrive {
 
     /// The drive was idle for as long as virtual time is behind real time.
     fn catch_up(&self, state: &mut ServedState) -> Result<(), StoreError> {
-        let now = self.clock.at(Instant::now());
-        let behind = now.0.saturating_sub(state.medium.drive().now().0);
+        let real_time = self.clock.at(Instant::now());
+        let behind = real_time.0.saturating_sub(state.medium.drive().now().0);
         if behind > 0 {
             state.rest(Nanos(behind))?;
         }
@@ -275,8 +275,8 @@ impl Store for ServedDrive {
     }
 
     fn write(&self, offset: u64, from: &[u8], fua: bool) -> Result<(), StoreError> {
-        let asked = TempoRequest::of(Op::Write, offset, from.len() as u64).with_fua(fua);
-        self.command(asked, |state| state.write(offset, from, fua))
+        let request = TempoRequest::of(Op::Write, offset, from.len() as u64).with_fua(fua);
+        self.command(request, |state| state.write(offset, from, fua))
     }
 
     fn landing(&self, offset: u64, length: usize) -> Option<Box<dyn StoreLanding>> {
@@ -294,8 +294,8 @@ impl Store for ServedDrive {
         let Ok(landed) = landing.downcast::<ServedLanding>() else {
             return Err(StoreError::Unsupported);
         };
-        let asked = TempoRequest::of(Op::Write, offset, landed.0.len() as u64).with_fua(fua);
-        self.command(asked, |state| state.write_landed(offset, landed.0, fua))
+        let request = TempoRequest::of(Op::Write, offset, landed.0.len() as u64).with_fua(fua);
+        self.command(request, |state| state.write_landed(offset, landed.0, fua))
     }
 
     fn flush(&self) -> Result<(), StoreError> {
@@ -303,26 +303,26 @@ impl Store for ServedDrive {
     }
 
     fn trim(&self, offset: u64, length: u64, fua: bool) -> Result<(), StoreError> {
-        let asked = TempoRequest::of(Op::Trim, offset, length).with_fua(fua);
-        self.command(asked, |state| state.trim(offset, length, fua))
+        let request = TempoRequest::of(Op::Trim, offset, length).with_fua(fua);
+        self.command(request, |state| state.trim(offset, length, fua))
     }
 
     fn write_zeroes(&self, offset: u64, length: u64, flags: ZeroFlags) -> Result<(), StoreError> {
         if !flags.no_hole {
-            let asked = TempoRequest::of(Op::WriteZeroes, offset, length).with_fua(flags.fua);
-            return self.command(asked, |state| state.write_zeroes(offset, length, flags));
+            let request = TempoRequest::of(Op::WriteZeroes, offset, length).with_fua(flags.fua);
+            return self.command(request, |state| state.write_zeroes(offset, length, flags));
         }
         if flags.fast {
             return Err(StoreError::Unsupported);
         }
         let end = offset + length;
-        let mut at = offset;
+        let mut position = offset;
         loop {
-            let part = (end - at).min(ZEROES);
-            let asked = TempoRequest::of(Op::Write, at, part).with_fua(flags.fua);
-            self.command(asked, |state| state.write_zeroes(at, part, flags))?;
-            at += part;
-            if at == end {
+            let part = (end - position).min(ZEROES);
+            let request = TempoRequest::of(Op::Write, position, part).with_fua(flags.fua);
+            self.command(request, |state| state.write_zeroes(position, part, flags))?;
+            position += part;
+            if position == end {
                 return Ok(());
             }
             std::thread::sleep(LET_OTHERS);
@@ -356,9 +356,9 @@ impl PowerControl for ServedDrive {
 
     fn on(&self) -> Result<PowerStatus, PowerError> {
         let mut state = self.lock();
-        let done = state.on();
+        let result = state.on();
         self.power_is(&state);
-        done?;
+        result?;
         Ok(state.status())
     }
 
@@ -379,11 +379,11 @@ impl PowerControl for ServedDrive {
         let until = Instant::now() + at_most;
         let mut state = self.lock();
         while state.status().cuts <= cuts {
-            let left = until.saturating_duration_since(Instant::now());
-            if left.is_zero() {
+            let time_left = until.saturating_duration_since(Instant::now());
+            if time_left.is_zero() {
                 return false;
             }
-            let waited = self.was_cut.wait_timeout(state, left);
+            let waited = self.was_cut.wait_timeout(state, time_left);
             state = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
         true

@@ -58,7 +58,7 @@ pub fn of_config(config: DriveConfig, power: Power) -> Result<ServableDrive, Lab
 /// The drive of a drive directory, after its recovery.
 ///
 /// # Errors
-/// When the directory is none, is in use, or is damaged.
+/// When the directory is not a drive, is in use, or is damaged.
 pub fn in_directory(
     path: &Path,
     power: Power,

@@ -113,8 +113,8 @@ impl ServedState {
     // Commands. Each returns how long it took, in virtual time.
 
     pub fn read(&mut self, offset: u64, into: &mut [u8]) -> Result<Nanos, StoreError> {
-        let done = self.medium.data().read(offset, into);
-        self.did_nothing(done, false)
+        let result = self.medium.data().read(offset, into);
+        self.did_nothing(result, false)
     }
 
     pub fn read_onto(
@@ -123,8 +123,8 @@ impl ServedState {
         length: usize,
         into: &mut Vec<u8>,
     ) -> Result<Nanos, StoreError> {
-        let done = self.medium.data().read_onto(offset, length, into);
-        self.did_nothing(done, false)
+        let result = self.medium.data().read_onto(offset, length, into);
+        self.did_nothing(result, false)
     }
 
     pub fn read_pieces(
@@ -134,10 +134,10 @@ impl ServedState {
         take: &mut dyn FnMut(ReadPiece<'_>),
     ) -> Result<Nanos, StoreError> {
         let data = self.medium.data();
-        let done = data.read_parts(offset, length, |found, length| {
+        let result = data.read_parts(offset, length, |found, length| {
             take(found.map_or(ReadPiece::Zeroes(length), ReadPiece::Bytes));
         });
-        self.did_nothing(done, false)
+        self.did_nothing(result, false)
     }
 
     pub fn write(&mut self, offset: u64, from: &[u8], fua: bool) -> Result<Nanos, StoreError> {
@@ -146,8 +146,8 @@ impl ServedState {
         }
         let len = from.len() as u64;
         self.begin(sectors(offset, len));
-        let done = self.medium.data().write(offset, from, fua);
-        let took = self.changed(done, offset, len, fua)?;
+        let result = self.medium.data().write(offset, from, fua);
+        let took = self.changed(result, offset, len, fua)?;
         self.written(offset, len, took)
     }
 
@@ -169,8 +169,8 @@ impl ServedState {
         let len = landing.len() as u64;
         let first = dir.drive().last_number() + 1;
         self.ledger.begin(first, sectors(offset, len));
-        let done = dir.write_landed(offset, landing, fua);
-        let took = self.changed(done, offset, len, fua)?;
+        let result = dir.write_landed(offset, landing, fua);
+        let took = self.changed(result, offset, len, fua)?;
         self.written(offset, len, took)
     }
 
@@ -183,12 +183,12 @@ impl ServedState {
     ) -> Result<Nanos, StoreError> {
         self.begin(sectors(offset, len));
         let data = self.medium.data();
-        let done = if flags.no_hole {
+        let result = if flags.no_hole {
             data.write(offset, &vec![0; len as usize], flags.fua)
         } else {
             data.write_zeroes(offset, len, flags.fua)
         };
-        let took = self.changed(done, offset, len, flags.fua)?;
+        let took = self.changed(result, offset, len, flags.fua)?;
         self.written(offset, len, took)
     }
 
@@ -202,12 +202,12 @@ impl ServedState {
         }
         self.begin(sectors(first, len));
         let data = self.medium.data();
-        let done = if fua {
+        let result = if fua {
             data.write_zeroes(first, len, true)
         } else {
             data.trim(first, len)
         };
-        self.changed(done, first, len, fua)
+        self.changed(result, first, len, fua)
     }
 
     pub fn flush(&mut self) -> Result<Nanos, StoreError> {
@@ -222,11 +222,11 @@ impl ServedState {
             }
             None => {}
         }
-        let done = self.medium.data().flush();
-        if done.is_ok() {
+        let result = self.medium.data().flush();
+        if result.is_ok() {
             self.ledger.flushed();
         }
-        let took = self.did_nothing(done, true)?;
+        let took = self.did_nothing(result, true)?;
         self.status.flushes += 1;
         Ok(took)
     }
@@ -257,8 +257,8 @@ impl ServedState {
         self.struck()?;
         let took = done.map_err(refused)?;
         if self.status.powered {
-            let kept = self.medium.keep_change(offset, len, fua);
-            self.kept(kept)?;
+            let store_result = self.medium.keep_change(offset, len, fua);
+            self.kept(store_result)?;
         }
         Ok(took)
     }
@@ -272,8 +272,8 @@ impl ServedState {
         self.struck()?;
         let took = done.map_err(refused)?;
         if self.status.powered {
-            let kept = self.medium.keep(durable);
-            self.kept(kept)?;
+            let store_result = self.medium.keep(durable);
+            self.kept(store_result)?;
         }
         Ok(took)
     }
@@ -296,8 +296,8 @@ impl ServedState {
         if let Some(why) = &self.broken {
             return Err(StoreError::Io(why.clone()));
         }
-        let kept = self.medium.settle();
-        self.kept(kept)
+        let store_result = self.medium.settle();
+        self.kept(store_result)
     }
 
     fn kept(&mut self, kept: Result<(), LabError>) -> Result<(), StoreError> {
@@ -360,8 +360,8 @@ impl ServedState {
             not_begun: cut.damage.not_begun,
         });
         self.status.found = None;
-        let kept = self.medium.keep_cut();
-        self.kept(kept)
+        let store_result = self.medium.keep_cut();
+        self.kept(store_result)
     }
 
     /// Shuts the drive down in order, for good.
@@ -387,8 +387,8 @@ impl ServedState {
         if self.status.powered {
             return Ok(());
         }
-        let kept = self.settle();
-        kept.map_err(|error| PowerError::Broken(error.to_string()))?;
+        let settled = self.settle();
+        settled.map_err(|error| PowerError::Broken(error.to_string()))?;
         let recovery = self.medium.power_on();
         let recovery = recovery.map_err(|error| PowerError::Broken(error.to_string()))?;
         if recovery.dead {
@@ -414,10 +414,10 @@ impl ServedState {
         let struck = self.struck();
         struck.map_err(|error| PowerError::Broken(error.to_string()))?;
         if self.status.powered {
-            let found = self.ledger.recovered(self.medium.drive());
-            self.status.promises_broken += found.broken;
-            self.status.cuts_with_broken += u64::from(found.broken > 0);
-            self.status.found = Some(found);
+            let diff = self.ledger.recovered(self.medium.drive());
+            self.status.promises_broken += diff.broken;
+            self.status.cuts_with_broken += u64::from(diff.broken > 0);
+            self.status.found = Some(diff);
         }
         Ok(())
     }
@@ -428,10 +428,10 @@ impl ServedState {
         let drive = self.medium.drive();
         let per_slot = u64::from(drive.config().shape.slot_bytes) / SECTOR;
         let Range { start, end } = sectors(offset, length);
-        let mut found: Vec<StoreExtent> = Vec::new();
-        let mut at = start;
-        while at < end {
-            let lpn = at / per_slot;
+        let mut extents: Vec<StoreExtent> = Vec::new();
+        let mut position = start;
+        while position < end {
+            let lpn = position / per_slot;
             let until = ((lpn + 1) * per_slot).min(end);
             let content = drive.content(lpn as u32);
             let has_bytes = content.is_some_and(|c| c.bytes.is_some());
@@ -439,10 +439,10 @@ impl ServedState {
                 let index = (sector % per_slot) as usize;
                 content.map_or(0, |c| c.numbers[index])
             };
-            let one = content.is_none_or(|c| c.numbers.one().is_some());
-            let is_even = one && self.ledger.is_even(&(at..until));
-            let step = if is_even { until - at } else { 1 };
-            for sector in (at..until).step_by(step as usize) {
+            let is_uniform = content.is_none_or(|c| c.numbers.one().is_some());
+            let is_even = is_uniform && self.ledger.is_even(&(position..until));
+            let step = if is_even { until - position } else { 1 };
+            for sector in (position..until).step_by(step as usize) {
                 let number = number(sector);
                 let extent = StoreExtent {
                     length: step * SECTOR,
@@ -450,13 +450,13 @@ impl ServedState {
                     is_zero: number == 0 || !has_bytes,
                     durability: self.ledger.state(sector, number),
                 };
-                if !put(&mut found, extent, max) {
-                    return found;
+                if !put(&mut extents, extent, max) {
+                    return extents;
                 }
             }
-            at = until;
+            position = until;
         }
-        found
+        extents
     }
 }
 

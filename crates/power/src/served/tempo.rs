@@ -131,8 +131,8 @@ impl TempoState {
         if free.is_none() {
             self.waiters.push(Waiter::default());
         }
-        let at = clock.at(arrived).max(drive.now());
-        drive.submit(tag as u32, command, None, at);
+        let submit_time = clock.at(arrived).max(drive.now());
+        drive.submit(tag as u32, command, None, submit_time);
         self.waiters[tag].command = Some(false);
         if let Some((leader, until)) = self.leader
             && drive.next_event() < until
@@ -147,8 +147,8 @@ impl TempoState {
         let Some((drive, clock)) = &mut self.drive else {
             return;
         };
-        let now = clock.at(Instant::now());
-        while let Some(done) = drive.pop_completion(now) {
+        let drive_time = clock.at(Instant::now());
+        while let Some(done) = drive.pop_completion(drive_time) {
             if let Some(waiter) = self.waiters.get_mut(done.tag as usize) {
                 waiter.command = Some(true);
                 waiter.signal.notify_one();

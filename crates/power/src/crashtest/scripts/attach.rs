@@ -96,18 +96,18 @@ impl AttachedDrive {
             lint,
         };
         if options.file {
-            let at = attached.folder.path().join(FILE_FOLDER);
+            let mount_folder = attached.folder.path().join(FILE_FOLDER);
             let failed = |error| LabError::File {
                 action: "mounting",
-                path: at.clone(),
+                path: mount_folder.clone(),
                 source: error,
                 hint: "--no-file serves the NBD socket alone; FUSE needs /dev/fuse and the right \
                        to mount"
                     .into(),
             };
-            std::fs::create_dir(&at).map_err(failed)?;
+            std::fs::create_dir(&mount_folder).map_err(failed)?;
             let lint = attached.lint.clone();
-            let mounted = FuseFile::mount(shared, lint, &at, "drive");
+            let mounted = FuseFile::mount(shared, lint, &mount_folder, "drive");
             attached.file = Some(mounted.map_err(failed)?);
         }
         Ok(attached)

@@ -95,8 +95,11 @@ impl<'a> ScriptCheck<'a> {
             Ok(outcome) if outcome.is_good => Ok(()),
             Ok(outcome) if outcome.stopped => self.leave_open(recovered, "stopped"),
             Ok(outcome) if outcome.could_not => {
-                let what = format!("the check could not do its work: {}", outcome.text);
-                self.note(Err(LabError::refused(what, "--resume goes on from here")));
+                let problem = format!("the check could not do its work: {}", outcome.text);
+                self.note(Err(LabError::refused(
+                    problem,
+                    "--resume goes on from here",
+                )));
                 self.leave_open(recovered, "the check could not do its work")
             }
             Ok(outcome) => Err(outcome.text),

@@ -379,16 +379,16 @@ impl ScriptCampaign {
             file.set_len(whole as u64)
                 .map_err(file_error("writing", &path))?;
         }
-        let mut found = BTreeMap::new();
+        let mut records = BTreeMap::new();
         for line in text[..whole]
             .split(|&byte| byte == b'\n')
             .filter(|line| !line.is_empty())
         {
             let line: CutRecord = serde_json::from_slice(line)
                 .map_err(|error| LabError::refused(format!("{}: {error}", path.display()), ""))?;
-            found.insert(line.token.clone(), line);
+            records.insert(line.token.clone(), line);
         }
-        Ok((found, file))
+        Ok((records, file))
     }
 
     fn minimal(

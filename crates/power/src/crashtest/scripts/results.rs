@@ -92,8 +92,8 @@ impl ScriptReport {
         }
         text.push_str(&format!("{:>8}  cuts{}\n", self.lines.len(), self.kinds()));
         if self.lines.len() < self.chosen {
-            let left = self.chosen - self.lines.len();
-            text.push_str(&format!("{left:>8}  left: stopped\n"));
+            let cuts_left = self.chosen - self.lines.len();
+            text.push_str(&format!("{cuts_left:>8}  left: stopped\n"));
         }
         let failed = self.lines.iter().filter(|line| line.verdict != "passed");
         for line in failed.take(5) {

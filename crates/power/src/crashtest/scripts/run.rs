@@ -60,8 +60,10 @@ pub fn run_script(
     let child = command.spawn();
     let mut child = child.map_err(|error| LabError::file("running", "sh", error))?;
     let ended = wait(&mut child, timeout, stop);
-    let said = std::fs::read(output).unwrap_or_default();
-    let said = String::from_utf8_lossy(&said[said.len().saturating_sub(QUOTED_MAX)..]).into_owned();
+    let output_tail = std::fs::read(output).unwrap_or_default();
+    let output_tail =
+        String::from_utf8_lossy(&output_tail[output_tail.len().saturating_sub(QUOTED_MAX)..])
+            .into_owned();
     let (is_good, how) = match ended {
         ScriptEnd::Itself(status) if status.success() => (true, "exit code 0".to_string()),
         ScriptEnd::Itself(status) => (false, status.to_string()),
@@ -73,7 +75,7 @@ pub fn run_script(
         is_good,
         could_not,
         stopped: matches!(ended, ScriptEnd::Stopped),
-        text: format!("{how}: {}", said.trim()),
+        text: format!("{how}: {}", output_tail.trim()),
     })
 }
 
