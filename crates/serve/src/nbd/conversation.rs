@@ -104,7 +104,7 @@ impl<'a> Conversation<'a> {
             self.handshake.out.clear();
             match step {
                 HandshakeStep::Transmit(session) => return Ok(HandshakeResult::Transmit(session)),
-                // Who sends on without waiting for the answer may not be who begins TLS.
+                // Bytes that arrive before our reply may be injected; refuse TLS.
                 HandshakeStep::Encrypt if self.input.ready().is_empty() => {
                     return Ok(HandshakeResult::Encrypt);
                 }
