@@ -34,10 +34,8 @@ struct Base {
 }
 
 fn config(protected: bool) -> DriveConfig {
-    let mut config = DriveConfig {
-        user_bytes: PAGES * PAGE,
-        ..DriveConfig::tiny()
-    };
+    let mut config = DriveConfig::tiny();
+    config.user_bytes = PAGES * PAGE;
     config.buffer.protected = protected;
     config
 }

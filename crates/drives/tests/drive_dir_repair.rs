@@ -13,10 +13,9 @@ const PAGES: u64 = 60;
 const LOG: &str = "log-0000000001";
 
 fn config() -> DriveConfig {
-    DriveConfig {
-        user_bytes: PAGES * PAGE,
-        ..DriveConfig::tiny()
-    }
+    let mut config = DriveConfig::tiny();
+    config.user_bytes = PAGES * PAGE;
+    config
 }
 
 fn page(number: u64) -> Vec<u8> {

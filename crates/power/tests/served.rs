@@ -18,10 +18,7 @@ use std::time::Duration;
 const SECTOR: u64 = 512;
 
 fn in_memory(config: &DriveConfig, faults: &[Fault]) -> ServedDrive {
-    let supply = Supply {
-        faults: faults.to_vec(),
-        ..Supply::default()
-    };
+    let supply = Supply::with_faults(faults.to_vec());
     ServedDrive::in_memory(DataDrive::new(config.clone(), supply).expect("valid"))
 }
 

@@ -62,10 +62,7 @@ impl PyServeRequest {
     fn open(&self, drive: Option<&NamedDrive>) -> Result<ServableDrive, LabError> {
         let faults = self.faults.iter();
         let faults = faults.map(|text| parse_fault(text, self.seed));
-        let power = power::Power {
-            faults: faults.collect::<Result<_, _>>()?,
-            ..power::Power::default()
-        };
+        let power = power::Power::with_faults(faults.collect::<Result<_, _>>()?);
         match (drive, &self.directory) {
             (Some(drive), None) => of_config(drive.config(self.size.as_deref())?, power),
             (None, Some(directory)) => {

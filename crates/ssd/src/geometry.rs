@@ -67,6 +67,7 @@ impl Image for Divisor {
 image_of! {
     /// Configured counts of the array's parts.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[non_exhaustive]
     pub struct Shape {
         /// Independent buses between controller and dies.
         pub channel_count: u32,
@@ -84,6 +85,22 @@ image_of! {
         pub slot_bytes: u32,
         /// Bits stored in a cell: 1 SLC, 2 MLC, 3 TLC, 4 QLC. Pages of a word line.
         pub bits_per_cell: u32,
+    }
+}
+
+impl Default for Shape {
+    /// One TLC die of one plane, 1,024 blocks of 768 pages of 16 KiB, and slots of 4 KiB.
+    fn default() -> Shape {
+        Shape {
+            channel_count: 1,
+            dies_per_channel: 1,
+            planes_per_die: 1,
+            blocks_per_plane: 1024,
+            pages_per_block: 768,
+            page_bytes: 16 << 10,
+            slot_bytes: 4 << 10,
+            bits_per_cell: 3,
+        }
     }
 }
 

@@ -106,11 +106,8 @@ fn drives() -> [DriveConfig; 6] {
     streams.ftl.reclaim.free_superblocks_low = 5;
     streams.ftl.reclaim.separation = Separation::Lifespan;
     streams.ftl.reclaim.idle_free_superblocks = 6;
-    streams.nand.suspend = Some(Suspend {
-        suspend: Nanos::from_micros(20),
-        resume: Nanos::from_micros(30),
-        most: 4,
-    });
+    let (suspend, resume) = (Nanos::from_micros(20), Nanos::from_micros(30));
+    streams.nand.suspend = Some(Suspend::new(suspend, resume, 4));
     streams.nand.cache_read = true;
     streams.nand.cache_program = true;
     let mut parity = tiny.clone();

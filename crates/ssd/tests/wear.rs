@@ -513,11 +513,8 @@ fn dynamic_levelling_keeps_erase_counts_together() {
     wear.failure_cycles
         .iter_mut()
         .for_each(|cycles| *cycles = 1_000_000);
-    wear.levelling = LevellingConfig {
-        dynamic: true,
-        static_gap: 0,
-        ..wear.levelling
-    };
+    wear.levelling.dynamic = true;
+    wear.levelling.static_gap = 0;
     config.wear = Some(wear);
     config.shape.pages_per_block = 12;
     config.ftl.reclaim.free_superblocks_low = 8;

@@ -1,7 +1,7 @@
 //! Layouts that a drive may have: everything about reclaim that is not a number.
 
 use ssdlab_ssd::DriveConfig;
-use ssdlab_ssd::config::{FtlConfig, ReclaimConfig};
+use ssdlab_ssd::config::FtlConfig;
 use ssdlab_ssd::ftl::policies::{Separation, VictimChoice};
 
 /// Bytes of a mapping unit of the small drives that are simulated.
@@ -140,24 +140,15 @@ impl FtlLayout {
         config.nand.timing.read.truncate(1);
         config.nand.timing.program.truncate(1);
         let low = 2 * self.streams() + 1;
-        config.ftl = FtlConfig {
-            reclaim: ReclaimConfig {
-                victim: VictimChoice {
-                    name: self.victim.into(),
-                    parameter: self.parameter,
-                },
-                free_superblocks_low: low,
-                shared_frontier: self.shared,
-                streams: self.streams(),
-                separation: if self.by_lifespan {
-                    Separation::Lifespan
-                } else {
-                    Separation::Single
-                },
-                ..ReclaimConfig::default()
-            },
-            ..FtlConfig::default()
-        };
+        config.ftl = FtlConfig::default();
+        let reclaim = &mut config.ftl.reclaim;
+        reclaim.victim = VictimChoice::new(self.victim, self.parameter);
+        reclaim.free_superblocks_low = low;
+        reclaim.shared_frontier = self.shared;
+        reclaim.streams = self.streams();
+        if self.by_lifespan {
+            reclaim.separation = Separation::Lifespan;
+        }
         let usable = self.superblocks - low - self.streams();
         let slots = f64::from(usable) * f64::from(config.shape.pages_per_block);
         config.user_bytes = (slots / (1.0 + spare)) as u64 * SLOT;

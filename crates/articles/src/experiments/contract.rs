@@ -137,10 +137,7 @@ impl LogDeviceUnderTest {
             per_mille: 1000,
             seed,
         });
-        let power = Power {
-            faults: faults.into_iter().collect(),
-            ..Power::default()
-        };
+        let power = Power::with_faults(faults.into_iter().collect());
         let drive = small_drive(&name, SIZE, power)?;
         let config = drive.config();
         let oracle = Oracle::new(config.shape.slot_bytes, config.buffer.completes_durably());

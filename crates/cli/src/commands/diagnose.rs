@@ -84,10 +84,8 @@ fn no_model(target: &str) -> LabError {
 }
 
 fn under_trace(args: &Diagnose, name: &str, trace: &Path) -> Result<Diagnosis, LabError> {
-    let options = ReadOptions {
-        device: args.device.clone(),
-        ..ReadOptions::default()
-    };
+    let mut options = ReadOptions::default();
+    options.device = args.device.clone();
     let stream = HostStream::read(trace, &options)?;
     say(args.quiet, &stream.summary());
     Ok(ablate::diagnose_stream(&drive(args, name)?, &stream))

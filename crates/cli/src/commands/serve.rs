@@ -27,10 +27,7 @@ const TROUBLE_CHECK: Duration = Duration::from_millis(200);
 pub fn serve(args: &Serve) -> Result<CommandExit, CliFailure> {
     let places = places(args)?;
     let faults = args.fault.iter().map(|text| parse_fault(text, args.seed));
-    let power = Power {
-        faults: faults.collect::<Result<_, _>>()?,
-        ..Power::default()
-    };
+    let power = Power::with_faults(faults.collect::<Result<_, _>>()?);
     keep_freed_memory();
     let stop = signals()?;
     let name = args.directory.to_str();

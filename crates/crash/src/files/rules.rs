@@ -12,6 +12,7 @@
 /// assert!(FileSystemRules::ext4().names_in_order && !FileSystemRules::posix().names_in_order);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct FileSystemRules {
     /// Changes of names reach the disk in the order in which they were made, as in one journal. If
     /// not, those that have no name in common may overtake each other.

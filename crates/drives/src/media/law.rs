@@ -21,7 +21,7 @@ use crate::rests_on::RestsOn;
 use serde::{Deserialize, Serialize};
 use ssdlab_base::LabError;
 use ssdlab_ssd::Nanos;
-use ssdlab_ssd::nand::reliability::{Curve, LevellingConfig, RBER_UNITY, UNITY};
+use ssdlab_ssd::nand::reliability::{Curve, RBER_UNITY, UNITY};
 use ssdlab_ssd::nand::{EndOfLife, WearConfig};
 
 /// Celsius at which the tables' hours are.
@@ -287,34 +287,32 @@ impl Media {
         let correctable: Vec<u64> = tries.collect();
         let worn = |n: u64| (x(n) / rated).min(2.0);
         let highest = correctable[correctable.len() - 1];
-        Ok(WearConfig {
-            cycles_rated: self.cycles_rated,
-            rber_cycles: Curve::new(last, |c| parts(law.eps + law.alpha * x(c).powf(law.k))),
-            rber_retention: Curve::new(last, |c| parts(law.beta * x(c).powf(law.m))),
-            retention_hours: Curve::new(1 << 20, |h| factor(x(h).powf(law.n))),
-            rber_disturb: Curve::new(last, |c| parts(law.gamma * x(c).powf(law.p))),
-            disturb_reads: Curve::new(1 << 24, |r| factor(x(r).powf(law.q))),
-            block_spread: log_normal(1.0, self.block_spread, UNITY as f64),
-            page_spread: log_normal(1.0, self.page_spread, UNITY as f64),
-            refresh_above: self.faded(&correctable),
-            patrol_pages: self.patrol_pages,
-            patrol_hours: self.patrol_hours,
-            retire_above: (highest as f64 * self.retire_above) as u64,
-            correctable,
-            retry: Nanos(self.retry_ns),
-            failure_cycles: self.failures(),
-            program_failures: factor(self.failure_programs) as u32,
-            reserve_blocks: self.reserve_blocks(blocks_per_plane),
-            program_time: Curve::new(last, |c| factor(1.0 - self.program_faster * worn(c))),
-            erase_time: Curve::new(last, |c| factor(1.0 + self.erase_slower * worn(c))),
-            levelling: LevellingConfig {
-                dynamic: self.level_dynamic,
-                static_gap: self.level_gap,
-                static_every: self.level_every,
-            },
-            end_of_life: self.end_of_life,
-            seed,
-        })
+        let mut wear = WearConfig::default();
+        wear.cycles_rated = self.cycles_rated;
+        wear.rber_cycles = Curve::new(last, |c| parts(law.eps + law.alpha * x(c).powf(law.k)));
+        wear.rber_retention = Curve::new(last, |c| parts(law.beta * x(c).powf(law.m)));
+        wear.retention_hours = Curve::new(1 << 20, |h| factor(x(h).powf(law.n)));
+        wear.rber_disturb = Curve::new(last, |c| parts(law.gamma * x(c).powf(law.p)));
+        wear.disturb_reads = Curve::new(1 << 24, |r| factor(x(r).powf(law.q)));
+        wear.block_spread = log_normal(1.0, self.block_spread, UNITY as f64);
+        wear.page_spread = log_normal(1.0, self.page_spread, UNITY as f64);
+        wear.refresh_above = self.faded(&correctable);
+        wear.patrol_pages = self.patrol_pages;
+        wear.patrol_hours = self.patrol_hours;
+        wear.retire_above = (highest as f64 * self.retire_above) as u64;
+        wear.correctable = correctable;
+        wear.retry = Nanos(self.retry_ns);
+        wear.failure_cycles = self.failures();
+        wear.program_failures = factor(self.failure_programs) as u32;
+        wear.reserve_blocks = self.reserve_blocks(blocks_per_plane);
+        wear.program_time = Curve::new(last, |c| factor(1.0 - self.program_faster * worn(c)));
+        wear.erase_time = Curve::new(last, |c| factor(1.0 + self.erase_slower * worn(c)));
+        wear.levelling.dynamic = self.level_dynamic;
+        wear.levelling.static_gap = self.level_gap;
+        wear.levelling.static_every = self.level_every;
+        wear.end_of_life = self.end_of_life;
+        wear.seed = seed;
+        Ok(wear)
     }
 
     /// Spare blocks of a die; at least one when there is a reserve.

@@ -33,11 +33,10 @@ fn run(input: &[u8]) {
     let Some((&to, records)) = input.split_first() else {
         return;
     };
-    let options = ReadOptions {
-        format: Some(TraceFormat::Blktrace),
-        bad_share: 0.9,
-        device: (to < 128).then(|| "all".to_owned()),
-    };
+    let mut options = ReadOptions::default();
+    options.format = Some(TraceFormat::Blktrace);
+    options.bad_share = 0.9;
+    options.device = (to < 128).then(|| "all".to_owned());
     let format = TraceFormat::ALL[usize::from(to) % TraceFormat::ALL.len()];
     check(read(records, &options), format);
 }

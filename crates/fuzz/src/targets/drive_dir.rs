@@ -50,10 +50,8 @@ fn payloads(mut rest: &[u8]) -> Vec<Vec<u8>> {
 fn seeds() -> Vec<Vec<u8>> {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("drive");
-    let config = DriveConfig {
-        user_bytes: 60 * 4096,
-        ..DriveConfig::tiny()
-    };
+    let mut config = DriveConfig::tiny();
+    config.user_bytes = 60 * 4096;
     DriveDir::create(&path, &config, "fuzz").expect("a directory");
     let opened = DriveDir::open(&path, Power::default(), CrashSafety::Process);
     let (mut drive, _) = opened.expect("a drive");

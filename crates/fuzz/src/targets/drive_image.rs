@@ -2,7 +2,7 @@
 //! again; any other is refused within bounded memory.
 
 use crate::Target;
-use ssdlab_ssd::config::{DriveConfig, MappingConfig, MappingKind};
+use ssdlab_ssd::config::{DriveConfig, MappingKind};
 use ssdlab_ssd::{Command, Drive, Nanos};
 
 /// One image.
@@ -38,10 +38,8 @@ fn save(drive: &Drive) -> Vec<u8> {
 
 /// A few small drives, each used a little.
 fn seeds() -> Vec<Vec<u8>> {
-    let plain = DriveConfig {
-        user_bytes: 60 * 4096,
-        ..DriveConfig::tiny()
-    };
+    let mut plain = DriveConfig::tiny();
+    plain.user_bytes = 60 * 4096;
     let mut bare = plain.clone();
     bare.ftl.slc.superblocks = 0;
     bare.ftl.journal.entry_bytes = 0;
@@ -49,12 +47,9 @@ fn seeds() -> Vec<Vec<u8>> {
     bare.ftl.journal.commit_closes_word_lines = false;
     let mut cached = plain.clone();
     cached.ftl.slc.superblocks = 0;
-    cached.ftl.mapping = MappingConfig {
-        kind: MappingKind::Cached,
-        dram_bytes: 1024,
-        entry_bytes: 64,
-        ..MappingConfig::default()
-    };
+    cached.ftl.mapping.kind = MappingKind::Cached;
+    cached.ftl.mapping.dram_bytes = 1024;
+    cached.ftl.mapping.entry_bytes = 64;
     let mut parity = bare.clone();
     parity.shape.dies_per_channel = 2;
     parity.ftl.parity = true;

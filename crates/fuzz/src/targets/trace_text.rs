@@ -43,11 +43,10 @@ fn run(input: &[u8]) {
             .get(usize::from(byte).wrapping_sub(1))
             .copied()
     };
-    let options = ReadOptions {
-        format: format(from),
-        bad_share: 0.9,
-        device: (from < 128).then(|| "all".to_owned()),
-    };
+    let mut options = ReadOptions::default();
+    options.format = format(from);
+    options.bad_share = 0.9;
+    options.device = (from < 128).then(|| "all".to_owned());
     let target = format(to % 11).unwrap_or(TraceFormat::Csv);
     check(read(text, &options), target);
 }

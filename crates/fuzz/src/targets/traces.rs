@@ -77,11 +77,10 @@ fn written(events: &[TraceEvent], format: TraceFormat) -> Option<Vec<TraceEvent>
     if lost.commands == events.len() as u64 {
         return None;
     }
-    let options = ReadOptions {
-        format: Some(format),
-        bad_share: 0.0,
-        device: Some("all".to_owned()),
-    };
+    let mut options = ReadOptions::default();
+    options.format = Some(format);
+    options.bad_share = 0.0;
+    options.device = Some("all".to_owned());
     let back = read(&bytes, &options);
     let (back, reading) = back.unwrap_or_else(|error| {
         let text = String::from_utf8_lossy(&bytes[..bytes.len().min(400)]);

@@ -9,8 +9,8 @@ use super::load::{AblationLoad, measure};
 use super::state::steady;
 use ssdlab_base::LabError;
 use ssdlab_ssd::config::{
-    BufferConfig, Curve, FtlConfig, HeatConfig, HostConfig, MappingConfig, MappingKind, NandConfig,
-    NandTiming, SlcConfig, SlcFull, ThrottleStep, UNITY, WearConfig,
+    Curve, HeatConfig, HostConfig, MappingConfig, MappingKind, NandConfig, NandTiming, SlcConfig,
+    SlcFull, ThrottleStep, UNITY, WearConfig,
 };
 use ssdlab_ssd::geometry::{Geometry, Shape};
 use ssdlab_ssd::rng::Rng;
@@ -47,16 +47,7 @@ pub fn healthy(seed: u64) -> DriveConfig {
     let mut between = |low: u64, high: u64| low + rng.below(high - low + 1);
     let pcie = between(0, 1) == 1;
     let bits = between(2, 3) as u32;
-    let shape = Shape {
-        channel_count: 1 << between(1, 3),
-        dies_per_channel: 1 << between(0, 1),
-        planes_per_die: 2,
-        blocks_per_plane: 160,
-        pages_per_block: 12 * bits,
-        page_bytes: if bits == 2 { 8192 } else { 16384 },
-        slot_bytes: 4096,
-        bits_per_cell: bits,
-    };
+    let shape = shape(bits, &mut between);
     let program = match bits {
         2 => vec![between(400, 700), between(1_200, 2_000)],
         _ => vec![
@@ -66,40 +57,36 @@ pub fn healthy(seed: u64) -> DriveConfig {
         ],
     };
     let read = between(50, 90);
-    let raw = Geometry::new(shape).raw_bytes();
     let spare = between(22, 45);
-    DriveConfig {
-        name: format!("healthy-{seed}"),
-        shape,
-        nand: NandConfig {
-            timing: NandTiming {
-                read: vec![Nanos::from_micros(read); bits as usize],
-                program: program.into_iter().map(Nanos::from_micros).collect(),
-                slc_read: Nanos::from_micros(30),
-                slc_program: Nanos::from_micros(300),
-                erase: Nanos::from_millis(3),
-                channel_bytes_per_second: 1_000_000 * between(200, 600),
-            },
-            read_first: true,
-            suspend: None,
-            cache_read: false,
-            cache_program: false,
-            programs_at_once: 0,
-        },
-        user_bytes: raw * 100 / (100 + spare) / (128 << 10) * (128 << 10),
-        ftl: FtlConfig::default(),
-        buffer: BufferConfig {
-            bytes: between(4, 16) << 20,
-            hold_bytes: 0,
-            protected: true,
-            joined_flushes: false,
-            write_cache: true,
-        },
-        host: host(pcie, &mut between),
-        energy: Default::default(),
-        wear: None,
-        heat: None,
-    }
+    let mut timing = NandTiming::new(
+        vec![Nanos::from_micros(read); bits as usize],
+        program.into_iter().map(Nanos::from_micros).collect(),
+        Nanos::from_millis(3),
+        1_000_000 * between(200, 600),
+    );
+    timing.slc_read = Nanos::from_micros(30);
+    timing.slc_program = Nanos::from_micros(300);
+    let raw = Geometry::new(shape).raw_bytes();
+    let user_bytes = raw * 100 / (100 + spare) / (128 << 10) * (128 << 10);
+    let name = format!("healthy-{seed}");
+    let mut config = DriveConfig::new(name, shape, NandConfig::new(timing), user_bytes);
+    config.buffer.bytes = between(4, 16) << 20;
+    config.buffer.protected = true;
+    config.host = host(pcie, &mut between);
+    config
+}
+
+fn shape(bits: u32, between: &mut impl FnMut(u64, u64) -> u64) -> Shape {
+    let mut shape = Shape::default();
+    shape.channel_count = 1 << between(1, 3);
+    shape.dies_per_channel = 1 << between(0, 1);
+    shape.planes_per_die = 2;
+    shape.blocks_per_plane = 160;
+    shape.pages_per_block = 12 * bits;
+    shape.page_bytes = if bits == 2 { 8192 } else { 16384 };
+    shape.slot_bytes = 4096;
+    shape.bits_per_cell = bits;
+    shape
 }
 
 fn host(pcie: bool, between: &mut impl FnMut(u64, u64) -> u64) -> HostConfig {
@@ -108,16 +95,15 @@ fn host(pcie: bool, between: &mut impl FnMut(u64, u64) -> u64) -> HostConfig {
     } else {
         (between(500, 560), between(9_000, 14_000))
     };
-    HostConfig {
-        queue_depth: if pcie { 1024 } else { 32 },
-        link_bytes_per_second: 1_000_000 * megabytes,
-        full_duplex: pcie,
-        command_overhead: Nanos(overhead),
-        write_overhead: Nanos(overhead),
-        moved_slot: Nanos(overhead * between(1, 2)),
-        latency: Nanos::from_micros(between(5, 30)),
-        read_ahead: 0,
-    }
+    let mut host = HostConfig::default();
+    host.queue_depth = if pcie { 1024 } else { 32 };
+    host.link_bytes_per_second = 1_000_000 * megabytes;
+    host.full_duplex = pcie;
+    host.command_overhead = Nanos(overhead);
+    host.write_overhead = Nanos(overhead);
+    host.moved_slot = Nanos(overhead * between(1, 2));
+    host.latency = Nanos::from_micros(between(5, 30));
+    host
 }
 
 /// Turns a fault on; `strength` from 1.
@@ -130,11 +116,9 @@ fn plant(config: &mut DriveConfig, fault: usize, strength: u32) {
         }
         "little spare" => config.user_bytes = with_spare(config, 0.07 - 0.01 * f64::from(strength)),
         "pSLC cache full" => {
-            config.ftl.slc = SlcConfig {
-                superblocks: 6,
-                dynamic_above_free: 0,
-                full: SlcFull::Fold,
-            };
+            config.ftl.slc = SlcConfig::default();
+            config.ftl.slc.superblocks = 6;
+            config.ftl.slc.full = SlcFull::Fold;
             config.user_bytes = with_spare(config, 0.25);
         }
         "table of the map not in DRAM" => map(config, MappingKind::Cached, 4, 32 << strength),
@@ -166,12 +150,10 @@ fn plant(config: &mut DriveConfig, fault: usize, strength: u32) {
 
 fn map(config: &mut DriveConfig, kind: MappingKind, entry_bytes: u32, part: u64) {
     let whole = config.user_slots() * u64::from(entry_bytes);
-    config.ftl.mapping = MappingConfig {
-        kind,
-        entry_bytes,
-        dram_bytes: whole / part,
-        ..MappingConfig::default()
-    };
+    config.ftl.mapping = MappingConfig::default();
+    config.ftl.mapping.kind = kind;
+    config.ftl.mapping.entry_bytes = entry_bytes;
+    config.ftl.mapping.dram_bytes = whole / part;
     config.user_bytes = with_spare(config, 0.25);
 }
 
@@ -190,22 +172,14 @@ fn warm(config: &mut DriveConfig, more: u64) {
     config.energy.erase_nj = energy(&timing.erase);
     config.energy.idle_mw = 1_000;
     let dies = config.geometry().die_count;
-    let step = |at_c, programs: u32| ThrottleStep {
-        at_c,
-        programs_at_once: programs.max(1),
-        pause: Nanos::ZERO,
-    };
-    config.heat = Some(HeatConfig {
-        capacity_mj_per_k: 9_000,
-        resistance_mk_per_w: 8_000 + 6_000 * more,
-        ambient_c: 35,
-        light: step(70, dies / 2),
-        heavy: step(75, dies / 4),
-        critical: step(80, 1),
-        hysteresis_k: 3,
-        warning_c: 75,
-        overheated_c: 80,
-    });
+    let steps = [(70, dies / 2), (75, dies / 4), (80, 1)];
+    let steps = steps.map(|(at_c, programs)| ThrottleStep::new(at_c, programs.max(1)));
+    let mut heat = HeatConfig::new(9_000, 8_000 + 6_000 * more, steps);
+    heat.ambient_c = 35;
+    heat.hysteresis_k = 3;
+    heat.warning_c = 75;
+    heat.overheated_c = 80;
+    config.heat = Some(heat);
 }
 
 fn slow_cells(config: &mut DriveConfig, times: u64) {
@@ -235,27 +209,26 @@ fn worn(retries: u32) -> WearConfig {
     let flat = |value: u64| Curve::new(1, move |_| value);
     let mut correctable = vec![rber / 2; retries as usize];
     correctable.push(rber * 100);
-    WearConfig {
-        cycles_rated: 3_000,
-        rber_cycles: flat(rber),
-        rber_retention: flat(0),
-        retention_hours: flat(UNITY),
-        rber_disturb: flat(0),
-        disturb_reads: flat(UNITY),
-        block_spread: vec![UNITY as u32],
-        page_spread: vec![UNITY as u32],
-        correctable,
-        retry: Nanos::from_micros(100),
-        refresh_above: rber * 90,
-        patrol_pages: 0,
-        patrol_hours: 0,
-        retire_above: rber * 95,
-        failure_cycles: vec![1_000_000],
-        reserve_blocks: 0,
-        program_time: flat(UNITY),
-        erase_time: flat(2 * UNITY),
-        ..WearConfig::tiny()
-    }
+    let mut wear = WearConfig::tiny();
+    wear.cycles_rated = 3_000;
+    wear.rber_cycles = flat(rber);
+    wear.rber_retention = flat(0);
+    wear.retention_hours = flat(UNITY);
+    wear.rber_disturb = flat(0);
+    wear.disturb_reads = flat(UNITY);
+    wear.block_spread = vec![UNITY as u32];
+    wear.page_spread = vec![UNITY as u32];
+    wear.correctable = correctable;
+    wear.retry = Nanos::from_micros(100);
+    wear.refresh_above = rber * 90;
+    wear.patrol_pages = 0;
+    wear.patrol_hours = 0;
+    wear.retire_above = rber * 95;
+    wear.failure_cycles = vec![1_000_000];
+    wear.reserve_blocks = 0;
+    wear.program_time = flat(UNITY);
+    wear.erase_time = flat(2 * UNITY);
+    wear
 }
 
 /// The drive of a seed in its steady state, with the faults of these indices of [`FAULTS`], each

@@ -5,7 +5,7 @@
 use super::protocol::TheorySubject;
 use super::reference::{ReferencePolicy, ReferenceSetup};
 use ssdlab_base::LabError;
-use ssdlab_ssd::config::{FtlConfig, Pace, ReclaimConfig};
+use ssdlab_ssd::config::{FtlConfig, Pace};
 use ssdlab_ssd::ftl::policies::{Separation, VictimChoice};
 use ssdlab_ssd::{Command, CountingDrive, DriveConfig};
 
@@ -43,22 +43,14 @@ fn config(setup: &ReferenceSetup) -> DriveConfig {
         ReferencePolicy::CostBenefit => ("cost-benefit", 0),
         ReferencePolicy::Windowed(w) => ("windowed", w.into()),
     };
-    c.ftl = FtlConfig {
-        reclaim: ReclaimConfig {
-            victim: VictimChoice {
-                name: name.into(),
-                parameter,
-            },
-            pace: Pace::Whole,
-            free_superblocks_low: setup.reserve as u32,
-            shared_frontier: !setup.separate,
-            streams: setup.streams as u32,
-            separation: Separation::Hint,
-            ..ReclaimConfig::default()
-        },
-        seed: setup.seed,
-        ..FtlConfig::default()
-    };
+    c.ftl = FtlConfig::default();
+    c.ftl.reclaim.victim = VictimChoice::new(name, parameter);
+    c.ftl.reclaim.pace = Pace::Whole;
+    c.ftl.reclaim.free_superblocks_low = setup.reserve as u32;
+    c.ftl.reclaim.shared_frontier = !setup.separate;
+    c.ftl.reclaim.streams = setup.streams as u32;
+    c.ftl.reclaim.separation = Separation::Hint;
+    c.ftl.seed = setup.seed;
     c
 }
 

@@ -35,6 +35,7 @@ const HOPELESS_AFTER: u64 = 1000;
 
 /// How to read a trace.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct ReadOptions {
     /// `None`: detected from the content.
     pub format: Option<TraceFormat>,

@@ -368,10 +368,7 @@ fn agree(
         per_mille: 300,
         seed: 9,
     });
-    let power = Power {
-        faults: faults.into_iter().collect(),
-        ..Power::default()
-    };
+    let power = Power::with_faults(faults.into_iter().collect());
     let mut broken = 0;
     for point in run.points(random(40)).iter().map(|chosen| chosen.point) {
         let base = PowerDrive::new(tiny(protected), power.clone()).unwrap();

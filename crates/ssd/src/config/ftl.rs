@@ -7,6 +7,7 @@ use crate::units::Nanos;
 image_of! {
     /// Parameters of the translation layer.
     #[derive(Clone, Debug, PartialEq, Eq)]
+    #[non_exhaustive]
     pub struct FtlConfig {
         /// Mapping of logical addresses to media.
         pub mapping: MappingConfig,
@@ -96,6 +97,7 @@ image_of_choice!(MappingKind {
 
 /// Mapping of logical addresses to media.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct MappingConfig {
     /// Kind.
     pub kind: MappingKind,
@@ -221,6 +223,7 @@ impl Image for SpareArea {
 image_of! {
     /// Reclaim.
     #[derive(Clone, Debug, PartialEq, Eq)]
+    #[non_exhaustive]
     pub struct ReclaimConfig {
         /// Victim policy: the superblock that is emptied next.
         pub victim: VictimChoice,
@@ -274,6 +277,7 @@ image_of_choice!(SlcFull { Direct, Fold });
 image_of! {
     /// The pSLC cache: superblocks written in SLC mode first, folded into native ones later.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[non_exhaustive]
     pub struct SlcConfig {
         /// Superblocks always used in SLC mode.
         pub superblocks: u32,
@@ -298,6 +302,7 @@ impl Default for SlcConfig {
 image_of! {
     /// Cost of keeping the map on media.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    #[non_exhaustive]
     pub struct JournalConfig {
         /// Bytes of map journal per changed map entry; 0 = the map costs nothing.
         pub entry_bytes: u32,

@@ -6,6 +6,7 @@ use crate::units::Nanos;
 image_of! {
     /// Thermal model of a drive, and the temperatures at which it slows down.
     #[derive(Clone, Debug, PartialEq, Eq)]
+    #[non_exhaustive]
     pub struct HeatConfig {
         /// Heat capacity of the whole drive, mJ/K.
         pub capacity_mj_per_k: u64,
@@ -31,6 +32,7 @@ image_of! {
 image_of! {
     /// A step of throttling and its two measures.
     #[derive(Clone, Debug, PartialEq, Eq)]
+    #[non_exhaustive]
     pub struct ThrottleStep {
         /// Temperature from which it applies, Celsius.
         pub at_c: u32,
@@ -44,6 +46,7 @@ image_of! {
 image_of! {
     /// A non-operational power state, entered when the drive has been idle for some time.
     #[derive(Clone, Debug, PartialEq, Eq)]
+    #[non_exhaustive]
     pub struct PowerState {
         /// Idle time after which the drive enters it.
         pub after: Nanos,
@@ -56,7 +59,51 @@ image_of! {
     }
 }
 
+impl ThrottleStep {
+    /// A step at this temperature that slows writes alone.
+    pub fn new(at_c: u32, programs_at_once: u32) -> ThrottleStep {
+        ThrottleStep {
+            at_c,
+            programs_at_once,
+            pause: Nanos::ZERO,
+        }
+    }
+}
+
+impl PowerState {
+    /// A state of this power draw, entered after this idle time, without delay either way.
+    pub fn new(after: Nanos, mw: u64) -> PowerState {
+        PowerState {
+            after,
+            entry: Nanos::ZERO,
+            exit: Nanos::ZERO,
+            mw,
+        }
+    }
+}
+
 impl HeatConfig {
+    /// A drive in air of 25 C that leaves a step 3 K below its temperature, warns at the second
+    /// step and reports overheating at the third. `steps` from the mildest on.
+    pub fn new(
+        capacity_mj_per_k: u64,
+        resistance_mk_per_w: u64,
+        steps: [ThrottleStep; 3],
+    ) -> HeatConfig {
+        let [light, heavy, critical] = steps;
+        HeatConfig {
+            capacity_mj_per_k,
+            resistance_mk_per_w,
+            ambient_c: 25,
+            hysteresis_k: 3,
+            warning_c: heavy.at_c,
+            overheated_c: critical.at_c,
+            light,
+            heavy,
+            critical,
+        }
+    }
+
     /// Time constant R C, ns: mK/W x mJ/K = us.
     pub fn time_constant(&self) -> Nanos {
         Nanos(self.capacity_mj_per_k * self.resistance_mk_per_w * 1000)

@@ -29,6 +29,7 @@ use std::fmt;
 image_of! {
     /// Everything that makes one drive different from another.
     #[derive(Clone, Debug, PartialEq, Eq)]
+    #[non_exhaustive]
     pub struct DriveConfig {
         /// Name in the catalogue.
         pub name: String,
@@ -56,6 +57,7 @@ image_of! {
 image_of! {
     /// Energy of the array's operations and of everything else, for power over time.
     #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    #[non_exhaustive]
     pub struct EnergyConfig {
         /// nJ to read a unit (all planes of a die), by page kind, SLC mode last; see
         /// [`crate::nand::SLC_KIND`].
@@ -82,6 +84,7 @@ image_of! {
 image_of! {
     /// The write buffer.
     #[derive(Clone, Debug, PartialEq, Eq)]
+    #[non_exhaustive]
     pub struct BufferConfig {
         /// Bytes of host data it holds, in-flight programs included.
         pub bytes: u64,
@@ -102,6 +105,19 @@ image_of! {
     }
 }
 
+impl Default for BufferConfig {
+    /// A volatile buffer of 1 MiB with the write cache on.
+    fn default() -> BufferConfig {
+        BufferConfig {
+            bytes: 1 << 20,
+            hold_bytes: 0,
+            protected: false,
+            joined_flushes: false,
+            write_cache: true,
+        }
+    }
+}
+
 impl BufferConfig {
     /// Whether what has completed is durable.
     pub fn completes_durably(&self) -> bool {
@@ -117,6 +133,7 @@ impl BufferConfig {
 image_of! {
     /// The host side.
     #[derive(Clone, Debug, PartialEq, Eq)]
+    #[non_exhaustive]
     pub struct HostConfig {
         /// Maximum number of commands in progress; further ones are queued.
         pub queue_depth: u32,
@@ -137,6 +154,22 @@ image_of! {
         pub latency: Nanos,
         /// Slots that are kept read ahead behind reads in order; 0 = none.
         pub read_ahead: u32,
+    }
+}
+
+impl Default for HostConfig {
+    /// A SATA link at 550 MB/s with 32 commands, and a controller that takes no time.
+    fn default() -> HostConfig {
+        HostConfig {
+            queue_depth: 32,
+            link_bytes_per_second: 550_000_000,
+            full_duplex: false,
+            command_overhead: Nanos::ZERO,
+            write_overhead: Nanos::ZERO,
+            moved_slot: Nanos::ZERO,
+            latency: Nanos::ZERO,
+            read_ahead: 0,
+        }
     }
 }
 
@@ -174,6 +207,28 @@ pub(crate) const MEDIA_SLOTS_MAX: u64 = 0xFF00_0000;
 pub(crate) const BUFFER_SLOTS_MAX: u64 = 0x00FF_0000;
 
 impl DriveConfig {
+    /// A drive with the default translation layer, buffer and host side that uses no energy and
+    /// does not wear.
+    pub fn new(
+        name: impl Into<String>,
+        shape: Shape,
+        nand: NandConfig,
+        user_bytes: u64,
+    ) -> DriveConfig {
+        DriveConfig {
+            name: name.into(),
+            shape,
+            nand,
+            user_bytes,
+            ftl: FtlConfig::default(),
+            buffer: BufferConfig::default(),
+            host: HostConfig::default(),
+            energy: EnergyConfig::default(),
+            wear: None,
+            heat: None,
+        }
+    }
+
     /// Map entries: slots the host may address.
     pub fn user_slots(&self) -> u64 {
         self.user_bytes / u64::from(self.shape.slot_bytes)
@@ -468,6 +523,27 @@ mod tests {
     #[test]
     fn the_tiny_drive_is_possible() {
         DriveConfig::tiny().validate().unwrap();
+    }
+
+    /// A drive made by constructors and defaults alone, with every optional part.
+    #[test]
+    fn the_defaults_are_a_possible_drive() {
+        let times = [50, 80].map(Nanos::from_micros).to_vec();
+        let timing = NandTiming::new(times.clone(), times, Nanos::from_millis(3), 400_000_000);
+        let mut nand = NandConfig::new(timing);
+        nand.suspend = Some(Suspend::new(Nanos(20), Nanos(30), 4));
+        let shape = Shape {
+            bits_per_cell: 2,
+            ..Shape::default()
+        };
+        let mut config = DriveConfig::new("defaults", shape, nand, 10 << 30);
+        config.ftl.reclaim.free_superblocks_low = 4;
+        config.wear = Some(WearConfig::default());
+        config.energy.idle_mw = 1;
+        config.energy.states = vec![PowerState::new(Nanos::from_millis(5), 0)];
+        let steps = [70, 80, 90].map(|at_c| ThrottleStep::new(at_c, 1));
+        config.heat = Some(HeatConfig::new(9_000, 8_000, steps));
+        config.validate().unwrap();
     }
 
     #[test]

@@ -106,6 +106,7 @@ fn names() -> String {
 image_of! {
     /// A victim policy by name, with its parameter: `greedy`, `d-choices:10`.
     #[derive(Clone, Debug, PartialEq, Eq)]
+    #[non_exhaustive]
     pub struct VictimChoice {
         /// Name in [`VICTIMS`].
         pub name: String,
@@ -115,6 +116,14 @@ image_of! {
 }
 
 impl VictimChoice {
+    /// A policy of [`VICTIMS`] with its parameter, 0 where it has none; see [`Self::validate`].
+    pub fn new(name: impl Into<String>, parameter: u64) -> VictimChoice {
+        VictimChoice {
+            name: name.into(),
+            parameter,
+        }
+    }
+
     /// The default policy.
     pub fn greedy() -> VictimChoice {
         VictimChoice {

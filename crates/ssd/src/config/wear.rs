@@ -47,6 +47,7 @@ image_of_choice!(EndOfLife {
 image_of! {
     /// Wear levelling.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    #[non_exhaustive]
     pub struct LevellingConfig {
         /// Dynamic: host data goes to the least worn free superblock, relocated (cold) data to the
         /// most worn one. Otherwise both go to the one that has been free longest.
@@ -62,6 +63,7 @@ image_of! {
 image_of! {
     /// Wear of the media.
     #[derive(Clone, Debug, PartialEq, Eq)]
+    #[non_exhaustive]
     pub struct WearConfig {
         /// Rated cycles of the media; for reports.
         pub cycles_rated: u32,
@@ -108,6 +110,36 @@ image_of! {
         pub end_of_life: EndOfLife,
         /// Seed of the values drawn when the drive is created.
         pub seed: u64,
+    }
+}
+
+impl Default for WearConfig {
+    /// Media that does not wear: no bit errors, no failing blocks, times that stay the same.
+    fn default() -> WearConfig {
+        WearConfig {
+            cycles_rated: u32::MAX,
+            rber_cycles: Curve::flat(0),
+            rber_retention: Curve::flat(0),
+            retention_hours: Curve::flat(UNITY),
+            rber_disturb: Curve::flat(0),
+            disturb_reads: Curve::flat(UNITY),
+            block_spread: vec![UNITY as u32],
+            page_spread: vec![UNITY as u32],
+            correctable: vec![RBER_UNITY],
+            retry: Nanos::ZERO,
+            refresh_above: RBER_UNITY,
+            patrol_pages: 0,
+            patrol_hours: 0,
+            retire_above: RBER_UNITY,
+            failure_cycles: vec![u32::MAX],
+            program_failures: 0,
+            reserve_blocks: 0,
+            program_time: Curve::flat(UNITY),
+            erase_time: Curve::flat(UNITY),
+            levelling: LevellingConfig::default(),
+            end_of_life: EndOfLife::ReadOnly,
+            seed: 0,
+        }
     }
 }
 

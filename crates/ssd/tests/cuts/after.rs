@@ -347,10 +347,7 @@ fn faulty(kind: FaultKind) -> DataDrive {
         per_mille: 1000,
         seed: 1,
     };
-    let power = Power {
-        faults: vec![fault],
-        ..Power::default()
-    };
+    let power = Power::with_faults(vec![fault]);
     DataDrive::new(DriveConfig::tiny(), power).expect("possible")
 }
 

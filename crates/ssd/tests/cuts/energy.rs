@@ -20,10 +20,8 @@ fn busy(hold: Nanos, at: Nanos) -> PowerDrive {
     let mut config = kinds::bare();
     config.shape.dies_per_channel = 2;
     config.buffer.protected = true;
-    let power = Power {
-        hold: Some(hold),
-        ..Power::default()
-    };
+    let mut power = Power::default();
+    power.hold = Some(hold);
     let mut drive = PowerDrive::new(config, power).expect("possible");
     for tag in 0..12 {
         let command = Command::write(u64::from(tag) * 2 * kinds::SLOT, 2 * kinds::SLOT as u32);
@@ -68,8 +66,8 @@ fn a_capacitor_ends_the_programs_that_its_energy_reaches() {
     assert!(outcomes.iter().all(|&count| count > 20), "{outcomes:?}");
 }
 
-/// After a FLUSH no word line of host data is half programmed, whatever its stream: the next program
-/// on it could take the flushed data along.
+/// After a FLUSH no word line of host data is half programmed, whatever its stream: the next
+/// program on it could take the flushed data along.
 #[test]
 fn a_flush_fills_up_the_word_lines_of_every_stream() {
     const STREAMS: u32 = 5;

@@ -364,10 +364,8 @@ fn a_capacitor_saves_the_oldest_data_first() {
     config.buffer.protected = true;
     config.buffer.hold_bytes = config.user_bytes;
     config.buffer.bytes = config.user_bytes + 16 * 4096;
-    let power = Power {
-        hold: Some(config.nand.timing.slc_program),
-        ..Power::default()
-    };
+    let mut power = Power::default();
+    power.hold = Some(config.nand.timing.slc_program);
     let mut drive = DataDrive::new(config, power).expect("possible");
     for page in (0..20_u64).rev() {
         drive

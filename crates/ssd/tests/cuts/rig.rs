@@ -152,10 +152,7 @@ pub struct Rig {
 
 impl Rig {
     pub fn new(config: &DriveConfig, seed: u64, faults: &[Fault]) -> Rig {
-        let power = Power {
-            faults: faults.to_vec(),
-            ..Power::default()
-        };
+        let power = Power::with_faults(faults.to_vec());
         Rig {
             drive: PowerDrive::new(config.clone(), power.clone()).expect("valid"),
             power,
@@ -172,10 +169,8 @@ impl Rig {
 
     /// Sets the time that the capacitor lasts.
     pub fn with_hold(config: &DriveConfig, seed: u64, hold: Nanos) -> Rig {
-        let power = Power {
-            hold: Some(hold),
-            ..Power::default()
-        };
+        let mut power = Power::default();
+        power.hold = Some(hold);
         let drive = PowerDrive::new(config.clone(), power.clone()).expect("valid");
         Rig {
             drive,

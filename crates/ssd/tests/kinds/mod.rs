@@ -7,8 +7,8 @@ pub mod commands;
 pub mod random;
 
 use ssdlab_ssd::config::{
-    DriveConfig, EnergyConfig, HeatConfig, HostConfig, MappingConfig, MappingKind, Pace,
-    PowerState, RecoverBy, SlcConfig, SlcFull, SpareArea, ThrottleStep,
+    DriveConfig, EnergyConfig, HeatConfig, MappingKind, Pace, PowerState, RecoverBy, SlcFull,
+    SpareArea, ThrottleStep,
 };
 use ssdlab_ssd::ftl::policies::{Separation, VICTIM_POLICIES, VictimChoice};
 use ssdlab_ssd::nand::reliability::LevellingConfig;
@@ -42,36 +42,28 @@ fn journal() -> DriveConfig {
 
 /// Heat that throttles a small drive within some hundred commands, and power states.
 pub fn hot(c: &mut DriveConfig) {
-    let step = |at_c, programs_at_once, pause| ThrottleStep {
-        at_c,
-        programs_at_once,
-        pause: Nanos(pause),
+    let steps = [(25, 2), (27, 1), (30, 1)].map(|(at_c, dies)| ThrottleStep::new(at_c, dies));
+    let mut heat = HeatConfig::new(1000, 1000, steps);
+    heat.ambient_c = 20;
+    heat.heavy.pause = Nanos(20_000);
+    heat.critical.pause = Nanos(500_000);
+    heat.hysteresis_k = 1;
+    heat.warning_c = 26;
+    heat.overheated_c = 31;
+    c.heat = Some(heat);
+    let state = |after, mw| {
+        let mut state = PowerState::new(Nanos(after), mw);
+        state.entry = Nanos(200_000);
+        state.exit = Nanos(1_200_000);
+        state
     };
-    c.heat = Some(HeatConfig {
-        capacity_mj_per_k: 1000,
-        resistance_mk_per_w: 1000,
-        ambient_c: 20,
-        light: step(25, 2, 0),
-        heavy: step(27, 1, 20_000),
-        critical: step(30, 1, 500_000),
-        hysteresis_k: 1,
-        warning_c: 26,
-        overheated_c: 31,
-    });
-    let state = |after, mw| PowerState {
-        after: Nanos(after),
-        entry: Nanos(200_000),
-        exit: Nanos(1_200_000),
-        mw,
-    };
-    c.energy = EnergyConfig {
-        program_nj: [40_000_000; 8],
-        read_nj: [4_000_000; 8],
-        idle_mw: 1_000,
-        active_mw: 2_000,
-        states: vec![state(5_000_000, 70), state(20_000_000, 5)],
-        ..EnergyConfig::default()
-    };
+    let mut energy = EnergyConfig::default();
+    energy.program_nj = [40_000_000; 8];
+    energy.read_nj = [4_000_000; 8];
+    energy.idle_mw = 1_000;
+    energy.active_mw = 2_000;
+    energy.states = vec![state(5_000_000, 70), state(20_000_000, 5)];
+    c.energy = energy;
 }
 
 fn hot_and_drowsy() -> DriveConfig {
@@ -112,11 +104,8 @@ const BARE: [Change; 15] = [
     }),
     ("reads in order", |c| c.nand.read_first = false),
     ("suspend", |c| {
-        c.nand.suspend = Some(Suspend {
-            suspend: Nanos::from_micros(20),
-            resume: Nanos::from_micros(30),
-            most: 3,
-        });
+        let (suspend, resume) = (Nanos::from_micros(20), Nanos::from_micros(30));
+        c.nand.suspend = Some(Suspend::new(suspend, resume, 3));
     }),
     ("cache operations", |c| {
         c.nand.cache_read = true;
@@ -182,11 +171,9 @@ fn streams(c: &mut DriveConfig, count: u32, separation: Separation) {
 }
 
 fn slc(c: &mut DriveConfig, superblocks: u32, dynamic_above_free: u32, full: SlcFull) {
-    c.ftl.slc = SlcConfig {
-        superblocks,
-        dynamic_above_free,
-        full,
-    };
+    c.ftl.slc.superblocks = superblocks;
+    c.ftl.slc.dynamic_above_free = dynamic_above_free;
+    c.ftl.slc.full = full;
 }
 
 /// Pages of the map in superblocks of their own.
@@ -200,12 +187,9 @@ fn apart(c: &mut DriveConfig, kind: MappingKind, leaf_programs: u32) {
 
 /// A map on media, of leaves of 64 slots.
 fn mapping(c: &mut DriveConfig, kind: MappingKind, dram_bytes: u64) {
-    c.ftl.mapping = MappingConfig {
-        kind,
-        dram_bytes,
-        entry_bytes: 64,
-        ..MappingConfig::default()
-    };
+    c.ftl.mapping.kind = kind;
+    c.ftl.mapping.dram_bytes = dram_bytes;
+    c.ftl.mapping.entry_bytes = 64;
 }
 
 /// Media that wears, on [`journal`]: failures, levelling and retirement within a test.
@@ -231,9 +215,10 @@ const WORN: [Change; 5] = [
 
 /// Makes the drive's media wear; the drive continues when its reserve is used up.
 fn wear(c: &mut DriveConfig) -> &mut WearConfig {
-    c.wear.get_or_insert_with(|| WearConfig {
-        end_of_life: EndOfLife::Slow,
-        ..WearConfig::tiny()
+    c.wear.get_or_insert_with(|| {
+        let mut wear = WearConfig::tiny();
+        wear.end_of_life = EndOfLife::Slow;
+        wear
     })
 }
 
@@ -274,14 +259,10 @@ pub fn all() -> Vec<DriveConfig> {
         list.push(config);
     }
     list.push(hot_and_drowsy());
-    list.push(DriveConfig {
-        name: "read-ahead".into(),
-        host: HostConfig {
-            read_ahead: 8,
-            ..bare().host
-        },
-        ..bare()
-    });
+    let mut ahead = bare();
+    ahead.name = "read-ahead".into();
+    ahead.host.read_ahead = 8;
+    list.push(ahead);
     let mut isolated = bare();
     isolated.name = "streams initially isolated".into();
     streams(&mut isolated, 3, Separation::InitiallyIsolated);

@@ -1,12 +1,11 @@
 //! Random drives: all parameters are drawn until the drive is possible.
 
 use ssdlab_ssd::config::{
-    BufferConfig, DriveConfig, EnergyConfig, FtlConfig, HostConfig, JournalConfig, MappingConfig,
-    MappingKind, Pace, ReclaimConfig, RecoverBy, SlcConfig, SlcFull, SpareArea,
+    DriveConfig, EnergyConfig, FtlConfig, HostConfig, MappingConfig, MappingKind, Pace,
+    ReclaimConfig, SlcFull, SpareArea,
 };
 use ssdlab_ssd::ftl::policies::{SEPARATIONS, Separation, VICTIM_POLICIES, VictimChoice};
 use ssdlab_ssd::geometry::Shape;
-use ssdlab_ssd::nand::reliability::LevellingConfig;
 use ssdlab_ssd::nand::{EndOfLife, NandConfig, NandTiming, Suspend, WearConfig};
 use ssdlab_ssd::rng::Rng;
 use ssdlab_ssd::units::Nanos;
@@ -41,39 +40,36 @@ fn micros(rng: &mut Rng, most: u64) -> Nanos {
 fn shape(rng: &mut Rng) -> Shape {
     let bits_per_cell = upto(rng, 1, 4);
     let slot_bytes = 512 << rng.below(5);
-    Shape {
-        channel_count: upto(rng, 1, 3),
-        dies_per_channel: upto(rng, 1, 3),
-        planes_per_die: upto(rng, 1, 2),
-        blocks_per_plane: upto(rng, 9, 40),
-        pages_per_block: bits_per_cell * upto(rng, 1, 8),
-        page_bytes: slot_bytes * upto(rng, 1, 4),
-        slot_bytes,
-        bits_per_cell,
-    }
+    let mut shape = Shape::default();
+    shape.channel_count = upto(rng, 1, 3);
+    shape.dies_per_channel = upto(rng, 1, 3);
+    shape.planes_per_die = upto(rng, 1, 2);
+    shape.blocks_per_plane = upto(rng, 9, 40);
+    shape.pages_per_block = bits_per_cell * upto(rng, 1, 8);
+    shape.page_bytes = slot_bytes * upto(rng, 1, 4);
+    shape.slot_bytes = slot_bytes;
+    shape.bits_per_cell = bits_per_cell;
+    shape
 }
 
 fn nand(rng: &mut Rng, bits_per_cell: u32) -> NandConfig {
     let read_first = rng.percent(60);
-    NandConfig {
-        timing: NandTiming {
-            read: (0..bits_per_cell).map(|_| micros(rng, 100)).collect(),
-            program: (0..bits_per_cell).map(|_| micros(rng, 3_000)).collect(),
-            slc_read: micros(rng, 50),
-            slc_program: micros(rng, 400),
-            erase: micros(rng, 10_000),
-            channel_bytes_per_second: between(rng, 1_000_000, 2_000_000_000),
-        },
-        read_first,
-        suspend: (read_first && rng.percent(50)).then(|| Suspend {
-            suspend: micros(rng, 50),
-            resume: micros(rng, 50),
-            most: rng.below(4) as u8,
-        }),
-        cache_read: rng.percent(50),
-        cache_program: rng.percent(50),
-        programs_at_once: one(rng, &[0, 0, 1, 2, 5]),
-    }
+    let read = (0..bits_per_cell).map(|_| micros(rng, 100)).collect();
+    let program = (0..bits_per_cell).map(|_| micros(rng, 3_000)).collect();
+    let (slc_read, slc_program) = (micros(rng, 50), micros(rng, 400));
+    let erase = micros(rng, 10_000);
+    let channel_rate = between(rng, 1_000_000, 2_000_000_000);
+    let mut timing = NandTiming::new(read, program, erase, channel_rate);
+    timing.slc_read = slc_read;
+    timing.slc_program = slc_program;
+    let mut nand = NandConfig::new(timing);
+    nand.read_first = read_first;
+    nand.suspend = (read_first && rng.percent(50))
+        .then(|| Suspend::new(micros(rng, 50), micros(rng, 50), rng.below(4) as u8));
+    nand.cache_read = rng.percent(50);
+    nand.cache_program = rng.percent(50);
+    nand.programs_at_once = one(rng, &[0, 0, 1, 2, 5]);
+    nand
 }
 
 fn reclaim(rng: &mut Rng, media_bytes: u64) -> ReclaimConfig {
@@ -83,90 +79,85 @@ fn reclaim(rng: &mut Rng, media_bytes: u64) -> ReclaimConfig {
         let most = p.range.1.min(p.range.0.saturating_add(30));
         between(rng, p.range.0, most)
     });
-    ReclaimConfig {
-        victim: VictimChoice {
-            name: policy.name.into(),
-            parameter,
-        },
-        pace: one(rng, &[Pace::Spread, Pace::Whole]),
-        free_superblocks_low: 2 * streams + upto(rng, 1, 4),
-        idle_free_superblocks: one(rng, &[0, 0, 4, 8, 40]),
-        shared_frontier: rng.percent(30),
-        streams,
-        // The first three: regressions that are named by their seed keep their drives.
-        separation: one(rng, &SEPARATIONS[..3]).0,
-        spare: match rng.below(4) {
-            0 => SpareArea::Fixed,
-            1 => SpareArea::Limited(rng.below(media_bytes)),
-            _ => SpareArea::Dynamic,
-        },
-    }
+    let mut reclaim = ReclaimConfig::default();
+    reclaim.victim = VictimChoice::new(policy.name, parameter);
+    reclaim.pace = one(rng, &[Pace::Spread, Pace::Whole]);
+    reclaim.free_superblocks_low = 2 * streams + upto(rng, 1, 4);
+    reclaim.idle_free_superblocks = one(rng, &[0, 0, 4, 8, 40]);
+    reclaim.shared_frontier = rng.percent(30);
+    reclaim.streams = streams;
+    // The first three: regressions that are named by their seed keep their drives.
+    reclaim.separation = one(rng, &SEPARATIONS[..3]).0;
+    reclaim.spare = match rng.below(4) {
+        0 => SpareArea::Fixed,
+        1 => SpareArea::Limited(rng.below(media_bytes)),
+        _ => SpareArea::Dynamic,
+    };
+    reclaim
 }
 
 fn ftl(rng: &mut Rng, media_bytes: u64) -> FtlConfig {
-    let slc = rng.percent(50);
-    let journal = rng.percent(60);
-    FtlConfig {
-        mapping: MappingConfig {
-            kind: if rng.percent(50) {
-                MappingKind::Flat
-            } else {
-                one(rng, &MAPPINGS)
-            },
-            dram_bytes: 1 << rng.below(16),
-            entry_bytes: one(rng, &[1, 4, 8, 16, 64]),
-            leaf_programs: one(rng, &[0, 0, 1, 3]),
-            serial_misses: rng.percent(30),
-            apart: false,
-        },
-        reclaim: reclaim(rng, media_bytes),
-        slc: SlcConfig {
-            superblocks: if slc { upto(rng, 0, 4) } else { 0 },
-            dynamic_above_free: if slc { one(rng, &[0, 10, 15, 20]) } else { 0 },
-            full: one(rng, &[SlcFull::Direct, SlcFull::Fold]),
-        },
-        journal: JournalConfig {
-            entry_bytes: if journal { one(rng, &[0, 8, 64]) } else { 0 },
-            commit_map_programs: if journal { upto(rng, 0, 3) } else { 0 },
-            commit_closes_word_lines: rng.percent(50),
-            checkpoint_pages: one(rng, &[0, 0, 1, 8]),
-        },
-        compression_pack: one(rng, &[1, 1, 1, 2, 4]),
-        parity: rng.percent(25),
-        refresh_reads: one(rng, &[0, 0, 5, 50]),
-        idle_after: Nanos(between(rng, 1, 20_000_000)),
-        trim_queued: rng.percent(60),
-        trim_time: micros(rng, 200),
-        recovery: RecoverBy::Scan,
-        seed: rng.next_u64(),
+    let has_slc = rng.percent(50);
+    let has_journal = rng.percent(60);
+    let mut ftl = FtlConfig::default();
+    ftl.mapping = mapping(rng);
+    ftl.reclaim = reclaim(rng, media_bytes);
+    if has_slc {
+        ftl.slc.superblocks = upto(rng, 0, 4);
+        ftl.slc.dynamic_above_free = one(rng, &[0, 10, 15, 20]);
     }
+    ftl.slc.full = one(rng, &[SlcFull::Direct, SlcFull::Fold]);
+    if has_journal {
+        ftl.journal.entry_bytes = one(rng, &[0, 8, 64]);
+        ftl.journal.commit_map_programs = upto(rng, 0, 3);
+    }
+    ftl.journal.commit_closes_word_lines = rng.percent(50);
+    ftl.journal.checkpoint_pages = one(rng, &[0, 0, 1, 8]);
+    ftl.compression_pack = one(rng, &[1, 1, 1, 2, 4]);
+    ftl.parity = rng.percent(25);
+    ftl.refresh_reads = one(rng, &[0, 0, 5, 50]);
+    ftl.idle_after = Nanos(between(rng, 1, 20_000_000));
+    ftl.trim_queued = rng.percent(60);
+    ftl.trim_time = micros(rng, 200);
+    ftl.seed = rng.next_u64();
+    ftl
+}
+
+fn mapping(rng: &mut Rng) -> MappingConfig {
+    let mut mapping = MappingConfig::default();
+    if !rng.percent(50) {
+        mapping.kind = one(rng, &MAPPINGS);
+    }
+    mapping.dram_bytes = 1 << rng.below(16);
+    mapping.entry_bytes = one(rng, &[1, 4, 8, 16, 64]);
+    mapping.leaf_programs = one(rng, &[0, 0, 1, 3]);
+    mapping.serial_misses = rng.percent(30);
+    mapping
 }
 
 fn host(rng: &mut Rng) -> HostConfig {
-    HostConfig {
-        queue_depth: upto(rng, 1, 40),
-        link_bytes_per_second: between(rng, 1_000_000, 8_000_000_000),
-        full_duplex: rng.percent(50),
-        command_overhead: micros(rng, 10),
-        write_overhead: micros(rng, 10),
-        moved_slot: micros(rng, 40),
-        latency: micros(rng, 20),
-        read_ahead: 0,
-    }
+    let mut host = HostConfig::default();
+    host.queue_depth = upto(rng, 1, 40);
+    host.link_bytes_per_second = between(rng, 1_000_000, 8_000_000_000);
+    host.full_duplex = rng.percent(50);
+    host.command_overhead = micros(rng, 10);
+    host.write_overhead = micros(rng, 10);
+    host.moved_slot = micros(rng, 40);
+    host.latency = micros(rng, 20);
+    host
 }
 
 fn energy(rng: &mut Rng) -> EnergyConfig {
     let mut any = || rng.below(1_000_000);
-    EnergyConfig {
-        read_nj: [(); 8].map(|()| any()),
-        program_nj: [(); 8].map(|()| any()),
-        erase_nj: any(),
-        channel_pj_per_byte: any(),
-        link_pj_per_byte: any(),
-        command_nj: any(),
-        idle_mw: any(),
-        ..EnergyConfig::default()
-    }
+    let mut energy = EnergyConfig::default();
+    energy.read_nj = [(); 8].map(|()| any());
+    energy.program_nj = [(); 8].map(|()| any());
+    energy.erase_nj = any();
+    energy.channel_pj_per_byte = any();
+    energy.link_pj_per_byte = any();
+    energy.command_nj = any();
+    energy.idle_mw = any();
+    energy
 }
 
 /// Wear on one drive of three, drawn from a separate stream so that the other parameters stay the
@@ -177,20 +168,17 @@ fn wear(seed: u64) -> Option<WearConfig> {
         return None;
     }
     let fails = upto(&mut rng, 2, 40);
-    Some(WearConfig {
-        failure_cycles: (0..8).map(|n| fails + n * upto(&mut rng, 0, 4)).collect(),
-        program_failures: upto(&mut rng, 0, 4096),
-        reserve_blocks: upto(&mut rng, 0, 6),
-        levelling: LevellingConfig {
-            dynamic: rng.percent(60),
-            static_gap: one(&mut rng, &[0, 1, 3, 10]),
-            static_every: upto(&mut rng, 1, 10),
-        },
-        end_of_life: EndOfLife::Slow,
-        refresh_above: 1 << upto(&mut rng, 28, 34),
-        seed: rng.next_u64(),
-        ..WearConfig::tiny()
-    })
+    let mut wear = WearConfig::tiny();
+    wear.failure_cycles = (0..8).map(|n| fails + n * upto(&mut rng, 0, 4)).collect();
+    wear.program_failures = upto(&mut rng, 0, 4096);
+    wear.reserve_blocks = upto(&mut rng, 0, 6);
+    wear.levelling.dynamic = rng.percent(60);
+    wear.levelling.static_gap = one(&mut rng, &[0, 1, 3, 10]);
+    wear.levelling.static_every = upto(&mut rng, 1, 10);
+    wear.end_of_life = EndOfLife::Slow;
+    wear.refresh_above = 1 << upto(&mut rng, 28, 34);
+    wear.seed = rng.next_u64();
+    Some(wear)
 }
 
 fn draw(rng: &mut Rng) -> DriveConfig {
@@ -209,33 +197,22 @@ fn draw(rng: &mut Rng) -> DriveConfig {
     };
     let least = u64::from(ftl.reclaim.streams) * (unit * u64::from(ftl.compression_pack));
     let held = u64::from(ftl.reclaim.streams) * hold_bytes;
-    DriveConfig {
-        name: "drawn".into(),
-        shape,
-        nand,
-        user_bytes: media_bytes / slot * between(rng, 5, 100) / 100 * slot,
-        buffer: BufferConfig {
-            bytes: least + held + unit * between(rng, 1, 8),
-            hold_bytes,
-            protected: rng.percent(40),
-            joined_flushes: false,
-            write_cache: true,
-        },
-        ftl,
-        host: host(rng),
-        energy: energy(rng),
-        wear: None,
-        heat: None,
-    }
+    let user_bytes = media_bytes / slot * between(rng, 5, 100) / 100 * slot;
+    let mut config = DriveConfig::new("drawn", shape, nand, user_bytes);
+    config.buffer.bytes = least + held + unit * between(rng, 1, 8);
+    config.buffer.hold_bytes = hold_bytes;
+    config.buffer.protected = rng.percent(40);
+    config.ftl = ftl;
+    config.host = host(rng);
+    config.energy = energy(rng);
+    config
 }
 
 fn leave_out_what_a_block_map_has_not(ftl: &mut FtlConfig) {
     let usual = FtlConfig::default();
     let low = ftl.reclaim.free_superblocks_low;
-    ftl.reclaim = ReclaimConfig {
-        free_superblocks_low: low,
-        ..usual.reclaim
-    };
+    ftl.reclaim = usual.reclaim;
+    ftl.reclaim.free_superblocks_low = low;
     ftl.slc = usual.slc;
     ftl.journal.commit_closes_word_lines = false;
     ftl.journal.checkpoint_pages = 0;

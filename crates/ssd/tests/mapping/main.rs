@@ -230,13 +230,14 @@ fn moved(mapping: MappingConfig) -> f64 {
 /// reclaim would move data that is not, and each move would change the map again.
 #[test]
 fn the_upkeep_of_a_tree_apart_moves_no_data() {
-    let tree = |apart| MappingConfig {
-        kind: MappingKind::Tree,
-        dram_bytes: 80 << 10,
-        entry_bytes: 32,
-        leaf_programs: 4,
-        apart,
-        ..MappingConfig::default()
+    let tree = |apart| {
+        let mut tree = MappingConfig::default();
+        tree.kind = MappingKind::Tree;
+        tree.dram_bytes = 80 << 10;
+        tree.entry_bytes = 32;
+        tree.leaf_programs = 4;
+        tree.apart = apart;
+        tree
     };
     let flat = moved(MappingConfig::default());
     let (apart, among) = (moved(tree(true)), moved(tree(false)));

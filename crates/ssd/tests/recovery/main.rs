@@ -163,10 +163,7 @@ fn what_has_no_journal_to_recover_by_is_refused() {
             per_mille: 1,
             seed: 1,
         };
-        let power = Power {
-            faults: vec![fault],
-            ..Power::default()
-        };
+        let power = Power::with_faults(vec![fault]);
         let in_spare_areas = [
             "flush-not-map",
             "loses-map-updates",

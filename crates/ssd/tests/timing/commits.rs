@@ -219,11 +219,7 @@ fn a_read_does_not_delay_a_commit() {
     for map_programs in 0..3 {
         let mut config = bench();
         config.ftl.journal.commit_map_programs = map_programs;
-        config.nand.suspend = Some(Suspend {
-            suspend: Nanos(1_000),
-            resume: Nanos(1_000),
-            most: 9,
-        });
+        config.nand.suspend = Some(Suspend::new(Nanos(1_000), Nanos(1_000), 9));
         let mut drive = written(config, 8);
         drive.submit(0, &write_fua(100, 1), Nanos(LATER));
         drive.submit(1, &read(0, 1), Nanos(LATER));

@@ -1,7 +1,7 @@
 //! Reads among the operations of their die; reads of a map that is not all in DRAM.
 
 use super::*;
-use ssdlab_ssd::config::{MappingConfig, MappingKind};
+use ssdlab_ssd::config::MappingKind;
 use ssdlab_ssd::nand::Suspend;
 
 const SUSPEND: u64 = 20_000;
@@ -41,11 +41,7 @@ fn a_read_waits_its_turn_or_goes_first_or_interrupts() {
             expected,
             "first, {after}"
         );
-        config.nand.suspend = Some(Suspend {
-            suspend: Nanos(SUSPEND),
-            resume: Nanos(RESUME),
-            most: 1,
-        });
+        config.nand.suspend = Some(Suspend::new(Nanos(SUSPEND), Nanos(RESUME), 1));
         let left = if after < UNIT { UNIT } else { two } - after;
         let expected = if after == UNIT || left <= SUSPEND {
             expected
@@ -74,12 +70,9 @@ fn data_on_its_way_to_media_is_read_from_the_buffer() {
 /// A map of leaves of 64 slots, one of which fits in DRAM.
 fn cached_map() -> DriveConfig {
     let mut config = bench();
-    config.ftl.mapping = MappingConfig {
-        kind: MappingKind::Cached,
-        dram_bytes: 4096,
-        entry_bytes: 64,
-        ..MappingConfig::default()
-    };
+    config.ftl.mapping.kind = MappingKind::Cached;
+    config.ftl.mapping.dram_bytes = 4096;
+    config.ftl.mapping.entry_bytes = 64;
     config
 }
 

@@ -6,10 +6,10 @@ use ssdlab_bench::device::{
 };
 use ssdlab_bench::engine::devices::{Devices, new_drive};
 use ssdlab_ssd::config::{
-    BufferConfig, DriveConfig, FtlConfig, HostConfig, JournalConfig, MappingConfig, MappingKind,
-    NandConfig, NandTiming, Pace, ReclaimConfig, SlcConfig, SlcFull, SpareArea,
+    DriveConfig, HostConfig, MappingKind, NandConfig, NandTiming, Pace, ReclaimConfig, SlcConfig,
+    SlcFull, SpareArea,
 };
-use ssdlab_ssd::ftl::policies::{Separation, VictimChoice};
+use ssdlab_ssd::ftl::policies::VictimChoice;
 use ssdlab_ssd::geometry::{Geometry, Shape};
 use ssdlab_ssd::rng::Rng;
 use ssdlab_ssd::{Command, Drive, Nanos};
@@ -35,16 +35,14 @@ fn log_between(rng: &mut Rng, low: f64, high: f64) -> f64 {
 
 fn shape(rng: &mut Rng) -> Shape {
     let bits = 2 + rng.below(2) as u32;
-    let mut shape = Shape {
-        channel_count: 1 << (1 + rng.below(2)),
-        dies_per_channel: 1 << rng.below(2),
-        planes_per_die: 1 << rng.below(2),
-        blocks_per_plane: 300 + rng.below(500) as u32,
-        pages_per_block: 0,
-        page_bytes: if bits == 2 { 8192 } else { 16384 },
-        slot_bytes: 4096,
-        bits_per_cell: bits,
-    };
+    let mut shape = Shape::default();
+    shape.channel_count = 1 << (1 + rng.below(2));
+    shape.dies_per_channel = 1 << rng.below(2);
+    shape.planes_per_die = 1 << rng.below(2);
+    shape.blocks_per_plane = 300 + rng.below(500) as u32;
+    shape.page_bytes = if bits == 2 { 8192 } else { 16384 };
+    shape.slot_bytes = 4096;
+    shape.bits_per_cell = bits;
     let raw = log_between(rng, RAW.0 as f64, RAW.1 as f64);
     let row = u64::from(shape.channel_count * shape.dies_per_channel * shape.planes_per_die)
         * u64::from(shape.page_bytes)
@@ -62,21 +60,14 @@ fn nand(rng: &mut Rng, bits: u32) -> NandConfig {
     };
     let program = program.iter().map(|(low, high)| between(*low, *high));
     let program = program.map(Nanos::from_micros).collect();
-    NandConfig {
-        timing: NandTiming {
-            read: vec![Nanos::from_micros(between(50, 90)); bits as usize],
-            program,
-            slc_read: Nanos::from_micros(30),
-            slc_program: Nanos::from_micros(between(180, 350)),
-            erase: Nanos::from_micros(between(2_000, 6_000)),
-            channel_bytes_per_second: 1_000_000 * between(200, 800),
-        },
-        read_first: true,
-        suspend: None,
-        cache_read: false,
-        cache_program: false,
-        programs_at_once: 0,
-    }
+    let read = vec![Nanos::from_micros(between(50, 90)); bits as usize];
+    let slc_program = Nanos::from_micros(between(180, 350));
+    let erase = Nanos::from_micros(between(2_000, 6_000));
+    let channel_rate = 1_000_000 * between(200, 800);
+    let mut timing = NandTiming::new(read, program, erase, channel_rate);
+    timing.slc_read = Nanos::from_micros(30);
+    timing.slc_program = slc_program;
+    NandConfig::new(timing)
 }
 
 fn host(rng: &mut Rng) -> HostConfig {
@@ -87,45 +78,34 @@ fn host(rng: &mut Rng) -> HostConfig {
     } else {
         (between(500, 560), between(9_000, 14_000))
     };
-    HostConfig {
-        queue_depth: if pcie { 1024 } else { 32 },
-        link_bytes_per_second: 1_000_000 * megabytes,
-        full_duplex: pcie,
-        command_overhead: Nanos(overhead),
-        write_overhead: Nanos(overhead),
-        moved_slot: Nanos(overhead * between(0, 2)),
-        latency: Nanos::from_micros(between(5, 30)),
-        read_ahead: 0,
-    }
+    let mut host = HostConfig::default();
+    host.queue_depth = if pcie { 1024 } else { 32 };
+    host.link_bytes_per_second = 1_000_000 * megabytes;
+    host.full_duplex = pcie;
+    host.command_overhead = Nanos(overhead);
+    host.write_overhead = Nanos(overhead);
+    host.moved_slot = Nanos(overhead * between(0, 2));
+    host.latency = Nanos::from_micros(between(5, 30));
+    host
 }
 
 fn reclaim(rng: &mut Rng) -> ReclaimConfig {
-    let victim = match rng.below(10) {
-        0 => ("cost-benefit", 0),
-        1 => ("d-choices", 10),
-        _ => ("greedy", 0),
+    let mut reclaim = ReclaimConfig::default();
+    reclaim.victim = match rng.below(10) {
+        0 => VictimChoice::new("cost-benefit", 0),
+        1 => VictimChoice::new("d-choices", 10),
+        _ => VictimChoice::greedy(),
     };
-    ReclaimConfig {
-        victim: VictimChoice {
-            name: victim.0.into(),
-            parameter: victim.1,
-        },
-        pace: if rng.below(5) == 0 {
-            Pace::Whole
-        } else {
-            Pace::Spread
-        },
-        free_superblocks_low: 3 + rng.below(3) as u32,
-        idle_free_superblocks: if rng.below(3) == 0 { 8 } else { 0 },
-        shared_frontier: rng.below(5) < 2,
-        streams: 1,
-        separation: Separation::Single,
-        spare: if rng.below(3) == 0 {
-            SpareArea::Fixed
-        } else {
-            SpareArea::Dynamic
-        },
+    if rng.below(5) == 0 {
+        reclaim.pace = Pace::Whole;
     }
+    reclaim.free_superblocks_low = 3 + rng.below(3) as u32;
+    reclaim.idle_free_superblocks = if rng.below(3) == 0 { 8 } else { 0 };
+    reclaim.shared_frontier = rng.below(5) < 2;
+    if rng.below(3) == 0 {
+        reclaim.spare = SpareArea::Fixed;
+    }
+    reclaim
 }
 
 fn slc(rng: &mut Rng, superblocks: u32) -> SlcConfig {
@@ -138,10 +118,12 @@ fn slc(rng: &mut Rng, superblocks: u32) -> SlcConfig {
     } else {
         SlcFull::Direct
     };
-    let config = |superblocks, dynamic_above_free| SlcConfig {
-        superblocks,
-        dynamic_above_free,
-        full,
+    let config = |superblocks, dynamic_above_free| {
+        let mut slc = SlcConfig::default();
+        slc.superblocks = superblocks;
+        slc.dynamic_above_free = dynamic_above_free;
+        slc.full = full;
+        slc
     };
     match kind {
         0 | 1 => config(0, 0),
@@ -203,34 +185,17 @@ fn parts(rng: &mut Rng, seed: u64) -> DriveConfig {
     let slc = slc(rng, shape.blocks_per_plane);
     let buffer = (log_between(rng, 4.0, 32.0)) as u64 * (128 << 10);
     let protected = rng.below(2) == 0;
-    DriveConfig {
-        name: format!("blind-{seed}"),
-        shape,
-        nand: nand(rng, bits),
-        user_bytes: 0,
-        ftl: FtlConfig {
-            reclaim: reclaim(rng),
-            slc,
-            journal: JournalConfig {
-                entry_bytes: 8,
-                commit_map_programs: 1 + rng.below(2) as u32,
-                ..JournalConfig::default()
-            },
-            idle_after: Nanos::from_millis(200 + rng.below(800)),
-            ..FtlConfig::default()
-        },
-        buffer: BufferConfig {
-            bytes: buffer,
-            hold_bytes: if rng.below(4) == 0 { buffer / 4 } else { 0 },
-            protected,
-            joined_flushes: false,
-            write_cache: true,
-        },
-        host: host(rng),
-        energy: Default::default(),
-        wear: None,
-        heat: None,
-    }
+    let mut config = DriveConfig::new(format!("blind-{seed}"), shape, nand(rng, bits), 0);
+    config.ftl.reclaim = reclaim(rng);
+    config.ftl.slc = slc;
+    config.ftl.journal.entry_bytes = 8;
+    config.ftl.journal.commit_map_programs = 1 + rng.below(2) as u32;
+    config.ftl.idle_after = Nanos::from_millis(200 + rng.below(800));
+    config.buffer.bytes = buffer;
+    config.buffer.hold_bytes = if rng.below(4) == 0 { buffer / 4 } else { 0 };
+    config.buffer.protected = protected;
+    config.host = host(rng);
+    config
 }
 
 /// The drive of a seed.
@@ -252,12 +217,9 @@ pub fn drawn(seed: u64) -> Truth {
     }
     let mut map_span = None;
     if cached {
-        config.ftl.mapping = MappingConfig {
-            kind: MappingKind::Cached,
-            entry_bytes: 4,
-            dram_bytes: config.user_slots() * 4 / part,
-            ..MappingConfig::default()
-        };
+        config.ftl.mapping.kind = MappingKind::Cached;
+        config.ftl.mapping.entry_bytes = 4;
+        config.ftl.mapping.dram_bytes = config.user_slots() * 4 / part;
         map_span = Some(config.user_bytes as f64 / part as f64);
         while config.effective_op() < wanted || config.validate().is_err() {
             config.user_bytes -= step;

@@ -88,11 +88,12 @@ fn source_of(value: &FingerprintValue) -> String {
 pub fn drive_file(fingerprint: &Fingerprint) -> Result<String, LabError> {
     let from = catalogue::open(archetype(fingerprint))?;
     let user = fingerprint.bytes;
-    let config = if user < from.config.user_bytes {
+    let mut config = if user < from.config.user_bytes {
         scaled(&from.config, user)?.config
     } else {
         sized(&from.config, user)?.config
     };
+    config.user_bytes = user;
     let mut draft = DriveFileDraft::assumed(&from)?;
     let text = |text: &str| Toml::String(text.into());
     draft.file.insert("name".into(), text(NAME));
@@ -100,15 +101,7 @@ pub fn drive_file(fingerprint: &Fingerprint) -> Result<String, LabError> {
     draft.file.insert("title".into(), text(&title));
     let source = "as many bytes as the fingerprint used".to_string();
     draft.set("capacity.user", format!("{user} B"), "measured", source);
-    array(
-        &mut draft,
-        fingerprint,
-        DriveConfig {
-            user_bytes: user,
-            ..config
-        },
-        &from,
-    )?;
+    array(&mut draft, fingerprint, config, &from)?;
     host(&mut draft, fingerprint);
     let text = toml::to_string(&draft.file)
         .map_err(|error| LabError::refused(format!("writing TOML: {error}"), ""))?;

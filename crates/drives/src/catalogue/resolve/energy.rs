@@ -96,29 +96,28 @@ fn states(r: &QuantityReader<'_>, t: &EnergyTable) -> Result<Vec<PowerState>, La
     let states = after.into_iter().zip(entry).zip(exit).zip(&power.value);
     states
         .map(|(((after, entry), exit), power)| {
-            Ok(PowerState {
-                after,
-                entry,
-                exit,
-                mw: quantity(r, "energy.state_power", power, &POWER)?,
-            })
+            let mw = quantity(r, "energy.state_power", power, &POWER)?;
+            let mut state = PowerState::new(after, mw);
+            state.entry = entry;
+            state.exit = exit;
+            Ok(state)
         })
         .collect()
 }
 
 pub(super) fn config(r: &QuantityReader<'_>, t: &EnergyTable) -> Result<EnergyConfig, LabError> {
-    Ok(EnergyConfig {
-        read_nj: by_kind(r, "energy.read", &t.read.value)?,
-        program_nj: by_kind(r, "energy.program", &t.program.value)?,
-        erase_nj: quantity(r, "energy.erase", &t.erase.value, &ENERGY)?,
-        channel_pj_per_byte: quantity(r, "energy.channel", &t.channel.value, &PER_BYTE)?,
-        link_pj_per_byte: quantity(r, "energy.link", &t.link.value, &PER_BYTE)?,
-        command_nj: quantity(r, "energy.command", &t.command.value, &ENERGY)?,
-        idle_mw: quantity(r, "energy.idle", &t.idle.value, &POWER)?,
-        active_mw: match &t.active {
-            Some(active) => quantity(r, "energy.active", &active.value, &POWER)?,
-            None => 0,
-        },
-        states: states(r, t)?,
-    })
+    let mut energy = EnergyConfig::default();
+    energy.read_nj = by_kind(r, "energy.read", &t.read.value)?;
+    energy.program_nj = by_kind(r, "energy.program", &t.program.value)?;
+    energy.erase_nj = quantity(r, "energy.erase", &t.erase.value, &ENERGY)?;
+    energy.channel_pj_per_byte = quantity(r, "energy.channel", &t.channel.value, &PER_BYTE)?;
+    energy.link_pj_per_byte = quantity(r, "energy.link", &t.link.value, &PER_BYTE)?;
+    energy.command_nj = quantity(r, "energy.command", &t.command.value, &ENERGY)?;
+    energy.idle_mw = quantity(r, "energy.idle", &t.idle.value, &POWER)?;
+    energy.active_mw = match &t.active {
+        Some(active) => quantity(r, "energy.active", &active.value, &POWER)?,
+        None => 0,
+    };
+    energy.states = states(r, t)?;
+    Ok(energy)
 }

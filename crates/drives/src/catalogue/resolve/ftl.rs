@@ -42,73 +42,78 @@ fn flag(sourced: Option<&SourcedValue<bool>>, usual: bool) -> bool {
 }
 
 pub(super) fn config(r: &QuantityReader<'_>, t: &FtlTable) -> Result<FtlConfig, LabError> {
-    Ok(FtlConfig {
-        mapping: mapping(r, t)?,
-        reclaim: reclaim(r, t)?,
-        slc: SlcConfig {
-            superblocks: t.slc_superblocks.value,
-            dynamic_above_free: number(t.slc_dynamic_above_free.as_ref()),
-            full: choose(
-                r,
-                "ftl.slc_full",
-                t.slc_full.as_ref(),
-                &[("direct", SlcFull::Direct), ("fold", SlcFull::Fold)],
-                SlcFull::Direct,
-            )?,
-        },
-        journal: JournalConfig {
-            entry_bytes: r.size_u32("ftl.journal_entry", &t.journal_entry)?,
-            commit_map_programs: t.commit_map_programs.value,
-            commit_closes_word_lines: t.commit_closes_word_lines.value,
-            checkpoint_pages: number(t.checkpoint_pages.as_ref()),
-        },
-        compression_pack: t.compression_pack.as_ref().map_or(1, |pack| pack.value),
-        parity: flag(t.parity.as_ref(), false),
-        refresh_reads: number(t.refresh_reads.as_ref()),
-        idle_after: r.time("ftl.idle_after", &t.idle_after.value)?,
-        trim_queued: flag(t.trim_queued.as_ref(), true),
-        trim_time: match &t.trim_time {
-            Some(time) => r.time("ftl.trim_time", &time.value)?,
-            None => Nanos::ZERO,
-        },
-        recovery: choose(
-            r,
-            "ftl.recovery",
-            t.recovery.as_ref(),
-            &[("scan", RecoverBy::Scan), ("journal", RecoverBy::Journal)],
-            RecoverBy::Scan,
-        )?,
-        seed: 0,
-    })
+    let mut ftl = FtlConfig::default();
+    ftl.mapping = mapping(r, t)?;
+    ftl.reclaim = reclaim(r, t)?;
+    ftl.slc = slc(r, t)?;
+    ftl.journal = journal(r, t)?;
+    ftl.compression_pack = t.compression_pack.as_ref().map_or(1, |pack| pack.value);
+    ftl.parity = flag(t.parity.as_ref(), false);
+    ftl.refresh_reads = number(t.refresh_reads.as_ref());
+    ftl.idle_after = r.time("ftl.idle_after", &t.idle_after.value)?;
+    ftl.trim_queued = flag(t.trim_queued.as_ref(), true);
+    ftl.trim_time = match &t.trim_time {
+        Some(time) => r.time("ftl.trim_time", &time.value)?,
+        None => Nanos::ZERO,
+    };
+    ftl.recovery = choose(
+        r,
+        "ftl.recovery",
+        t.recovery.as_ref(),
+        &[("scan", RecoverBy::Scan), ("journal", RecoverBy::Journal)],
+        RecoverBy::Scan,
+    )?;
+    ftl.seed = 0;
+    Ok(ftl)
+}
+
+fn slc(r: &QuantityReader<'_>, t: &FtlTable) -> Result<SlcConfig, LabError> {
+    let mut slc = SlcConfig::default();
+    slc.superblocks = t.slc_superblocks.value;
+    slc.dynamic_above_free = number(t.slc_dynamic_above_free.as_ref());
+    slc.full = choose(
+        r,
+        "ftl.slc_full",
+        t.slc_full.as_ref(),
+        &[("direct", SlcFull::Direct), ("fold", SlcFull::Fold)],
+        SlcFull::Direct,
+    )?;
+    Ok(slc)
+}
+
+fn journal(r: &QuantityReader<'_>, t: &FtlTable) -> Result<JournalConfig, LabError> {
+    let mut journal = JournalConfig::default();
+    journal.entry_bytes = r.size_u32("ftl.journal_entry", &t.journal_entry)?;
+    journal.commit_map_programs = t.commit_map_programs.value;
+    journal.commit_closes_word_lines = t.commit_closes_word_lines.value;
+    journal.checkpoint_pages = number(t.checkpoint_pages.as_ref());
+    Ok(journal)
 }
 
 fn mapping(r: &QuantityReader<'_>, t: &FtlTable) -> Result<MappingConfig, LabError> {
-    let usual = MappingConfig::default();
-    Ok(MappingConfig {
-        kind: choose(
-            r,
-            "ftl.mapping",
-            t.mapping.as_ref(),
-            &[
-                ("flat", MappingKind::Flat),
-                ("cached", MappingKind::Cached),
-                ("tree", MappingKind::Tree),
-                ("block", MappingKind::Block),
-            ],
-            usual.kind,
-        )?,
-        dram_bytes: match &t.map_dram {
-            Some(size) => r.size("ftl.map_dram", size)?,
-            None => usual.dram_bytes,
-        },
-        entry_bytes: match &t.map_entry {
-            Some(size) => r.size_u32("ftl.map_entry", size)?,
-            None => usual.entry_bytes,
-        },
-        leaf_programs: number(t.map_leaf_programs.as_ref()),
-        serial_misses: flag(t.map_serial_misses.as_ref(), false),
-        apart: flag(t.map_apart.as_ref(), false),
-    })
+    let mut mapping = MappingConfig::default();
+    mapping.kind = choose(
+        r,
+        "ftl.mapping",
+        t.mapping.as_ref(),
+        &[
+            ("flat", MappingKind::Flat),
+            ("cached", MappingKind::Cached),
+            ("tree", MappingKind::Tree),
+            ("block", MappingKind::Block),
+        ],
+        mapping.kind,
+    )?;
+    if let Some(size) = &t.map_dram {
+        mapping.dram_bytes = r.size("ftl.map_dram", size)?;
+    }
+    if let Some(size) = &t.map_entry {
+        mapping.entry_bytes = r.size_u32("ftl.map_entry", size)?;
+    }
+    mapping.leaf_programs = number(t.map_leaf_programs.as_ref());
+    mapping.serial_misses = flag(t.map_serial_misses.as_ref(), false);
+    mapping.apart = flag(t.map_apart.as_ref(), false);
+    Ok(mapping)
 }
 
 fn reclaim(r: &QuantityReader<'_>, t: &FtlTable) -> Result<ReclaimConfig, LabError> {
@@ -130,20 +135,20 @@ fn reclaim(r: &QuantityReader<'_>, t: &FtlTable) -> Result<ReclaimConfig, LabErr
             _ => SpareArea::Limited(r.size("ftl.spare", sourced)?),
         },
     };
-    Ok(ReclaimConfig {
-        victim,
-        pace: choose(
-            r,
-            "ftl.pace",
-            t.pace.as_ref(),
-            &[("spread", Pace::Spread), ("whole", Pace::Whole)],
-            Pace::Spread,
-        )?,
-        free_superblocks_low: t.free_superblocks_low.value,
-        idle_free_superblocks: number(t.idle_free_superblocks.as_ref()),
-        shared_frontier: flag(t.shared_frontier.as_ref(), false),
-        streams: t.streams.as_ref().map_or(1, |streams| streams.value),
-        separation,
-        spare,
-    })
+    let mut reclaim = ReclaimConfig::default();
+    reclaim.victim = victim;
+    reclaim.pace = choose(
+        r,
+        "ftl.pace",
+        t.pace.as_ref(),
+        &[("spread", Pace::Spread), ("whole", Pace::Whole)],
+        Pace::Spread,
+    )?;
+    reclaim.free_superblocks_low = t.free_superblocks_low.value;
+    reclaim.idle_free_superblocks = number(t.idle_free_superblocks.as_ref());
+    reclaim.shared_frontier = flag(t.shared_frontier.as_ref(), false);
+    reclaim.streams = t.streams.as_ref().map_or(1, |streams| streams.value);
+    reclaim.separation = separation;
+    reclaim.spare = spare;
+    Ok(reclaim)
 }

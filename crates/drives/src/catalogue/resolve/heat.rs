@@ -28,47 +28,42 @@ fn step(
     programs: &SourcedValue<u32>,
     pause: Option<&SourcedValue<String>>,
 ) -> Result<ThrottleStep, LabError> {
-    Ok(ThrottleStep {
-        at_c: degrees(r, &format!("heat.{name}_at"), &threshold.value, "C")?,
-        programs_at_once: programs.value,
-        pause: match pause {
-            Some(pause) => r.time(&format!("heat.{name}_pause"), &pause.value)?,
-            None => Nanos::ZERO,
-        },
-    })
+    let at_c = degrees(r, &format!("heat.{name}_at"), &threshold.value, "C")?;
+    let mut step = ThrottleStep::new(at_c, programs.value);
+    step.pause = match pause {
+        Some(pause) => r.time(&format!("heat.{name}_pause"), &pause.value)?,
+        None => Nanos::ZERO,
+    };
+    Ok(step)
 }
 
 pub(super) fn config(r: &QuantityReader<'_>, t: &HeatTable) -> Result<HeatConfig, LabError> {
     let celsius = |key: &str, text: &SourcedValue<String>| degrees(r, key, &text.value, "C");
-    Ok(HeatConfig {
-        capacity_mj_per_k: quantity(r, "heat.capacity", &t.capacity.value, &CAPACITY)?,
-        resistance_mk_per_w: quantity(r, "heat.resistance", &t.resistance.value, &RESISTANCE)?,
-        ambient_c: celsius("heat.ambient", &t.ambient)?,
-        light: step(
-            r,
-            "light",
-            &t.light_at,
-            &t.light_programs,
-            t.light_pause.as_ref(),
-        )?,
-        heavy: step(
-            r,
-            "heavy",
-            &t.heavy_at,
-            &t.heavy_programs,
-            t.heavy_pause.as_ref(),
-        )?,
-        critical: step(
+    let capacity = quantity(r, "heat.capacity", &t.capacity.value, &CAPACITY)?;
+    let resistance = quantity(r, "heat.resistance", &t.resistance.value, &RESISTANCE)?;
+    let ambient = celsius("heat.ambient", &t.ambient)?;
+    let mut heat = HeatConfig::new(capacity, resistance, steps(r, t)?);
+    heat.ambient_c = ambient;
+    heat.hysteresis_k = degrees(r, "heat.hysteresis", &t.hysteresis.value, "K")?;
+    heat.warning_c = celsius("heat.warning", &t.warning)?;
+    heat.overheated_c = celsius("heat.overheated", &t.overheated)?;
+    Ok(heat)
+}
+
+/// The steps of throttling from the mildest on.
+fn steps(r: &QuantityReader<'_>, t: &HeatTable) -> Result<[ThrottleStep; 3], LabError> {
+    let (light, heavy, critical) = (&t.light_pause, &t.heavy_pause, &t.critical_pause);
+    Ok([
+        step(r, "light", &t.light_at, &t.light_programs, light.as_ref())?,
+        step(r, "heavy", &t.heavy_at, &t.heavy_programs, heavy.as_ref())?,
+        step(
             r,
             "critical",
             &t.critical_at,
             &t.critical_programs,
-            t.critical_pause.as_ref(),
+            critical.as_ref(),
         )?,
-        hysteresis_k: degrees(r, "heat.hysteresis", &t.hysteresis.value, "K")?,
-        warning_c: celsius("heat.warning", &t.warning)?,
-        overheated_c: celsius("heat.overheated", &t.overheated)?,
-    })
+    ])
 }
 
 /// What follows from heat: the time constant, and what the drive may dissipate for ever without

@@ -10,10 +10,9 @@ use twox_hash::XxHash3_64;
 pub(super) const PAGE: usize = 4096;
 
 pub(super) fn config() -> DriveConfig {
-    DriveConfig {
-        user_bytes: 60 * PAGE as u64,
-        ..DriveConfig::tiny()
-    }
+    let mut config = DriveConfig::tiny();
+    config.user_bytes = 60 * PAGE as u64;
+    config
 }
 
 pub(super) fn open(path: &Path, safety: CrashSafety) -> Result<DriveDir, LabError> {

@@ -10,10 +10,8 @@ use std::os::fd::AsFd;
 /// A drive that is larger than those of other tests, and uses places again at once.
 fn drive(path: &Path, safety: CrashSafety) -> DriveDir {
     if !path.exists() {
-        let config = DriveConfig {
-            user_bytes: 400 * PAGE as u64,
-            ..DriveConfig::tiny()
-        };
+        let mut config = DriveConfig::tiny();
+        config.user_bytes = 400 * PAGE as u64;
         DriveDir::create(path, &config, "title").expect("created");
     }
     let mut dir = open(path, safety).expect("opens");

@@ -45,12 +45,20 @@ use std::collections::BTreeMap;
 
 /// Power configuration of a drive.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Power {
     /// Time that the capacitor of a protected drive lasts after a cut; `None`: as long as it takes
     /// to save everything. Ignored without protection.
     pub hold: Option<Nanos>,
     /// Faults of the drive; empty: it is honest.
     pub faults: Vec<Fault>,
+}
+
+impl Power {
+    /// A drive with these faults.
+    pub fn with_faults(faults: Vec<Fault>) -> Power {
+        Power { hold: None, faults }
+    }
 }
 
 /// Effects of a cut.

@@ -62,10 +62,8 @@ pub struct Predict {
 impl Predict {
     /// The trace of a drive of `capacity` bytes.
     pub fn trace(&self, capacity: u64) -> Result<Option<TraceExcerpt>, LabError> {
-        let options = ReadOptions {
-            device: self.device.clone(),
-            ..ReadOptions::default()
-        };
+        let mut options = ReadOptions::default();
+        options.device = self.device.clone();
         let path = self.trace.as_deref();
         path.map(|path| TraceExcerpt::read(path, &options, capacity))
             .transpose()
