@@ -143,7 +143,7 @@ impl<'a> Conversation<'a> {
             }
             socket => {
                 let direct = socket.map(DirectReceiver::from);
-                run_requests(&mut executor, budget, (stream, direct), input)
+                run_requests(&mut executor, budget, stream, direct, input)
             }
         };
         self.lint.keep(executor.notes);
@@ -154,14 +154,15 @@ impl<'a> Conversation<'a> {
 fn run_requests<S: Read + Write>(
     executor: &mut Executor<'_>,
     budget: &PayloadBudget,
-    (stream, mut direct): (&mut S, Option<DirectReceiver<'_>>),
+    stream: &mut S,
+    mut direct: Option<DirectReceiver<'_>>,
     input: &mut ReceiveBuffer,
 ) -> io::Result<()> {
     let (mut replies, mut payload) = (Replies::default(), Vec::new());
     loop {
         let Some(head) = RequestHead::next(executor.session.extended, input.ready()) else {
             let way = direct.as_ref().filter(|way| way.is_usual());
-            if !receive_head(executor, (stream, way), input, (&mut replies, &mut payload))? {
+            if !receive_head(executor, stream, way, input, &mut replies, &mut payload)? {
                 return Ok(());
             }
             continue;
@@ -189,9 +190,9 @@ fn run_requests<S: Read + Write>(
         {
             input.take(head_bytes);
             let before_waiting = |stream: &mut S| replies.send(executor, stream);
-            let landed = way.receive(room, (stream, input), before_waiting)?;
+            let landed = way.receive(room, stream, input, before_waiting)?;
             executor.run_landed(&request, landed, &mut replies.out);
-            replies.end(executor, (stream, BATCH_LANDED), &request)?;
+            replies.end(executor, stream, BATCH_LANDED, &request)?;
             continue;
         } else if whole <= READ_BYTES {
             replies.send(executor, stream)?;
@@ -209,7 +210,7 @@ fn run_requests<S: Read + Write>(
         direct
             .iter_mut()
             .for_each(|way| way.came_otherwise(&request));
-        replies.end(executor, (stream, BATCH_REQUESTS), &request)?;
+        replies.end(executor, stream, BATCH_REQUESTS, &request)?;
     }
 }
 
@@ -217,9 +218,11 @@ fn run_requests<S: Read + Write>(
 /// stream. Replies are sent before the client is waited for.
 fn receive_head<S: Read + Write>(
     executor: &mut Executor<'_>,
-    (stream, way): (&mut S, Option<&DirectReceiver<'_>>),
+    stream: &mut S,
+    way: Option<&DirectReceiver<'_>>,
     input: &mut ReceiveBuffer,
-    (replies, payload): (&mut Replies, &mut Vec<u8>),
+    replies: &mut Replies,
+    payload: &mut Vec<u8>,
 ) -> io::Result<bool> {
     let missing = RequestHead::bytes(executor.session.extended) - input.ready().len();
     if let Some(way) = way
@@ -290,7 +293,8 @@ impl Replies {
     fn end<S: Write>(
         &mut self,
         executor: &mut Executor<'_>,
-        (stream, most): (&mut S, usize),
+        stream: &mut S,
+        most: usize,
         request: &ExtendedRequest,
     ) -> io::Result<()> {
         self.begun.push(executor.reply(request));

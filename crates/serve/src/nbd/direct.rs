@@ -100,7 +100,8 @@ impl<'a> DirectReceiver<'a> {
     pub fn receive<S: Read>(
         &mut self,
         mut landing: Box<dyn StoreLanding>,
-        (stream, input): (&mut S, &mut ReceiveBuffer),
+        stream: &mut S,
+        input: &mut ReceiveBuffer,
         mut before_waiting: impl FnMut(&mut S) -> io::Result<()>,
     ) -> io::Result<LandingResult> {
         let mut left = landing.missing();

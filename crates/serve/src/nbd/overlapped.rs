@@ -84,7 +84,7 @@ pub(super) fn run<'a>(
         went: Condvar::new(),
     };
     let result = std::thread::scope(|scope| {
-        let result = receive(executor, budget, (socket, input), (&desk, scope));
+        let result = receive(executor, budget, socket, input, &desk, scope);
         lock(&desk.inner).is_over = true;
         desk.came.notify_all();
         result
@@ -100,8 +100,10 @@ pub(super) fn run<'a>(
 fn receive<'scope, 'a: 'scope>(
     executor: &mut Executor<'a>,
     budget: &'a PayloadBudget,
-    (mut socket, input): (&SocketStream, &mut ReceiveBuffer),
-    (desk, scope): (&'scope RequestPool<'a>, &'scope Scope<'scope, '_>),
+    mut socket: &SocketStream,
+    input: &mut ReceiveBuffer,
+    desk: &'scope RequestPool<'a>,
+    scope: &'scope Scope<'scope, '_>,
 ) -> io::Result<()> {
     loop {
         let Some(head) = RequestHead::next(executor.session.extended, input.ready()) else {
