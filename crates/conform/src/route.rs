@@ -157,8 +157,8 @@ pub fn fill(block: &mut [u8], token: u64) {
 
 /// The token of a block, if it is one.
 pub fn token(block: &[u8]) -> Option<u64> {
-    let rest = block.strip_prefix(MARK)?;
-    Some(u64::from_le_bytes(*rest.first_chunk()?))
+    let number = block.strip_prefix(MARK)?;
+    Some(u64::from_le_bytes(*number.first_chunk()?))
 }
 
 #[cfg(test)]

@@ -75,24 +75,24 @@ pub fn drive_names() -> PyResult<Vec<String>> {
 /// Facts of a drive as JSON: what `ssdlab list drives --json` has, with its parameters.
 #[pyfunction]
 pub fn drive_facts(drive: NamedDrive) -> PyResult<String> {
-    let found = drive.open().map_err(lab)?;
-    let rests_on = found.rests_on();
+    let opened = drive.open().map_err(lab)?;
+    let rests_on = opened.rests_on();
     let rests_on: Vec<&str> = rests_on.iter().map(AsRef::as_ref).collect();
     let facts = serde_json::json!({
-        "name": found.file.name,
-        "title": found.file.title,
-        "family": found.family(),
-        "interface": found.file.interface,
-        "user_bytes": found.config.user_bytes,
-        "raw_bytes": settings::raw_bytes(&found),
-        "over_provisioning": found.config.nominal_op(),
-        "power_loss_protection": found.file.documented.power_loss_protection.value,
-        "rated_bytes_written": found.rated_bytes_written(),
-        "drive_writes_per_day": found.dwpd(),
-        "memory_bytes": found.config.memory_bytes(),
-        "parameters": found.parameters(),
+        "name": opened.file.name,
+        "title": opened.file.title,
+        "family": opened.family(),
+        "interface": opened.file.interface,
+        "user_bytes": opened.config.user_bytes,
+        "raw_bytes": settings::raw_bytes(&opened),
+        "over_provisioning": opened.config.nominal_op(),
+        "power_loss_protection": opened.file.documented.power_loss_protection.value,
+        "rated_bytes_written": opened.rated_bytes_written(),
+        "drive_writes_per_day": opened.dwpd(),
+        "memory_bytes": opened.config.memory_bytes(),
+        "parameters": opened.parameters(),
         "rests_on": rests_on,
-        "text": show::text(&found),
+        "text": show::text(&opened),
     });
     serde_json::to_string(&facts).map_err(json)
 }
@@ -100,8 +100,8 @@ pub fn drive_facts(drive: NamedDrive) -> PyResult<String> {
 /// The whole drive file, with the settings in it.
 #[pyfunction]
 pub fn drive_toml(drive: NamedDrive) -> PyResult<String> {
-    let found = drive.open().map_err(lab)?;
-    toml::to_string(&found.file).map_err(|error| refused(error.to_string(), ""))
+    let opened = drive.open().map_err(lab)?;
+    toml::to_string(&opened.file).map_err(|error| refused(error.to_string(), ""))
 }
 
 /// Every parameter that can be set, `key=example` a line.

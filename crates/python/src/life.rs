@@ -84,7 +84,7 @@ pub struct DriveUsage {
 
 impl DriveUsage {
     fn plan(&self, drive: &NamedDrive) -> Result<AgeingPlan, LabError> {
-        let found = drive.open()?;
+        let opened = drive.open()?;
         let block = parse_size(&self.block)?;
         let block = u32::try_from(block).map_err(|_| {
             LabError::refused(
@@ -105,12 +105,12 @@ impl DriveUsage {
             seed: self.seed,
             per_day: match &self.per_day {
                 Some(size) => parse_size(size)?,
-                None => found.config.user_bytes,
+                None => opened.config.user_bytes,
             },
             temperature_c: self.temperature_c,
             fast: self.fast,
         };
-        AgeingPlan::new(&found, manner, LifeEnd::parse(&self.until)?)
+        AgeingPlan::new(&opened, manner, LifeEnd::parse(&self.until)?)
     }
 }
 
@@ -129,8 +129,8 @@ pub fn age<'py>(
     let place = place.transpose().map_err(lab)?;
     let ended = run(py, progress.as_ref(), |stop, reached| {
         let mut watch = |row: &AgeingSample| {
-            let done = 1.0 - row.life_left_pct / 100.0;
-            reached.note(done, || row.to_string());
+            let share = 1.0 - row.life_left_pct / 100.0;
+            reached.note(share, || row.to_string());
         };
         let lived = Ageing::begin(&plan)?.live(None, &mut watch, stop)?;
         let (life, rows) = (lived.life.clone(), lived.rows.clone());

@@ -118,8 +118,8 @@ struct QualifyReporter<'a>(&'a CallProgress);
 
 impl QualifyProgress for QualifyReporter<'_> {
     fn step(&mut self, step: &QualifyStep) {
-        let done = (step.number - 1) as f64 / step.count.max(1) as f64;
-        self.0.note(done, || step.title.clone());
+        let share = (step.number - 1) as f64 / step.count.max(1) as f64;
+        self.0.note(share, || step.title.clone());
     }
 }
 

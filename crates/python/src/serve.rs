@@ -227,12 +227,12 @@ pub fn create(
     size: Option<&str>,
 ) -> PyResult<()> {
     let made = py.detach(|| {
-        let found = drive.open()?;
+        let opened = drive.open()?;
         let config = match size {
-            Some(size) => sized(&found.config, parse_size(size)?)?.config,
-            None => found.config.clone(),
+            Some(size) => sized(&opened.config, parse_size(size)?)?.config,
+            None => opened.config.clone(),
         };
-        DriveDir::create(&directory, &config, &found.file.title)
+        DriveDir::create(&directory, &config, &opened.file.title)
     });
     made.map(drop).map_err(lab)
 }

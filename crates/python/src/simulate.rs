@@ -108,9 +108,9 @@ pub fn simulate<'py>(
     gear: Option<String>,
     progress: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PySimulation>> {
-    let found = drive.open().map_err(lab)?;
+    let opened = drive.open().map_err(lab)?;
     let settings = drive.settings().map_err(lab)?;
-    let plan = plan(&found, &settings, &(load, gear)).map_err(lab)?;
+    let plan = plan(&opened, &settings, &(load, gear)).map_err(lab)?;
     let ended = run(py, progress.as_ref(), |stop, reached| {
         let lived = live(&plan, None, &mut SimulateReporter(reached), stop)?;
         Ok(PySimulation {
@@ -124,8 +124,8 @@ pub fn simulate<'py>(
 /// Whether lives of a drive are possible: raises what makes the first of them impossible.
 #[pyfunction]
 pub fn check_points(drive: NamedDrive, loads: Vec<LoadTexts>) -> PyResult<()> {
-    let found = drive.open().map_err(lab)?;
+    let opened = drive.open().map_err(lab)?;
     let settings = drive.settings().map_err(lab)?;
-    let mut plans = loads.iter().map(|load| plan(&found, &settings, load));
+    let mut plans = loads.iter().map(|load| plan(&opened, &settings, load));
     plans.try_for_each(|plan| plan.map(drop)).map_err(lab)
 }

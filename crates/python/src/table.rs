@@ -89,16 +89,16 @@ impl PyTable {
             );
             return Err(refused(what, "give every column a name and a kind"));
         }
-        let mut all = Columns::default();
+        let mut table = Columns::default();
         for ((name, kind), column) in names.iter().zip(&kinds).zip(columns) {
             match kind.as_str() {
-                "float" => all.decimals(name, column.extract::<Vec<Option<f64>>>()?),
-                "count" => all.counts(name, column.extract::<Vec<Option<u64>>>()?),
-                "int" => all.numbers::<Int64Type>(name, column.extract::<Vec<Option<i64>>>()?),
-                "str" => all.texts(name, column.extract::<Vec<Option<String>>>()?),
+                "float" => table.decimals(name, column.extract::<Vec<Option<f64>>>()?),
+                "count" => table.counts(name, column.extract::<Vec<Option<u64>>>()?),
+                "int" => table.numbers::<Int64Type>(name, column.extract::<Vec<Option<i64>>>()?),
+                "str" => table.texts(name, column.extract::<Vec<Option<String>>>()?),
                 "bool" => {
                     let values = column.extract::<Vec<Option<bool>>>()?;
-                    all.push(name, Arc::new(BooleanArray::from(values)));
+                    table.push(name, Arc::new(BooleanArray::from(values)));
                 }
                 other => {
                     let hint = "float, int, count, str or bool";
@@ -106,7 +106,7 @@ impl PyTable {
                 }
             }
         }
-        all.table()
+        table.table()
     }
 
     fn __len__(&self) -> usize {

@@ -76,9 +76,10 @@ pub fn suite(
 ) -> PyResult<String> {
     let cases = cases(full);
     let rows = whole(py, progress.as_ref(), |stop, reached| {
-        let done = AtomicUsize::new(0);
+        let points_done = AtomicUsize::new(0);
         run(&cases, threads, stop, TheoryCase::measure_drive, |row| {
-            let share = (done.fetch_add(1, Ordering::Relaxed) + 1) as f64 / cases.len() as f64;
+            let share =
+                (points_done.fetch_add(1, Ordering::Relaxed) + 1) as f64 / cases.len() as f64;
             reached.note(share, || format!("{} {}", row.policy, row.load));
         })
     })?;

@@ -45,8 +45,8 @@ pub fn convert_trace(
     let format = format_named(format).map_err(lab)?;
     let options = read_options(None, "1%", device).map_err(lab)?;
     let converted = whole(py, None, |_, _| {
-        let done = convert(&from_path, &to_path, format, &options)?;
-        Ok((done.reading.events, done.losses))
+        let conversion = convert(&from_path, &to_path, format, &options)?;
+        Ok((conversion.reading.events, conversion.losses))
     })?;
     Ok(converted)
 }

@@ -87,9 +87,9 @@ impl Clients {
             if !matches!(client.stage, ClientStage::Waiting | ClientStage::Admitted) {
                 continue;
             }
-            let left = within.saturating_sub(client.since.elapsed());
-            if !left.is_zero() {
-                next = Some(next.map_or(left, |next: Duration| next.min(left)));
+            let remaining = within.saturating_sub(client.since.elapsed());
+            if !remaining.is_zero() {
+                next = Some(next.map_or(remaining, |next: Duration| next.min(remaining)));
                 continue;
             }
             client.stage = ClientStage::Leaving;
@@ -135,22 +135,22 @@ impl Clients {
         }
         let (peer, descriptor) = (me.peer, me.stream.as_raw_fd());
         let placed = connected.values().filter(has_place);
-        let all = placed.clone().count();
+        let placed_count = placed.clone().count();
         let own = placed.filter(|client| client.peer == peer).count();
         let ClientLimits {
             clients, reserve, ..
         } = self.limits;
-        if all >= clients {
+        if placed_count >= clients {
             return Err(format!("all {clients} connections are in use"));
         }
-        if own >= FEW && all >= clients - reserve {
+        if own >= FEW && placed_count >= clients - reserve {
             return Err(format!(
                 "{own} connections are {peer}'s, and the last {reserve} of {clients} are for others"
             ));
         }
         if descriptor as u64 >= self.descriptors.saturating_sub(DESCRIPTORS_LEFT) {
-            let all = self.descriptors;
-            return Err(format!("all {all} file descriptors are in use"));
+            let limit = self.descriptors;
+            return Err(format!("all {limit} file descriptors are in use"));
         }
         if let Some(me) = connected.get_mut(&number) {
             me.stage = ClientStage::Admitted;

@@ -209,8 +209,8 @@ impl SingleFileFs {
             // A trim keeps partial sectors; a hole in a file must read as zeroes.
             _ if mode == PUNCH_HOLE | KEEP_SIZE => {
                 if self.drive.is_aligned(offset, length) {
-                    let done = self.drive.trim(offset, length, false);
-                    self.note(done, |notes| notes.trims += 1)
+                    let result = self.drive.trim(offset, length, false);
+                    self.note(result, |notes| notes.trims += 1)
                 } else {
                     zeroes(false)
                 }
@@ -307,14 +307,14 @@ impl Filesystem for SingleFileFs {
         reply: ReplyData,
     ) {
         let _request = self.watch.request();
-        let left = self.drive.size().saturating_sub(offset);
-        let mut bytes = vec![0; left.min(size.into()) as usize];
-        let done = if bytes.is_empty() {
+        let readable = self.drive.size().saturating_sub(offset);
+        let mut bytes = vec![0; readable.min(size.into()) as usize];
+        let result = if bytes.is_empty() {
             Ok(())
         } else {
             self.drive.read(offset, &mut bytes)
         };
-        match self.note(done, |notes| notes.reads += 1) {
+        match self.note(result, |notes| notes.reads += 1) {
             Ok(()) => reply.data(&bytes),
             Err(error) => reply.error(error),
         }
@@ -333,16 +333,16 @@ impl Filesystem for SingleFileFs {
         reply: ReplyWrite,
     ) {
         let _request = self.watch.request();
-        let left = self.drive.size().saturating_sub(offset);
-        let part = &data[..data.len().min(left.min(usize::MAX as u64) as usize)];
+        let writable = self.drive.size().saturating_sub(offset);
+        let part = &data[..data.len().min(writable.min(usize::MAX as u64) as usize)];
         if part.is_empty() && !data.is_empty() {
             return reply.error(Errno::ENOSPC);
         }
         let fua = flags.0 & O_DSYNC != 0;
         let length = part.len() as u64;
         let is_unaligned = !self.drive.is_aligned(offset, length);
-        let done = self.drive.write(offset, part, fua);
-        let noted = self.note(done, |notes| {
+        let result = self.drive.write(offset, part, fua);
+        let noted = self.note(result, |notes| {
             notes.unaligned += u64::from(is_unaligned);
             notes.wrote(&self.lint.coverage, length, fua);
         });

@@ -143,32 +143,32 @@ impl SessionNotes {
 
     /// Remarks on the session, one line each.
     pub fn findings(&self) -> Vec<String> {
-        let mut found = Vec::new();
+        let mut findings = Vec::new();
         let plain = self.writes - self.fua_writes;
         if plain > 0 && self.flushes == 0 {
-            found.push(format!(
+            findings.push(format!(
                 "never flushed: {plain} writes rely on another session, or on luck"
             ));
         }
         if self.fua_offered && self.writes > 0 && self.fua_writes == 0 {
-            found.push("FUA was offered and never used".to_string());
+            findings.push("FUA was offered and never used".to_string());
         }
         if self.uncovered > 0 {
-            let left = self.uncovered;
-            found.push(format!(
-                "{left} writes acknowledged, covered by no flush at the end"
+            let uncovered = self.uncovered;
+            findings.push(format!(
+                "{uncovered} writes acknowledged, covered by no flush at the end"
             ));
         }
         if self.unaligned > 0 {
             let ragged = self.unaligned;
-            found.push(format!(
+            findings.push(format!(
                 "{ragged} accesses not aligned to the drive's sector"
             ));
         }
         if !self.said_goodbye {
-            found.push("disconnected without notice".to_string());
+            findings.push("disconnected without notice".to_string());
         }
-        found
+        findings
     }
 }
 

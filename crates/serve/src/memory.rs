@@ -310,7 +310,7 @@ impl Store for MemoryStore {
             return Err(StoreError::Off);
         }
         let (mut sector, end) = (offset / self.sector, (offset + length) / self.sector);
-        let mut found: Vec<StoreExtent> = Vec::new();
+        let mut extents: Vec<StoreExtent> = Vec::new();
         while sector < end {
             let mut extent = self.describe(&state, sector);
             let is_hole = extent.durability == SectorDurability::NeverWritten;
@@ -321,8 +321,8 @@ impl Store for MemoryStore {
             };
             extent.length = (next - sector) * self.sector;
             sector = next;
-            let count = found.len();
-            match found.last_mut() {
+            let count = extents.len();
+            match extents.last_mut() {
                 Some(last)
                     if (StoreExtent {
                         length: extent.length,
@@ -332,10 +332,10 @@ impl Store for MemoryStore {
                     last.length += extent.length;
                 }
                 _ if count == max => break,
-                _ => found.push(extent),
+                _ => extents.push(extent),
             }
         }
-        Ok(found)
+        Ok(extents)
     }
 }
 
@@ -374,11 +374,11 @@ impl PowerControl for MemoryStore {
         let until = Instant::now() + at_most;
         let mut seen = self.cut_count();
         while *seen <= cuts {
-            let left = until.saturating_duration_since(Instant::now());
-            if left.is_zero() {
+            let remaining = until.saturating_duration_since(Instant::now());
+            if remaining.is_zero() {
                 return false;
             }
-            let waited = self.was_cut.wait_timeout(seen, left);
+            let waited = self.was_cut.wait_timeout(seen, remaining);
             seen = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
         true

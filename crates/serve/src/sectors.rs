@@ -284,17 +284,17 @@ impl SharedDrive {
     ) -> Result<Vec<StoreExtent>, StoreError> {
         self.check_range(offset, length)?;
         let (start, whole) = self.around(offset, length);
-        let mut found = self.drive.extents(start, whole, max)?;
-        if let Some(first) = found.first_mut() {
+        let mut extents = self.drive.extents(start, whole, max)?;
+        if let Some(first) = extents.first_mut() {
             first.length -= offset - start;
         }
-        let mut left = length;
-        found.retain_mut(|extent| {
-            extent.length = extent.length.min(left);
-            left -= extent.length;
+        let mut remaining = length;
+        extents.retain_mut(|extent| {
+            extent.length = extent.length.min(remaining);
+            remaining -= extent.length;
             extent.length > 0
         });
-        Ok(found)
+        Ok(extents)
     }
 }
 

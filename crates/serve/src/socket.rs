@@ -51,9 +51,9 @@ pub(crate) fn descriptor_limit() -> u64 {
 /// 1,024.
 pub fn raise_descriptor_limit() {
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
-    let wanted = DESCRIPTORS.min(maximum.unwrap_or(u64::MAX));
-    if current.is_some_and(|current| current < wanted) {
-        let current = Some(wanted);
+    let raised = DESCRIPTORS.min(maximum.unwrap_or(u64::MAX));
+    if current.is_some_and(|current| current < raised) {
+        let current = Some(raised);
         // The lower limit serves fewer clients, and says so to those that it refuses.
         let _ = setrlimit(Resource::Nofile, Rlimit { current, maximum });
     }

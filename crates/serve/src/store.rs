@@ -128,21 +128,21 @@ pub trait Store: Send + Sync {
         // Another client may write in the meantime: a read that overlaps that write may return
         // the zeroes of the hole.
         let mut bytes = Vec::new();
-        let mut at = 0;
+        let mut offset_in_buffer = 0;
         for extent in self.extents(offset, length as u64, EXTENTS_MAX)? {
             let count = extent.length as usize;
             if extent.is_zero {
                 take(ReadPiece::Zeroes(count));
             } else {
                 bytes.resize(count, 0);
-                self.read(offset + at as u64, &mut bytes)?;
+                self.read(offset + offset_in_buffer as u64, &mut bytes)?;
                 take(ReadPiece::Bytes(&bytes));
             }
-            at += count;
+            offset_in_buffer += count;
         }
-        if at < length {
-            bytes.resize(length - at, 0);
-            self.read(offset + at as u64, &mut bytes)?;
+        if offset_in_buffer < length {
+            bytes.resize(length - offset_in_buffer, 0);
+            self.read(offset + offset_in_buffer as u64, &mut bytes)?;
             take(ReadPiece::Bytes(&bytes));
         }
         Ok(())

@@ -61,8 +61,8 @@ impl LabelledDisk {
         if std::path::Path::new(&own).exists() {
             return Some(own);
         }
-        let found = std::fs::read_dir(format!("{block}/device/scsi_disk")).ok()?;
-        let first = found.flatten().next()?.path();
+        let scsi_disks = std::fs::read_dir(format!("{block}/device/scsi_disk")).ok()?;
+        let first = scsi_disks.flatten().next()?.path();
         Some(format!("{}/cache_type", first.display()))
     }
 }
@@ -87,9 +87,9 @@ pub fn labelled() -> Vec<LabelledDisk> {
         let mut sector = [0; 512];
         let mut file = std::fs::File::open(format!("/dev/{device}")).ok()?;
         file.read_exact(&mut sector).ok()?;
-        let rest = sector.strip_prefix(LABEL.as_bytes())?;
-        let end = rest.iter().position(|byte| *byte == b'\n')?;
-        let name = String::from_utf8(rest[..end].to_vec()).ok()?;
+        let number = sector.strip_prefix(LABEL.as_bytes())?;
+        let end = number.iter().position(|byte| *byte == b'\n')?;
+        let name = String::from_utf8(number[..end].to_vec()).ok()?;
         let kind = kind(&device);
         Some(LabelledDisk { name, device, kind })
     });

@@ -104,7 +104,7 @@ pub fn write_mapped(file: &File, offset: u64, page: &DmaPage) -> io::Result<()> 
     let descriptor = file.as_raw_fd();
     // SAFETY: a mapping of its own, of `length` bytes, which ends before this function does.
     unsafe {
-        let at = libc::mmap(
+        let mapping = libc::mmap(
             std::ptr::null_mut(),
             length,
             prot,
@@ -112,13 +112,13 @@ pub fn write_mapped(file: &File, offset: u64, page: &DmaPage) -> io::Result<()> 
             descriptor,
             offset as i64,
         );
-        if at == libc::MAP_FAILED {
+        if mapping == libc::MAP_FAILED {
             return Err(io::Error::last_os_error());
         }
-        std::ptr::copy_nonoverlapping(page.0.as_ptr(), at.cast(), length);
-        let done = checked(libc::msync(at, length, libc::MS_SYNC));
-        libc::munmap(at, length);
-        done.map(|_| ())
+        std::ptr::copy_nonoverlapping(page.0.as_ptr(), mapping.cast(), length);
+        let synced = checked(libc::msync(mapping, length, libc::MS_SYNC));
+        libc::munmap(mapping, length);
+        synced.map(|_| ())
     }
 }
 

@@ -176,13 +176,13 @@ impl RouteAttempt<'_> {
 
     fn on_ext4(&self, console: &mut Console, route: &Route, page: &DmaPage) -> Result<(), String> {
         mount_ext4(&self.disk.path())?;
-        let done = self.on_mounted(console, route, page);
-        if done.is_ok() {
+        let result = self.on_mounted(console, route, page);
+        if result.is_ok() {
             // Before unmounting, which makes everything durable.
             self.done(console, route);
         }
         unmount(MOUNT, UnmountFlags::empty()).map_err(text)?;
-        done
+        result
     }
 
     fn on_mounted(

@@ -7,8 +7,8 @@ const DEPENDS: &[u8] = b"\0depends=";
 
 /// The modules that a module needs, by name, as its own text has them.
 pub fn module_needs(module: &[u8]) -> Vec<String> {
-    let found = module.windows(DEPENDS.len()).position(|at| at == DEPENDS);
-    let Some(at) = found else {
+    let position = module.windows(DEPENDS.len()).position(|at| at == DEPENDS);
+    let Some(at) = position else {
         return Vec::new();
     };
     let text = &module[at + DEPENDS.len()..];
@@ -26,13 +26,13 @@ pub fn module_name(text: &str) -> String {
 /// The libraries that a program is running with, the dynamic linker among them.
 pub fn libraries(maps: &str, program: &Path) -> Vec<PathBuf> {
     let paths = maps.lines().filter_map(|line| line.split_once('/'));
-    let mut found: Vec<PathBuf> = paths
+    let mut modules: Vec<PathBuf> = paths
         .map(|(_, path)| PathBuf::from(format!("/{}", path.trim_end())))
         .filter(|path| path != program && path.to_string_lossy().contains(".so"))
         .collect();
-    found.sort();
-    found.dedup();
-    found
+    modules.sort();
+    modules.dedup();
+    modules
 }
 
 #[cfg(test)]

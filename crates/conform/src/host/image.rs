@@ -164,8 +164,8 @@ fn add_module(
 /// A new file system, or nothing where there is no mkfs.ext4.
 fn file_system(folder: &Path) -> Result<Vec<u8>, LabError> {
     let path = folder.join("ext4");
-    let made = std::fs::File::create(&path).and_then(|file| file.set_len(EXT4_BYTES));
-    made.map_err(|error| file("writing", &path, error, "TMPDIR names another place"))?;
+    let created = std::fs::File::create(&path).and_then(|file| file.set_len(EXT4_BYTES));
+    created.map_err(|error| file("writing", &path, error, "TMPDIR names another place"))?;
     let mut mkfs = Command::new("mkfs.ext4");
     // Nothing is left to be initialised while a guest tests.
     mkfs.args([

@@ -132,8 +132,8 @@ impl ConformReport {
         }
         for route in ROUTES {
             let cells = disks.iter().map(|disk| {
-                let found = disk.cells.iter().find(|cell| cell.route == route.name);
-                found.map_or(RouteVerdict::None, |cell| cell.verdict)
+                let cell = disk.cells.iter().find(|cell| cell.route == route.name);
+                cell.map_or(RouteVerdict::None, |cell| cell.verdict)
             });
             let cells: Vec<RouteVerdict> = cells.collect();
             if cells.iter().any(|verdict| *verdict != RouteVerdict::None) {

@@ -85,10 +85,10 @@ pub fn run(
         disk: None,
         before: CommandCounts::default(),
     };
-    let done = judge.listen(&mut guest);
+    let heard = judge.listen(&mut guest);
     guest.end();
     drop(fronts);
-    done
+    heard
 }
 
 /// Serves a drive; returns how the hypervisor reaches it.
@@ -179,11 +179,11 @@ impl RunningGuest<'_> {
     /// it is to stop.
     fn next(&mut self) -> Option<String> {
         loop {
-            let left = self.until.saturating_duration_since(Instant::now());
-            if left.is_zero() || self.stop.load(Ordering::Relaxed) {
+            let remaining = self.until.saturating_duration_since(Instant::now());
+            if remaining.is_zero() || self.stop.load(Ordering::Relaxed) {
                 return None;
             }
-            let line = match self.lines.recv_timeout(left.min(STOP_CHECK)) {
+            let line = match self.lines.recv_timeout(remaining.min(STOP_CHECK)) {
                 Ok(line) => line,
                 Err(RecvTimeoutError::Timeout) => continue,
                 Err(RecvTimeoutError::Disconnected) => return None,
@@ -263,8 +263,8 @@ impl Judge<'_> {
                 if guest.stop.load(Ordering::Relaxed) {
                     return Err(LabError::refused(format!("{name}: stopped"), ""));
                 }
-                let what = format!("{name}: the guest has not finished");
-                return Err(guest.failed(&what));
+                let problem = format!("{name}: the guest has not finished");
+                return Err(guest.failed(&problem));
             };
             let (word, rest) = line.split_once(' ').unwrap_or((&line, ""));
             match word {

@@ -104,18 +104,18 @@ impl<'a> DirectReceiver<'a> {
         input: &mut ReceiveBuffer,
         mut before_waiting: impl FnMut(&mut S) -> io::Result<()>,
     ) -> io::Result<LandingResult> {
-        let mut left = landing.missing();
-        let here = input.ready().len().min(left);
-        let mut kept = landing.put(&input.ready()[..here]);
-        input.take(here);
-        left -= here;
+        let mut missing = landing.missing();
+        let available = input.ready().len().min(missing);
+        let mut stored = landing.put(&input.ready()[..available]);
+        input.take(available);
+        missing -= available;
         let mut may_wait = false;
-        while left > 0 && kept.is_ok() {
-            match self.next(left, may_wait) {
+        while missing > 0 && stored.is_ok() {
+            match self.next(missing, may_wait) {
                 Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
                 Ok(got) => {
-                    kept = self.pass_on(&mut *landing, got);
-                    left -= got;
+                    stored = self.pass_on(&mut *landing, got);
+                    missing -= got;
                 }
                 Err(Errno::AGAIN) if !may_wait => {
                     before_waiting(stream)?;
@@ -129,19 +129,19 @@ impl<'a> DirectReceiver<'a> {
                 Err(error) => return Err(error.into()),
             }
         }
-        while left > 0 && kept.is_ok() {
+        while missing > 0 && stored.is_ok() {
             // Without a pipe.
             before_waiting(stream)?;
             if input.wait(stream)? == 0 {
                 return Err(io::ErrorKind::UnexpectedEof.into());
             }
-            let here = input.ready().len().min(left);
-            kept = landing.put(&input.ready()[..here]);
-            input.take(here);
-            left -= here;
+            let available = input.ready().len().min(missing);
+            stored = landing.put(&input.ready()[..available]);
+            input.take(available);
+            missing -= available;
         }
-        input.skip(stream, left)?;
-        Ok(kept.map(|()| landing).map_err(not_kept))
+        input.skip(stream, missing)?;
+        Ok(stored.map(|()| landing).map_err(not_kept))
     }
 
     /// Other systems have no such way.

@@ -275,16 +275,17 @@ impl<'a> Executor<'a> {
                 "no metadata context was selected".to_string(),
             ));
         };
-        let one = flags & FLAG_REQ_ONE != 0;
+        let one_extent = flags & FLAG_REQ_ONE != 0;
         let extents = self.drive.extents(offset, length, EXTENTS_MAX)?;
         let reply = self.reply(request);
         for index in &selected {
             let flags = if index == last { CHUNK_DONE } else { 0 };
-            let mut found = merge(&extents, if *index == 0 { allocation } else { durability });
-            if one {
-                found.truncate(1);
+            let mut extent_states =
+                merge(&extents, if *index == 0 { allocation } else { durability });
+            if one_extent {
+                extent_states.truncate(1);
             }
-            reply.states(out, flags, *index as u32 + 1, &found);
+            reply.states(out, flags, *index as u32 + 1, &extent_states);
         }
         Ok(())
     }
@@ -292,15 +293,15 @@ impl<'a> Executor<'a> {
 
 /// Merges adjacent extents of one state; returns pairs of bytes and state.
 fn merge(extents: &[StoreExtent], state: fn(&StoreExtent) -> u32) -> Vec<(u64, u32)> {
-    let mut found: Vec<(u64, u32)> = Vec::new();
+    let mut merged: Vec<(u64, u32)> = Vec::new();
     for extent in extents {
         let (bytes, state) = (extent.length, state(extent));
-        match found.last_mut() {
+        match merged.last_mut() {
             Some(last) if last.1 == state => last.0 += bytes,
-            _ => found.push((bytes, state)),
+            _ => merged.push((bytes, state)),
         }
     }
-    found
+    merged
 }
 
 fn allocation(extent: &StoreExtent) -> u32 {

@@ -119,12 +119,12 @@ impl Handshake {
     /// Consumes complete parts of `input`; returns the number of bytes consumed and the next step.
     /// Consumes no byte behind the end of the handshake.
     pub fn feed(&mut self, input: &[u8]) -> (usize, HandshakeStep) {
-        let mut taken = 0;
+        let mut consumed = 0;
         loop {
-            let (used, step) = self.step(&input[taken..]);
-            taken += used;
+            let (used, step) = self.step(&input[consumed..]);
+            consumed += used;
             if used == 0 || step != HandshakeStep::More {
-                return (taken, step);
+                return (consumed, step);
             }
         }
     }
@@ -135,9 +135,12 @@ impl Handshake {
             HandshakeState::Options => self.option(input),
             HandshakeState::Skip { left, option } => {
                 let used = input.len().min(left as usize);
-                let left = left - used as u32;
-                self.state = HandshakeState::Skip { left, option };
-                if left == 0 {
+                let remaining = left - used as u32;
+                self.state = HandshakeState::Skip {
+                    left: remaining,
+                    option,
+                };
+                if remaining == 0 {
                     self.state = HandshakeState::Options;
                     self.answer(option, REP_ERR_TOO_BIG, b"the data is too long");
                 }
@@ -384,9 +387,9 @@ impl Handshake {
             };
             if queries.iter().any(names_it) || !is_set && queries.is_empty() {
                 let number = if is_set { index as u32 + 1 } else { 0 };
-                let mut found = number.to_be_bytes().to_vec();
-                found.extend(context.as_bytes());
-                self.answer(option, REP_META_CONTEXT, &found);
+                let mut context_reply = number.to_be_bytes().to_vec();
+                context_reply.extend(context.as_bytes());
+                self.answer(option, REP_META_CONTEXT, &context_reply);
                 self.session.contexts[index] |= is_set;
             }
         }
@@ -401,10 +404,10 @@ fn parse_info(body: &[u8]) -> Option<(&str, Vec<u16>)> {
     let mut bytes = WireReader(body);
     let name = bytes.string()?;
     let count = bytes.u16()?;
-    let asked = (0..count)
+    let info_types = (0..count)
         .map(|_| bytes.u16())
         .collect::<Option<Vec<_>>>()?;
-    bytes.0.is_empty().then_some((name, asked))
+    bytes.0.is_empty().then_some((name, info_types))
 }
 
 fn parse_contexts(body: &[u8]) -> Option<(&str, Vec<&str>)> {

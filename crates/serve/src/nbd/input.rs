@@ -106,9 +106,9 @@ impl ReceiveBuffer {
         payload: &mut Vec<u8>,
     ) -> io::Result<()> {
         payload.clear();
-        let here = self.ready().len().min(count);
-        payload.extend(&self.ready()[..here]);
-        self.take(here);
+        let available = self.ready().len().min(count);
+        payload.extend(&self.ready()[..available]);
+        self.take(available);
         while payload.len() < count {
             let had = payload.len();
             payload.resize(count.min(had + had.max(PAYLOAD_STEP)), 0);
@@ -123,9 +123,9 @@ impl ReceiveBuffer {
             if self.ready().is_empty() && self.wait(stream)? == 0 {
                 return Err(io::ErrorKind::UnexpectedEof.into());
             }
-            let here = self.ready().len().min(count);
-            self.take(here);
-            count -= here;
+            let available = self.ready().len().min(count);
+            self.take(available);
+            count -= available;
         }
         Ok(())
     }

@@ -134,16 +134,16 @@ impl Backend {
                 return Ok(true);
             }
             let disk = self.disk();
-            let mut done: Vec<UnansweredRequest> =
+            let mut unanswered: Vec<UnansweredRequest> =
                 chains.into_iter().map(|c| run(&disk, c)).collect();
             if self.served.drive.settle().is_err() {
                 // Nothing of it may be acknowledged: what one read may be what another wrote.
-                disk.lost(done.len() as u64);
-                for request in &mut done {
+                disk.lost(unanswered.len() as u64);
+                for request in &mut unanswered {
                     (request.written, request.status) = (0, VirtioStatus::Error);
                 }
             }
-            self.answer(vring, done)?;
+            self.answer(vring, unanswered)?;
         }
     }
 
@@ -219,8 +219,8 @@ fn put_status(chain: GuestChain, status: VirtioStatus) -> io::Result<u32> {
     let memory = chain.memory().clone();
     let mut writer: Writer<'_> = chain.writer(&memory).map_err(io::Error::other)?;
     let last = writer.available_bytes() - 1;
-    let mut at = writer.split_at(last).map_err(io::Error::other)?;
-    at.write_all(&[status as u8])?;
+    let mut status_writer = writer.split_at(last).map_err(io::Error::other)?;
+    status_writer.write_all(&[status as u8])?;
     Ok(1)
 }
 
@@ -264,16 +264,19 @@ impl VhostUserBackend for Backend {
 
     fn set_config(&self, offset: u32, bytes: &[u8]) -> io::Result<()> {
         // A hypervisor may write the whole configuration back to change this one byte.
-        let at = WRITEBACK_AT.checked_sub(offset).map(|at| at as usize);
+        let writeback_index = WRITEBACK_AT.checked_sub(offset).map(|at| at as usize);
         let is_inside = offset as usize + bytes.len() <= CONFIG_BYTES;
-        let Some(value) = at.and_then(|at| bytes.get(at)).filter(|_| is_inside) else {
-            let what = "only the state of the write cache can be changed";
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
+        let Some(value) = writeback_index
+            .and_then(|at| bytes.get(at))
+            .filter(|_| is_inside)
+        else {
+            let problem = "only the state of the write cache can be changed";
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, problem));
         };
         let accepted = self.accepted.load(Ordering::SeqCst);
         if *value == 0 && accepted != 0 && accepted & F_CONFIG_WCE == 0 {
-            let what = "the guest has not accepted CONFIG_WCE";
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
+            let problem = "the guest has not accepted CONFIG_WCE";
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, problem));
         }
         self.served.writeback.store(*value != 0, Ordering::SeqCst);
         self.served.is_writeback_known.store(true, Ordering::SeqCst);

@@ -195,7 +195,7 @@ impl VirtioBlkDisk<'_> {
         }
         let mut bytes = vec![0; payload as usize];
         readable.read_exact(&mut bytes)?;
-        let mut found = Vec::new();
+        let mut buffers = Vec::new();
         for range in bytes.chunks(RANGE_BYTES as usize) {
             let (sectors, flags) = (word(range, 8), word(range, 12));
             // The specification has a device refuse UNMAP in a DISCARD, and every other flag.
@@ -207,9 +207,9 @@ impl VirtioBlkDisk<'_> {
                 return Err(VirtioFailure::Malformed);
             }
             let length = u64::from(sectors) * SECTOR_BYTES;
-            found.push((start(long(range, 0))?, length, flags & UNMAP == 0));
+            buffers.push((start(long(range, 0))?, length, flags & UNMAP == 0));
         }
-        for (offset, length, no_hole) in found {
+        for (offset, length, no_hole) in buffers {
             let fua = self.writethrough;
             if kind == T_DISCARD {
                 self.drive.trim(offset, length, fua)?;
