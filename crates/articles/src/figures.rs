@@ -3,6 +3,7 @@
 use crate::experiments::rw80::run::{CrossDriveMeasure, DRIVES};
 use crate::number::number;
 use crate::outcome::{AnyExperiment, ExperimentRecords};
+use crate::published::FILES;
 use crate::registry::{self, EXPERIMENTS};
 use crate::story::begins;
 use schemars::JsonSchema;
@@ -193,14 +194,14 @@ struct FiguresFile {
     figure: Vec<PublishedFigure>,
 }
 
-/// Reads figures and resolves their names.
+/// Reads the figures of the file `name` and resolves their names.
 ///
 /// # Errors
 /// When the text is no list of figures, or names an experiment or a measure that does not exist:
 /// the error says which exist.
-fn parse(text: &str) -> Result<Vec<PublishedFigure>, LabError> {
+fn parse(name: &str, text: &str) -> Result<Vec<PublishedFigure>, LabError> {
     let file: FiguresFile = toml::from_str(text)
-        .map_err(|error| LabError::refused(format!("published.toml: {error}"), ""))?;
+        .map_err(|error| LabError::refused(format!("published/{name}.toml: {error}"), ""))?;
     let mut figures = file.figure;
     for figure in &mut figures {
         figure.source = figure.resolve(&figure.ours)?;
@@ -222,8 +223,10 @@ fn parse(text: &str) -> Result<Vec<PublishedFigure>, LabError> {
 }
 
 static FIGURES: LazyLock<Vec<PublishedFigure>> = LazyLock::new(|| {
-    let figures = parse(include_str!("published.toml"));
-    figures.unwrap_or_else(|error| panic!("{error}; {}", error.hint()))
+    let figures = FILES.map(|(name, text)| parse(name, text));
+    let figures: Result<Vec<_>, LabError> = figures.into_iter().collect();
+    let figures = figures.unwrap_or_else(|error| panic!("{error}; {}", error.hint()));
+    figures.concat()
 });
 
 /// All figures, in the order of the articles.
@@ -527,7 +530,7 @@ mod tests {
             "[[figure]]\nid = \"zil.rw80\"\nkind = \"predicted\"\nours = \"{ours}\"\nneeds = \
              [{needs}]\nrule = {{ at_least = 1 }}\n"
         );
-        parse(&text).unwrap_err()
+        parse("planted", &text).unwrap_err()
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 /// A measure or a line of an experiment.
 pub(crate) trait ExperimentKey: Copy + Ord + 'static {
-    /// Name in `published.toml` and in results.
+    /// Name in `published/` and in results.
     fn name(self) -> String;
 
     /// Every key of the type.

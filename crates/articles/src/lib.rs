@@ -1,7 +1,7 @@
 //! The experiments of five published articles, with their figures beside ours.
 //!
 //! ```text
-//! published.toml -> figures, resolved against the registry -> experiments they need -> run
+//! published/*.toml -> figures, resolved against the registry -> experiments they need -> run
 //!                                                                            |
 //!            rows: published, ours, error, verdict <- measures, lines, self-checks
 //! ```
@@ -22,6 +22,7 @@ mod number;
 mod outcome;
 pub mod page;
 mod plot;
+mod published;
 mod registry;
 pub mod run;
 pub mod schemas;

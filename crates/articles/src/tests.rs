@@ -175,6 +175,18 @@ fn the_same_seed_gives_the_same_bytes_whatever_the_threads() {
     assert_ne!(first.0, run(2, 2).0);
 }
 
+/// Figures that need no load: each is met, or its row gives a reason.
+#[test]
+fn facts_of_the_catalogue_are_as_published() {
+    let of_facts = |figure: &&PublishedFigure| figure.experiments() == ["facts"];
+    let chosen: Vec<_> = figures::all().iter().filter(of_facts).collect();
+    for row in run(&chosen, 1, 1, false).rows {
+        let is_explained = row.verdict == FigureVerdict::Met || !row.figure.reason.is_empty();
+        let name = (&row.figure.id, &row.figure.what);
+        assert!(is_explained, "{name:?}: {:?}, {:?}", row.verdict, row.value);
+    }
+}
+
 #[test]
 fn a_stopped_run_has_rows_that_were_not_run() {
     let chosen = figures::select(&["zil.pattern.one".into()]).unwrap();

@@ -17,8 +17,7 @@ use ssdlab_ssd::rng::Rng;
 /// | misdirected write | `misdirected-writes`, and `flying-writes` at a cut |
 /// | silent corruption | `bit-corruption` |
 ///
-/// The others: `flush-not-map`, `loses-map-updates`, `paired-page-loss`, `capacitor-failed`,
-/// `recovery-picks-older`, `trusts-torn-pages`, `dies-after-cuts`.
+/// [`FAULTS`] has the others of a drive.
 ///
 /// ```
 /// use ssdlab_crash::{CrashDisk, DriveConfig};

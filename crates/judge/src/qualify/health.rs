@@ -1,6 +1,6 @@
 //! What the evidence says of a drive's health.
 //!
-//! Limits stand here, not in `roles.toml`, because health is one requirement of several numbers: a
+//! Limits stand here, not in `roles/`, because health is one requirement of several numbers: a
 //! rated life used up, by its own count or by rated writes (the maker's limits), any read that
 //! error correction could not save (JESD218 allows one in 10^16 bits, which no rated life of a log
 //! device reaches), a drive that refuses writes or fails its own judgement, less than a tenth of

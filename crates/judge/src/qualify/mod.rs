@@ -1,6 +1,6 @@
 //! Is this drive a good choice for a role, and if it is slow, what gives?
 //!
-//! Procedures measure [`Evidence`] on any target; a role's requirements (`roles.toml`, each with
+//! Procedures measure [`Evidence`] on any target; a role's requirements (`roles/`, each with
 //! its citation) are held against it and give a [`RoleVerdict`].
 
 pub mod compare;

@@ -437,7 +437,7 @@ fn used_up(used: &ReportedValue, rating: &str) -> MeasureReading {
     }
 }
 
-/// DWPD = rated bytes written / (capacity x 365 x years) (docs/methods.md, section 4.7).
+/// DWPD = rated bytes written / (capacity x 365 x years) (docs/roles.md, section 4.7).
 fn endurance_dwpd(e: &Evidence) -> MeasureReading {
     // A file's capacity is the file's, not the drive's.
     if e.facts.kind == TargetKind::File || e.facts.capacity == 0 {

@@ -1,4 +1,11 @@
-//! Roles and their requirements, read from `roles.toml`.
+//! Roles and their requirements, read from `roles/`: a file for each.
+//!
+//! `measure` names a variant of [`QualifyMeasure`]; `unit` repeats that measure's unit so that a
+//! limit is never read in another. A requirement has `at_least` or `at_most`, or neither when it
+//! must simply hold. `source` says where the limit comes from; a limit of our own begins with
+//! "ssdlab's own judgement:" and says which numbers it rests on. "The table of durable writes" is
+//! docs/methods.md, section 2.3: 4 KiB durable writes of 19 drives gathered from public posts, md
+//! and file system overhead included.
 
 use serde::{Deserialize, Serialize};
 use ssdlab_base::LabError;
@@ -8,7 +15,7 @@ use std::sync::LazyLock;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Role {
-    /// As on the command line: `slog`, `s2d-cache`, `ceph-wal`, `db-wal`, `general`.
+    /// As on the command line: `slog`.
     pub name: String,
     /// What a person calls it.
     pub title: String,
@@ -219,22 +226,24 @@ impl MeasureUnit {
     }
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RolesFile {
-    role: Vec<Role>,
-}
+/// The files, in the order in which roles are listed.
+const FILES: [&str; 5] = [
+    include_str!("roles/slog.toml"),
+    include_str!("roles/s2d-cache.toml"),
+    include_str!("roles/ceph-wal.toml"),
+    include_str!("roles/db-wal.toml"),
+    include_str!("roles/general.toml"),
+];
 
 static ROLES: LazyLock<Vec<Role>> = LazyLock::new(|| {
-    let file: RolesFile =
-        toml::from_str(include_str!("roles.toml")).expect("the embedded roles.toml is valid");
-    file.role
+    let role = |text| toml::from_str(text).expect("the embedded file of a role is valid");
+    FILES.map(role).to_vec()
 });
 
-/// Every role, in the order of `roles.toml`.
+/// Every role, in the order of the command line.
 ///
 /// # Panics
-/// Never in a build whose tests passed: the file is embedded.
+/// Never in a build whose tests passed: the files are embedded.
 pub fn roles() -> &'static [Role] {
     &ROLES
 }
@@ -283,6 +292,20 @@ mod tests {
                     assert!(or.at_least.is_some() != or.at_most.is_some(), "{at}");
                 }
             }
+        }
+    }
+
+    #[test]
+    fn every_role_has_its_table_in_the_guide() {
+        let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let guide = std::fs::read_to_string(root.join("docs/roles.md")).expect("a guide");
+        for role in roles() {
+            let section = guide.split("\n## ").find(|section| {
+                let heading = section.lines().next().unwrap_or_default();
+                heading.contains(&format!("`{}`", role.name))
+            });
+            let section = section.unwrap_or_else(|| panic!("docs/roles.md lacks {}", role.name));
+            assert!(section.contains("\n| requirement |"), "{}", role.name);
         }
     }
 

@@ -307,6 +307,8 @@ fn apply(draft: &mut FioJobDraft, setting: &JobOption) -> Result<(), Error> {
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
+mod tests_addresses;
+#[cfg(test)]
 mod tests_bad;
 #[cfg(test)]
 mod tests_logs;

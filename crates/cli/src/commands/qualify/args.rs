@@ -2,7 +2,7 @@
 
 use crate::args::{OutputArgs, TargetArgs};
 use clap::{Args, ValueEnum};
-use ssdlab_judge::qualify::QualifyProfile;
+use ssdlab_judge::qualify::{QualifyProfile, roles};
 use std::path::PathBuf;
 
 /// `ssdlab qualify`.
@@ -25,7 +25,7 @@ pub struct Qualify {
         short,
         value_name = "ROLE",
         default_value = "general",
-        help = "What the drive is to be used for: slog, s2d-cache, ceph-wal, db-wal or general"
+        help = role_help()
     )]
     pub role: String,
     /// How long to measure: quick (some minutes), standard (a quarter of an hour), full (hours).
@@ -55,6 +55,13 @@ pub struct Qualify {
     pub on: TargetArgs,
     #[command(flatten)]
     pub output: OutputArgs,
+}
+
+fn role_help() -> String {
+    let names: Vec<&str> = roles().iter().map(|role| role.name.as_str()).collect();
+    let (last, others) = names.split_last().expect("a role");
+    let others = others.join(", ");
+    format!("What the drive is to be used for: {others} or {last}")
 }
 
 /// `--profile`.
