@@ -68,11 +68,30 @@ fn same_queues(before: &RecoveredState, after: &RecoveredState) -> Result<(), St
             return Err(format!("superblocks of {name}: {was:?} and {is:?}"));
         }
     }
-    // What was full is in a queue that takes it: pages of a tree do not become data.
-    let (Some(tree), Some(data)) = (before.lists.get(4), after.lists.get(5)) else {
+    Ok(())
+}
+
+/// The policy chooses among no superblock whose pages say that they are a tree's own.
+fn tree_is_apart(
+    state: &RecoveredState,
+    media: &Media,
+    config: &DriveConfig,
+) -> Result<(), String> {
+    let mapping = &config.ftl.mapping;
+    if mapping.kind != MappingKind::Tree || !mapping.apart {
         return Ok(());
+    }
+    let frontier_of_tree = 1 + 2 * config.ftl.reclaim.streams;
+    let dies = state.rows.len() / state.valid.len();
+    let is_of_tree = |&s: &u32| {
+        let blocks = &media.blocks()[s as usize * dies..(s as usize + 1) * dies];
+        let pages = || blocks.iter().flat_map(|block| &block.pages);
+        let generation = pages().map(|page| page.generation).max();
+        let mut current = pages().filter(|page| Some(page.generation) == generation);
+        current.all(|page| page.torn || page.tag == frontier_of_tree)
     };
-    match &common(tree, data)[..] {
+    let candidates = state.lists[5].iter().copied();
+    match &candidates.filter(is_of_tree).collect::<Vec<_>>()[..] {
         [] => Ok(()),
         strays => Err(format!("pages of the tree are among the data: {strays:?}")),
     }
@@ -117,6 +136,9 @@ fn same_after_a_cut(config: &DriveConfig, seed: u64) {
         assert_eq!(filled(&before), filled(&after), "{context}");
         assert_eq!(homes(&before), homes(&after), "{context}");
         if let Err(text) = same_queues(&before, &after) {
+            panic!("{context}: {text}");
+        }
+        if let Err(text) = tree_is_apart(&after, rig.drive.media(), config) {
             panic!("{context}: {text}");
         }
         if let Err(text) = ages_are_proved(&after, rig.drive.media()) {
