@@ -169,7 +169,7 @@ run_outside() {
   PATH=$PATH:$target/venv/bin bash tests/outside.sh "$target/debug/ssdlab"
 }
 
-group recipes 2 400 "the recipes of CONTRIBUTING, each applied to a copy"
+group recipes 2 480 "the recipes of CONTRIBUTING, each applied to a copy"
 own tests/recipes.sh tests/recipes/ CONTRIBUTING.md crates/tidy/src/recipes.rs
 tests crates/load/src/fio/ crates/serve/src/nbd/ crates/ssd/src/ftl/policies/ crates/ssd/src/config/ \
   crates/ssd/src/drive/power/ crates/judge/src/qualify/ crates/articles/src/published/ drives/
