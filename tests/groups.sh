@@ -64,12 +64,12 @@ run_results() {
   /usr/bin/python3 -c 'import six' 2>/dev/null || install python3-six || true
   modules duckdb==2.0.0 pandas==3.1.1 polars==2.1.0 prometheus-client==0.26.0 jsonschema==4.26.0 \
     fio-plot==1.1.21
-  promtool
+  fetch_promtool
   program
   bash tests/results.sh "$target/debug/ssdlab"
 }
 # Only promtool of the server's package, which would bring web pages along.
-promtool() {
+fetch_promtool() {
   [ ! -x "$target/promtool" ] && ! command -v promtool >/dev/null || return 0
   local folder=$work/promtool
   mkdir -p "$folder"

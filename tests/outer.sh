@@ -81,8 +81,8 @@ run() { # name
   local code=0 began=$EPOCHREALTIME
   echo
   echo "== outer: $1 (${questions[$1]})"
-  # A shell of its own in the background, where `set -e` works.
-  ("run_$1") &
+  # A shell of its own in the background, where `set -e` works. It must not read the list of groups.
+  ("run_$1") </dev/null &
   wait $! || code=$?
   [ "$code" = 0 ] || { failures+=("$1") && echo "FAILED: outer: $1 (exit code $code)"; }
   note "outer: $1" "$(seconds "$began" "$EPOCHREALTIME")"
