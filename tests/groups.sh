@@ -39,7 +39,7 @@ run_packages() {
   bash tests/packages.sh "$target/release/ssdlab"
 }
 
-group long 0 120 "swarm, cuts, recoveries, kills, theory in longer forms; an article's half hours"
+group long 0 420 "swarm, cuts, recoveries, kills, theory in longer forms; an article's half hours"
 own tests/long.sh
 tests crates/ssd/ crates/drives/ crates/life/ crates/bench/
 run_long() {
@@ -187,7 +187,7 @@ run_databases() {
   bash tests/databases.sh "$target/debug/ssdlab"
 }
 
-group fio-examples 6 90 "fio's own examples, by fio and by ssdlab"
+group fio-examples 6 150 "fio's own examples, by fio and by ssdlab"
 own tests/fio_examples.sh tests/fio_real.py tests/fio_side_by_side.py tests/fio_jobs.py \
   tests/fio_examples.md
 tests crates/load/ crates/fio/ crates/bench/

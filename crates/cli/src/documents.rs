@@ -1,4 +1,4 @@
-//! What commands print as JSON beyond the results of the crates.
+//! JSON documents that the command line itself defines.
 
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -126,7 +126,7 @@ impl BitmapFileSystem {
         self.files.last().map(Vec::as_slice)
     }
 
-    /// Deletes a file drawn at random; the blocks that it had.
+    /// Deletes a random file and returns its extents; empty if there is no file.
     pub fn delete(&mut self, rng: &mut Rng) -> Vec<FileExtent> {
         if self.files.is_empty() {
             return Vec::new();

@@ -67,7 +67,7 @@ impl LabelledDisk {
     }
 }
 
-/// The names of all block devices.
+/// The names of all block devices except RAM disks and loop devices, sorted.
 pub fn all() -> Vec<String> {
     let Ok(found) = std::fs::read_dir("/sys/block") else {
         return Vec::new();

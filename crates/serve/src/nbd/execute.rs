@@ -57,7 +57,7 @@ fn flags_allowed(command: u16) -> Option<u16> {
 }
 
 impl<'a> Executor<'a> {
-    /// One for the same client, with notes of its own.
+    /// A second executor for the same client, with empty notes.
     pub(super) fn alone(&self) -> Executor<'a> {
         Executor {
             drive: self.drive,

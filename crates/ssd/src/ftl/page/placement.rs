@@ -71,7 +71,7 @@ impl Placement {
         }
     }
 
-    /// Closes nothing, but no superblock is open any more.
+    /// Forgets which superblocks are open, without closing them.
     pub fn clear(&mut self) {
         self.frontiers.fill(Frontier::default());
     }
@@ -136,7 +136,7 @@ impl Placement {
         !self.shared && !self.is_hot(frontier)
     }
 
-    /// The stream of a frontier's data.
+    /// The stream of a host or relocation frontier; 0 for those of the pSLC cache and the map.
     pub fn stream_of(&self, frontier: usize) -> u8 {
         ((frontier.max(1) - 1) % self.streams as usize) as u8
     }
