@@ -232,6 +232,7 @@ fn the_whole_grid_amplifies_as_the_mean_field_says() {
         println!("only with SSDLAB_THEORY=full");
         return;
     }
+    let mut refused = 0;
     for superblocks in [200, 400, 800] {
         for np in [64, 128, 256, 512] {
             for (unit, dies) in [(1, 1), (1, 8), (2, 4), (4, 1), (8, 2), (8, 8)] {
@@ -244,11 +245,18 @@ fn the_whole_grid_amplifies_as_the_mean_field_says() {
                         over_provisioning_pct,
                         free_low: 3,
                     };
+                    if case.config().validate().is_err() {
+                        refused += 1;
+                        continue;
+                    }
                     within_tolerance(case, 20);
                 }
             }
         }
     }
+    // Reclaim may pad a unit of each victim, so few slots in large units leave the host less than
+    // the raw capacity over 1.07: these drives cannot have what the grid asks.
+    assert!(refused <= 20, "{refused} of 216 cases refused");
 }
 
 /// In the steady state never more than f superblocks are free when the host needs one.
