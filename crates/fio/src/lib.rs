@@ -13,7 +13,7 @@ pub use command_line::CommandLine;
 pub use error::{Error, JobFileLocation};
 pub use lines::{JobFileSection, JobOption};
 pub use surroundings::Surroundings;
-pub use units::{BlockSizeShare, SizeOrPercent, TimeUnit, number};
+pub use units::{BlockSizeShare, SizeOrPercent, TimeUnit, nearest_blocks, number};
 
 use lines::JobFileParser;
 

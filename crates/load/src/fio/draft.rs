@@ -63,6 +63,8 @@ pub(super) struct FioJobDraft {
     pub random: bool,
     pub read_pct: u8,
     pub block: [u32; 3],
+    /// The option that said how large commands are.
+    pub block_option: Option<JobOption>,
     pub split: Option<[Vec<BlockSize>; 3]>,
     pub align: Option<u64>,
     pub size: Option<SizeOrPercent>,
@@ -86,6 +88,13 @@ pub(super) struct FioJobDraft {
     /// `random_generator=lfsr`: no address twice, with or without the map.
     pub lfsr: bool,
     pub depth: u32,
+    /// `iodepth_low`; 0: the depth.
+    pub depth_low: u32,
+    /// `iodepth_batch_complete_min`.
+    pub reap_min: u32,
+    /// `end_fsync` or `fsync_on_close`.
+    pub end_fsync: bool,
+    pub close_fsync: bool,
     pub copies: u32,
     pub time: JobTiming,
     pub direct: bool,
@@ -94,7 +103,8 @@ pub(super) struct FioJobDraft {
     pub fdatasync: u32,
     pub distribution: Distribution,
     pub random_map: bool,
-    pub random_pct: u8,
+    /// Of reads, writes and trims.
+    pub random_pct: [u8; 3],
     pub seed: u64,
     pub pace: JobRateLimits,
     pub compress_pct: u8,
@@ -147,6 +157,7 @@ impl Default for FioJobDraft {
             random: false,
             read_pct: 50,
             block: [4096; 3],
+            block_option: None,
             split: None,
             align: None,
             size: None,
@@ -164,6 +175,10 @@ impl Default for FioJobDraft {
             files: super::files::FilenameOptions::default(),
             lfsr: false,
             depth: 1,
+            depth_low: 0,
+            reap_min: 1,
+            end_fsync: false,
+            close_fsync: false,
             copies: 1,
             time: JobTiming::default(),
             direct: false,
@@ -172,7 +187,7 @@ impl Default for FioJobDraft {
             fdatasync: 0,
             distribution: Distribution::Uniform,
             random_map: true,
-            random_pct: 100,
+            random_pct: [100; 3],
             seed: SEED,
             pace: JobRateLimits::default(),
             compress_pct: 0,
@@ -239,13 +254,17 @@ impl FioJobDraft {
         let (block_sizes, steps) = (self.block_sizes(), self.steps());
         let dedupe = self.dedupe.plan(self.smallest()[1]);
         let (verify, ties) = (self.verify(&order), self.ties());
+        let depth = if self.synchronous { 1 } else { self.depth };
+        let (refill_at, end_flushes) = (self.refill_at(depth), self.end_flushes());
+        let random_pct = self.random_pct[self.kinds().start];
+        let creates_file = self.files.are_created();
         JobSpec {
             name: self.name.unwrap_or_else(|| section.name.clone()),
             target: None,
             options: self.written,
             mix,
             order,
-            random_pct: self.random_pct,
+            random_pct,
             steps,
             verify,
             ties,
@@ -258,7 +277,9 @@ impl FioJobDraft {
                 io_limit: io_share,
             },
             io_limit,
-            depth: if self.synchronous { 1 } else { self.depth },
+            depth,
+            refill_at,
+            end_flushes,
             copies: self.copies,
             time: self.time,
             durability: WriteDurability {
@@ -273,9 +294,33 @@ impl FioJobDraft {
             direct: self.direct,
             passthrough: self.passthrough,
             log_each: self.logs && self.log_avg_ms == 0,
+            creates_file,
             seed: Rng::named(self.seed, &format!("fio job {index}")).next_u64(),
             replay: None,
         }
+    }
+
+    /// Commands outstanding at which a queue that was full is filled again, unless that is as soon
+    /// as one has completed: fio's `wait_for_completions`.
+    fn refill_at(&self, depth: u32) -> Option<u32> {
+        let low = match self.depth_low {
+            0 => depth,
+            low => low.min(depth),
+        };
+        let batch = self.reap_min.max(1);
+        let batches = (depth - low).div_ceil(batch).max(1);
+        let refill_at = depth.saturating_sub(batch.saturating_mul(batches));
+        (refill_at + 1 < depth).then_some(refill_at)
+    }
+
+    /// Passes that end with a flush.
+    fn end_flushes(&self) -> u64 {
+        if self.flushes_at_end() { self.loops } else { 0 }
+    }
+
+    /// Whether a flush ends each pass.
+    pub(super) fn flushes_at_end(&self) -> bool {
+        self.end_fsync || self.close_fsync
     }
 
     fn mix(&self) -> Mix {
