@@ -1,8 +1,8 @@
 //! A finished run: its report, its page, and the formats of the user's own tools.
 
 use crate::device::TargetKind;
-use crate::layout::FileLayout;
 use crate::export::{DiskspdMachine, asked_logs, diskspd_text, diskspd_xml, fio_json};
+use crate::layout::FileLayout;
 use crate::record::{PhaseCounters, RunRecord};
 use crate::report::{RunReport, phase_names, run_page, terminal};
 use crate::request::{RunRequest, jobs};

@@ -122,7 +122,10 @@ fn write(range: Range<u64>, block: u32) -> JobSpec {
 fn without(range: Range<u64>, present: &[Range<u64>]) -> Vec<Range<u64>> {
     let mut start = range.start;
     let mut parts = Vec::new();
-    for there in present.iter().filter(|it| it.end > range.start && it.start < range.end) {
+    for there in present
+        .iter()
+        .filter(|it| it.end > range.start && it.start < range.end)
+    {
         if start < there.start {
             parts.push(start..there.start);
         }

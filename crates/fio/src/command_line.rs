@@ -58,8 +58,16 @@ static PROGRAM: &[(&str, ProgramValue, ProgramEffect)] = &[
     ("append-terse", AfterEquals, Harmless(OUTPUT)),
     ("terse-version", Always, Harmless(OUTPUT)),
     ("minimal", Never, Harmless(OUTPUT)),
-    ("latency-log", Always, Harmless("every run records its latencies")),
-    ("bandwidth-log", AfterEquals, Harmless("every run records a line a second")),
+    (
+        "latency-log",
+        Always,
+        Harmless("every run records its latencies"),
+    ),
+    (
+        "bandwidth-log",
+        AfterEquals,
+        Harmless("every run records a line a second"),
+    ),
     ("eta", Always, Harmless(SCREEN)),
     ("eta-interval", Always, Harmless(SCREEN)),
     ("eta-newline", Always, Harmless(SCREEN)),
@@ -69,20 +77,64 @@ static PROGRAM: &[(&str, ProgramValue, ProgramEffect)] = &[
     ("max-jobs", Always, Harmless(HOST)),
     ("idle-prof", Always, Harmless(HOST)),
     ("aux-path", Always, Harmless(HOST)),
-    ("warnings-fatal", Never, Harmless("what is not understood is an error in any case")),
+    (
+        "warnings-fatal",
+        Never,
+        Harmless("what is not understood is an error in any case"),
+    ),
     ("readonly", Never, ProgramEffect::ReadOnly),
     ("section", Always, ProgramEffect::Section),
-    ("help", Never, Refused("`ssdlab list options fio` lists the supported options")),
-    ("h", Never, Refused("`ssdlab list options fio` lists the supported options")),
-    ("cmdhelp", AfterEquals, Refused("`ssdlab list options fio` lists the supported options")),
-    ("enghelp", AfterEquals, Refused("`ssdlab list options fio` lists the supported options")),
-    ("version", Never, Refused("`ssdlab --version` prints this program's version")),
-    ("v", Never, Refused("`ssdlab --version` prints this program's version")),
+    (
+        "help",
+        Never,
+        Refused("`ssdlab list options fio` lists the supported options"),
+    ),
+    (
+        "h",
+        Never,
+        Refused("`ssdlab list options fio` lists the supported options"),
+    ),
+    (
+        "cmdhelp",
+        AfterEquals,
+        Refused("`ssdlab list options fio` lists the supported options"),
+    ),
+    (
+        "enghelp",
+        AfterEquals,
+        Refused("`ssdlab list options fio` lists the supported options"),
+    ),
+    (
+        "version",
+        Never,
+        Refused("`ssdlab --version` prints this program's version"),
+    ),
+    (
+        "v",
+        Never,
+        Refused("`ssdlab --version` prints this program's version"),
+    ),
     ("showcmd", Never, Refused("it runs nothing: leave it out")),
-    ("parse-only", Never, Refused("it runs nothing: leave it out")),
-    ("merge-blktrace-only", Never, Refused("it runs nothing: see `ssdlab trace convert`")),
-    ("inflate-log", Always, Refused("it runs nothing: logs are not compressed here")),
-    ("profile", Always, Refused("ssdlab has its own: ssdlab run --profile NAME")),
+    (
+        "parse-only",
+        Never,
+        Refused("it runs nothing: leave it out"),
+    ),
+    (
+        "merge-blktrace-only",
+        Never,
+        Refused("it runs nothing: see `ssdlab trace convert`"),
+    ),
+    (
+        "inflate-log",
+        Always,
+        Refused("it runs nothing: logs are not compressed here"),
+    ),
+    (
+        "profile",
+        Always,
+        Refused("ssdlab has its own: ssdlab run --profile NAME"),
+    ),
     ("server", AfterEquals, Refused(SERVER)),
     ("server-internal", Always, Refused(SERVER)),
     ("daemonize", Always, Refused(SERVER)),
@@ -223,7 +275,10 @@ impl CommandLineParser<'_> {
             None => format!("--{}", s.name),
         };
         match effect {
-            Harmless(why) => self.line.notes.push(format!("{written} has no effect: {why}")),
+            Harmless(why) => self
+                .line
+                .notes
+                .push(format!("{written} has no effect: {why}")),
             Refused(hint) => self.errors.push(s.unsupported(hint)),
             ProgramEffect::Section => self.chosen.push(s.text().to_owned()),
             ProgramEffect::ReadOnly => self.line.read_only = Some(s.place.clone()),

@@ -133,7 +133,10 @@ impl JobOption {
     }
 
     fn bad_block(&self, hint: String) -> Error {
-        self.bad("a block is a multiple of 512 bytes and less than 4 GiB", hint)
+        self.bad(
+            "a block is a multiple of 512 bytes and less than 4 GiB",
+            hint,
+        )
     }
 
     /// A whole number in a range.

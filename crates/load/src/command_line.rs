@@ -68,8 +68,13 @@ impl Program {
 /// What to do instead of a line that begins with something else.
 fn hint(words: &[String]) -> String {
     let first = words.first().map_or("", String::as_str);
-    let is_job_file = [".fio", ".job", ".ini"].iter().any(|end| first.ends_with(end));
-    let later = words.iter().skip(1).position(|word| Program::named(word).is_some());
+    let is_job_file = [".fio", ".job", ".ini"]
+        .iter()
+        .any(|end| first.ends_with(end));
+    let later = words
+        .iter()
+        .skip(1)
+        .position(|word| Program::named(word).is_some());
     match later {
         _ if is_job_file => format!("give the job file as `ssdlab run {first}`"),
         Some(before) => format!(
@@ -102,7 +107,11 @@ pub fn read(
     targets: TargetNames,
     surroundings: &Surroundings,
 ) -> Result<ForeignCommandLine, LabError> {
-    let dashes: Vec<LeadingDash> = words.iter().enumerate().filter_map(LeadingDash::of).collect();
+    let dashes: Vec<LeadingDash> = words
+        .iter()
+        .enumerate()
+        .filter_map(LeadingDash::of)
+        .collect();
     if dashes.is_empty() {
         return read_hyphened(words, targets, surroundings);
     }
@@ -159,7 +168,9 @@ struct LeadingDash<'a> {
 
 impl<'a> LeadingDash<'a> {
     fn of((index, word): (usize, &'a String)) -> Option<LeadingDash<'a>> {
-        let head = word.chars().take_while(|c| *c == '-' || name_of_dash(*c).is_some());
+        let head = word
+            .chars()
+            .take_while(|c| *c == '-' || name_of_dash(*c).is_some());
         let dash = head.clone().find(|c| *c != '-')?;
         let (count, bytes) = (head.clone().count(), head.map(char::len_utf8).sum());
         Some(LeadingDash {
@@ -175,7 +186,11 @@ impl std::fmt::Display for LeadingDash<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let name = name_of_dash(self.dash).unwrap_or_default();
         let (number, code) = (self.index + 1, u32::from(self.dash));
-        write!(f, "word {number} `{}` begins with {name} (U+{code:04X})", self.word)
+        write!(
+            f,
+            "word {number} `{}` begins with {name} (U+{code:04X})",
+            self.word
+        )
     }
 }
 

@@ -279,7 +279,10 @@ impl PageCache {
                     None => (filled, None),
                 }
             }
-            _ => (Some(self.on(command, first, end.next_multiple_of(PAGE))), None),
+            _ => (
+                Some(self.on(command, first, end.next_multiple_of(PAGE))),
+                None,
+            ),
         }
     }
 

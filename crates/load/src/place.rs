@@ -125,7 +125,8 @@ impl RandomRuns {
             }
             None => {
                 self.follow = self.followers;
-                self.turn_rng.percent(u32::from(self.random_pct[op as usize]))
+                self.turn_rng
+                    .percent(u32::from(self.random_pct[op as usize]))
             }
         };
         let position = if !random && end + bytes <= self.len {

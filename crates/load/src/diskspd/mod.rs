@@ -165,9 +165,10 @@ fn target(word: &CommandLineWord, targets_named: TargetNames) -> Result<String, 
             given: word.text.to_owned(),
             allowed: "a target is the path of a file or a block device".to_owned(),
             place: word.place(),
-            hint: "drives have names such as /dev/nvme0n1 or /dev/sda here; --target puts another in \
+            hint:
+                "drives have names such as /dev/nvme0n1 or /dev/sda here; --target puts another in \
                    its place"
-                .to_owned(),
+                    .to_owned(),
         });
     }
     Ok(word.text.to_owned())

@@ -24,7 +24,10 @@ pub fn parse_command_line(
     let writer = jobs.find(|job| !matches!(job.mix, Mix::Read | Mix::ReadWrite { read_pct: 100 }));
     if let (Some(place), Some(writer)) = (&line.read_only, writer) {
         return Err(LabError::refused(
-            format!("{place}: --readonly, but job `{}` writes or trims", writer.name),
+            format!(
+                "{place}: --readonly, but job `{}` writes or trims",
+                writer.name
+            ),
             "leave --readonly out, or write --rw=read or --rw=randread",
         ));
     }

@@ -61,7 +61,11 @@ impl FioJobDraft {
         } else {
             return None;
         };
-        let cached = if past_cache { ", or write direct=0" } else { "" };
+        let cached = if past_cache {
+            ", or write direct=0"
+        } else {
+            ""
+        };
         Some(setting.bad(
             &format!("{why}, a block is a multiple of 512 bytes"),
             format!("{}{cached}", ssdlab_fio::nearest_blocks(bytes)),

@@ -76,7 +76,7 @@ fn of_writes(job: &JobSpec) -> Vec<String> {
         let odd = size.filter(|bytes| !bytes.is_multiple_of(512)).max();
         notes.push(format!(
             "blocks of {} bytes go through the page cache: the drive gets the pages of 4096 bytes \
-             that they touch, and those are counted; written pages follow at the flush",
+             that they touch, dirty ones at the latest before a flush; the pages are counted",
             odd.unwrap_or(0)
         ));
     }

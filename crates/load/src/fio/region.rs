@@ -99,7 +99,10 @@ impl FioJobDraft {
     /// A size of a command that is not a multiple of 512, if there is one.
     pub(super) fn odd_block(&self) -> Option<u32> {
         let sizes = self.block_sizes();
-        let mut used = sizes[self.kinds()].iter().flatten().map(|block| block.bytes);
+        let mut used = sizes[self.kinds()]
+            .iter()
+            .flatten()
+            .map(|block| block.bytes);
         used.find(|bytes| !bytes.is_multiple_of(512))
     }
 
