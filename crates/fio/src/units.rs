@@ -128,7 +128,7 @@ impl JobOption {
         }
         match u32::try_from(bytes) {
             Ok(bytes @ 1..) => Ok(bytes),
-            _ => Err(self.bad_block("for example 4k".to_owned())),
+            _ => Err(self.bad_block("drives are addressed in blocks of 512 bytes".to_owned())),
         }
     }
 
