@@ -58,8 +58,8 @@ impl Program {
             return Ok(Program::Diskspd);
         }
         let problem = format!(
-            "command line: `{first}` is not understood: a line begins with fio or diskspd, and goes \
-             on as their users write it"
+            "command line: `{first}` is not understood: a line begins with fio or diskspd, and \
+             goes on as their users write it"
         );
         Err(LabError::refused(problem, hint(words)))
     }

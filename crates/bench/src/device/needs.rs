@@ -183,6 +183,10 @@ impl Needs {
         if kinds.contains(&1) && !self.contents.contains(&contents) {
             self.contents.push(contents);
         }
+        self.add_extent(job);
+    }
+
+    fn add_extent(&mut self, job: &JobSpec) {
         let share = job.shares.offset.is_some() || job.shares.region.is_some();
         let further = job
             .steps

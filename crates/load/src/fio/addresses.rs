@@ -76,14 +76,14 @@ pub(super) fn rwmixwrite(draft: &mut FioJobDraft, s: &JobOption) -> SetterResult
 
 pub(super) fn bs(draft: &mut FioJobDraft, s: &JobOption) -> SetterResult {
     draft.block = s.per_kind(4096, |text| s.block_of_page_cache(text, draft.kb_base))?;
-    draft.block_option = Some(s.clone());
+    draft.submission.block_option = Some(s.clone());
     draft.range = None;
     Ok(())
 }
 
 pub(super) fn bssplit(draft: &mut FioJobDraft, s: &JobOption) -> SetterResult {
     let lists = s.splits(draft.kb_base)?;
-    draft.block_option = Some(s.clone());
+    draft.submission.block_option = Some(s.clone());
     draft.split = Some(lists.map(|list| {
         let sizes = list.into_iter();
         let size = |s: ssdlab_fio::BlockSizeShare| BlockSize {
@@ -167,7 +167,7 @@ pub(super) fn bsrange(draft: &mut FioJobDraft, s: &JobOption) -> SetterResult {
         // fio swaps them, too.
         Ok((low.min(high), low.max(high)))
     })?;
-    draft.block_option = Some(s.clone());
+    draft.submission.block_option = Some(s.clone());
     draft.block = ranges.map(|(low, _)| low);
     draft.range = ranges
         .iter()

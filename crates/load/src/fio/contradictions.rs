@@ -48,7 +48,7 @@ impl FioJobDraft {
 
     /// The page cache takes blocks of any size, a drive does not.
     fn odd_block_refused(&self) -> Option<Error> {
-        let (setting, bytes) = (self.block_option.as_ref()?, self.odd_block()?);
+        let (setting, bytes) = (self.submission.block_option.as_ref()?, self.odd_block()?);
         let past_cache = self.direct || self.passthrough;
         let why = if past_cache {
             "past the page cache"

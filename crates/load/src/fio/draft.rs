@@ -51,6 +51,20 @@ pub(super) enum RwDirection {
     Both,
 }
 
+/// How commands enter and leave the queue, and what follows the last.
+#[derive(Clone, Debug, Default)]
+pub(super) struct SubmissionOptions {
+    /// The option that said how large commands are.
+    pub block_option: Option<JobOption>,
+    /// `iodepth_low`; 0: the depth.
+    pub depth_low: u32,
+    /// `iodepth_batch_complete_min`; 0 is 1.
+    pub reap_min: u32,
+    pub end_fsync: bool,
+    /// `fsync_on_close`.
+    pub close_fsync: bool,
+}
+
 /// A job half read, with fio's defaults.
 #[derive(Clone, Debug)]
 pub(super) struct FioJobDraft {
@@ -63,8 +77,6 @@ pub(super) struct FioJobDraft {
     pub random: bool,
     pub read_pct: u8,
     pub block: [u32; 3],
-    /// The option that said how large commands are.
-    pub block_option: Option<JobOption>,
     pub split: Option<[Vec<BlockSize>; 3]>,
     pub align: Option<u64>,
     pub size: Option<SizeOrPercent>,
@@ -88,13 +100,7 @@ pub(super) struct FioJobDraft {
     /// `random_generator=lfsr`: no address twice, with or without the map.
     pub lfsr: bool,
     pub depth: u32,
-    /// `iodepth_low`; 0: the depth.
-    pub depth_low: u32,
-    /// `iodepth_batch_complete_min`.
-    pub reap_min: u32,
-    /// `end_fsync` or `fsync_on_close`.
-    pub end_fsync: bool,
-    pub close_fsync: bool,
+    pub submission: SubmissionOptions,
     pub copies: u32,
     pub time: JobTiming,
     pub direct: bool,
@@ -157,7 +163,6 @@ impl Default for FioJobDraft {
             random: false,
             read_pct: 50,
             block: [4096; 3],
-            block_option: None,
             split: None,
             align: None,
             size: None,
@@ -175,10 +180,7 @@ impl Default for FioJobDraft {
             files: super::files::FilenameOptions::default(),
             lfsr: false,
             depth: 1,
-            depth_low: 0,
-            reap_min: 1,
-            end_fsync: false,
-            close_fsync: false,
+            submission: SubmissionOptions::default(),
             copies: 1,
             time: JobTiming::default(),
             direct: false,
@@ -242,10 +244,7 @@ impl FioJobDraft {
             report(Some(error));
             (None, None)
         });
-        let (offset, offset_share) = match self.offset {
-            SizeOrPercent::Bytes(bytes) => (bytes, None),
-            SizeOrPercent::Percent(percent) => (0, Some(percent)),
-        };
+        let (offset, offset_share) = self.offset_or_share();
         report(self.contradiction(section));
         let order = self.order(section).unwrap_or_else(|error| {
             report(Some(error));
@@ -256,8 +255,7 @@ impl FioJobDraft {
         let (verify, ties) = (self.verify(&order), self.ties());
         let depth = if self.synchronous { 1 } else { self.depth };
         let (refill_at, end_flushes) = (self.refill_at(depth), self.end_flushes());
-        let random_pct = self.random_pct[self.kinds().start];
-        let creates_file = self.files.are_created();
+        let (random_pct, creates_file) = (self.random_pct(), self.files.are_created());
         JobSpec {
             name: self.name.unwrap_or_else(|| section.name.clone()),
             target: None,
@@ -303,14 +301,26 @@ impl FioJobDraft {
     /// Commands outstanding at which a queue that was full is filled again, unless that is as soon
     /// as one has completed: fio's `wait_for_completions`.
     fn refill_at(&self, depth: u32) -> Option<u32> {
-        let low = match self.depth_low {
+        let low = match self.submission.depth_low {
             0 => depth,
             low => low.min(depth),
         };
-        let batch = self.reap_min.max(1);
+        let batch = self.submission.reap_min.max(1);
         let batches = (depth - low).div_ceil(batch).max(1);
         let refill_at = depth.saturating_sub(batch.saturating_mul(batches));
         (refill_at + 1 < depth).then_some(refill_at)
+    }
+
+    fn offset_or_share(&self) -> (u64, Option<u8>) {
+        match self.offset {
+            SizeOrPercent::Bytes(bytes) => (bytes, None),
+            SizeOrPercent::Percent(percent) => (0, Some(percent)),
+        }
+    }
+
+    /// The share of random commands, of the first kind that occurs.
+    fn random_pct(&self) -> u8 {
+        self.random_pct[self.kinds().start]
     }
 
     /// Passes that end with a flush.
@@ -320,7 +330,7 @@ impl FioJobDraft {
 
     /// Whether a flush ends each pass.
     pub(super) fn flushes_at_end(&self) -> bool {
-        self.end_fsync || self.close_fsync
+        self.submission.end_fsync || self.submission.close_fsync
     }
 
     fn mix(&self) -> Mix {

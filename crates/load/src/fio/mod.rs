@@ -111,8 +111,8 @@ pub fn parse_in(
     plan(&file, errors, none, surroundings)
 }
 
-/// The plan of `file`, unless there are `errors` in it or in its text; `none` is the one that it has
-/// no job.
+/// The plan of `file`, unless there are `errors` in it or in its text; `none` is the error that it
+/// has no job.
 fn plan(
     file: &JobFile,
     mut errors: Vec<Error>,

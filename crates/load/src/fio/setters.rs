@@ -51,12 +51,12 @@ pub(super) fn iodepth(draft: &mut FioJobDraft, s: &JobOption) -> SetterResult {
 }
 
 pub(super) fn iodepth_low(draft: &mut FioJobDraft, s: &JobOption) -> SetterResult {
-    draft.depth_low = s.count(draft.kb_base, 0..=u64::from(u32::MAX))? as u32;
+    draft.submission.depth_low = s.count(draft.kb_base, 0..=u64::from(u32::MAX))? as u32;
     Ok(())
 }
 
 pub(super) fn iodepth_batch_complete_min(draft: &mut FioJobDraft, s: &JobOption) -> SetterResult {
-    draft.reap_min = s.count(draft.kb_base, 0..=u64::from(u32::MAX))? as u32;
+    draft.submission.reap_min = s.count(draft.kb_base, 0..=u64::from(u32::MAX))? as u32;
     Ok(())
 }
 
@@ -132,12 +132,12 @@ pub(super) fn fdatasync(draft: &mut FioJobDraft, s: &JobOption) -> SetterResult 
 }
 
 pub(super) fn end_fsync(draft: &mut FioJobDraft, s: &JobOption) -> SetterResult {
-    draft.end_fsync = s.flag()?;
+    draft.submission.end_fsync = s.flag()?;
     Ok(())
 }
 
 pub(super) fn fsync_on_close(draft: &mut FioJobDraft, s: &JobOption) -> SetterResult {
-    draft.close_fsync = s.flag()?;
+    draft.submission.close_fsync = s.flag()?;
     Ok(())
 }
 
