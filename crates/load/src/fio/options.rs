@@ -280,7 +280,8 @@ static OPTIONS: &[OptionHelp] = options! {
     output disable_lat: "fio leaves out the latency; here it is measured";
     output disable_clat: "fio leaves out the completion latency; here it is measured";
     output disable_slat: "fio leaves out the submission latency";
-    output disable_bw_measurement or disable_bw: "fio leaves out the bandwidth; here it is measured";
+    output disable_bw_measurement or disable_bw:
+        "fio leaves out the bandwidth; here it is measured";
     output gtod_cpu: "fio reads the clock on a processor of its own";
     output clocksource: "fio reads this clock";
     named write_bw_log by log: "a log in the run directory, by fio's name";
