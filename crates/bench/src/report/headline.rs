@@ -190,7 +190,6 @@ mod tests {
             cpu_ns: (0, 0),
             wall_ns: 0,
             checks: Vec::new(),
-            premises: Vec::new(),
             notes: Vec::new(),
         };
         let mut run = RunReport::new(&record, label, "", "");

@@ -190,7 +190,8 @@ static OPTIONS: &[OptionHelp] = options! {
         "which addresses are likelier; all but random turn the random map off; zones of reads, \
          writes and trims may differ";
     value percentage_random: "%[,%[,%]]", "100",
-        "reads, writes and trims: random commands that go to a random address; the others follow the last of their kind";
+        "reads, writes and trims: random commands that go to a random address; the others follow \
+         the last of their kind";
     flag norandommap: "0", "do not wait with a second visit until all blocks had their first";
     value random_generator: "tausworthe tausworthe64 lfsr", "tausworthe",
         "lfsr: no address twice in a pass even with norandommap";
