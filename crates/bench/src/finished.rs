@@ -2,6 +2,7 @@
 
 use crate::device::TargetKind;
 use crate::export::{DiskspdMachine, asked_logs, diskspd_text, diskspd_xml, fio_json};
+use crate::layout::FileLayout;
 use crate::record::{PhaseCounters, RunRecord};
 use crate::report::{RunReport, phase_names, run_page, terminal};
 use crate::request::{RunRequest, jobs};
@@ -30,11 +31,15 @@ impl FinishedRun {
     /// What is shown of `record`.
     pub(crate) fn new(
         request: &RunRequest,
+        layout: &FileLayout,
         record: RunRecord,
         result: RunResult,
         rests_on: &[RestsOn],
     ) -> FinishedRun {
         let mut report = report(request, &record, &result);
+        if !layout.is_empty() {
+            report.premises.push(layout.note());
+        }
         let mut page = report.clone();
         page.notes.extend(rests_on.iter().map(RestsOn::to_string));
         report.notes.extend(calibration_note(rests_on));
@@ -97,7 +102,7 @@ fn report(request: &RunRequest, record: &RunRecord, result: &RunResult) -> RunRe
     let mut report = RunReport::new(record, &label, &request.title, &command);
     report.phase_names = phase_names(&result.jobs);
     let unwritten = read_before_written(record.facts.kind, &record.counters);
-    report.notes.extend(unwritten);
+    report.premises.extend(unwritten);
     if let Some(phase) = result.last_phase() {
         report.analysed_phase = phase.phase;
         report.steady.clone_from(&phase.steady_state);
@@ -120,7 +125,7 @@ fn read_before_written(kind: TargetKind, counters: &[PhaseCounters]) -> Option<S
         phase.before.host_bytes_written == Some(0) && phase.after.reads > phase.before.reads
     };
     (kind == TargetKind::Modelled && counters.iter().any(fresh)).then(|| {
-        "reads began on a fresh drive: most answer for addresses never written without their \
+        "Reads began on a fresh drive: most answer for addresses never written without their \
          flash. --fill 100 writes the drive first."
             .to_owned()
     })

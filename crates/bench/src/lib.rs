@@ -5,6 +5,7 @@ pub mod device;
 pub mod engine;
 pub mod export;
 pub mod finished;
+mod layout;
 pub mod record;
 pub mod report;
 mod request;

@@ -16,6 +16,9 @@ pub struct RunRequest {
     pub target: Option<TargetName>,
     /// Before the run, write this percentage of the target's capacity, front to back.
     pub fill: Option<u32>,
+    /// Write the files of jobs that read beforehand, as the workload's own tool does, on a fresh
+    /// modelled drive that `fill` does not write.
+    pub layout: bool,
     /// Leave the target idle for this time before the run.
     pub idle: Option<Nanos>,
     /// Size of the target and permission to write.

@@ -5,6 +5,7 @@ use crate::device::named::{OpenTarget, TARGET_HINT, TargetName};
 use crate::engine::{LoggedCommand, Observer};
 use crate::export::CommandLogs;
 use crate::finished::FinishedRun;
+use crate::layout::FileLayout;
 use crate::record::{RunEnding, Second};
 use crate::request::jobs;
 use crate::run_dir::{RunHeader, RunResult, RunWriter, write_columns};
@@ -74,7 +75,7 @@ pub fn run(
     let header = RunHeader::new(plan, target.facts(), seed, started_at, arguments)?;
     let mut writer = RunWriter::create(&request.directory, &header, request.existing)?;
     let logs = CommandLogs::create(plan, &request.directory)?;
-    prepare(request, fill_block, &mut target, progress, stop)?;
+    let layout = prepare(request, fill_block, &mut target, progress, stop)?;
     progress.begins(&request.label, expected_s(plan));
     let mut watch = RunDirObserver {
         shown: progress,
@@ -85,7 +86,7 @@ pub fn run(
     let result = RunResult::new(plan, &record, ROUND_S);
     writer.finish(&result)?;
     write_columns(&request.directory)?;
-    let finished = FinishedRun::new(request, record, result, target.rests_on());
+    let finished = FinishedRun::new(request, &layout, record, result, target.rests_on());
     finished.write(&request.directory)?;
     Ok(finished)
 }
@@ -143,29 +144,55 @@ fn fill_block(name: &TargetName, depth: u32) -> u32 {
     1 << most.max(4096).ilog2()
 }
 
-/// Fills the target and leaves it idle, as requested.
+/// Fills the target or lays out the files, and leaves it idle, as requested.
 fn prepare(
     request: &RunRequest,
     fill_block: u32,
     target: &mut OpenTarget,
     progress: &mut dyn RunProgress,
     stop: &AtomicBool,
-) -> Result<(), LabError> {
+) -> Result<FileLayout, LabError> {
+    let capacity = target.facts().capacity;
+    let layout = match target {
+        OpenTarget::Modelled(drive, _) if request.layout && !drive.is_kept() => {
+            FileLayout::of(&request.plan, capacity)?
+        }
+        _ => FileLayout::default(),
+    };
     if let Some(percent) = request.fill {
-        let capacity = target.facts().capacity;
         let bytes = u128::from(capacity) * u128::from(percent) / 100;
         let plan = WorkloadPlan::fill_by(u64::try_from(bytes).unwrap_or(u64::MAX), fill_block);
-        target.check(&plan)?;
-        progress.begins(&format!("writing front to back, {percent} %"), 0.0);
-        let record = target.run(&plan, progress, stop)?;
-        if let RunEnding::Failed(why) = record.ending {
-            let problem = format!("while filling the target: {why}");
-            return Err(LabError::refused(problem, ""));
-        }
+        let title = format!("writing front to back, {percent} %");
+        write_first(&plan, &title, target, progress, stop)?;
+    } else if !layout.is_empty() {
+        write_first(&layout.plan(), "writing the files", target, progress, stop)?;
     }
     match request.idle {
-        Some(time) if !stop.load(Ordering::Relaxed) => target.idle(time),
-        _ => Ok(()),
+        Some(time) if !stop.load(Ordering::Relaxed) => target.idle(time)?,
+        _ => {}
+    }
+    Ok(match request.fill {
+        Some(_) => FileLayout::default(),
+        None => layout,
+    })
+}
+
+fn write_first(
+    plan: &WorkloadPlan,
+    title: &str,
+    target: &mut OpenTarget,
+    progress: &mut dyn RunProgress,
+    stop: &AtomicBool,
+) -> Result<(), LabError> {
+    target.check(plan)?;
+    progress.begins(title, 0.0);
+    let record = target.run(plan, progress, stop)?;
+    match record.ending {
+        RunEnding::Failed(why) => Err(LabError::refused(
+            format!("while filling the target: {why}"),
+            "",
+        )),
+        RunEnding::Complete | RunEnding::Interrupted => Ok(()),
     }
 }
 

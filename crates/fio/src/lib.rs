@@ -2,16 +2,18 @@
 // Errors are made once per file: their size costs nothing.
 #![allow(clippy::result_large_err)]
 
+mod command_line;
 mod error;
 mod lines;
 pub mod names;
 mod surroundings;
 mod units;
 
+pub use command_line::CommandLine;
 pub use error::{Error, JobFileLocation};
 pub use lines::{JobFileSection, JobOption};
 pub use surroundings::Surroundings;
-pub use units::{BlockSizeShare, SizeOrPercent, TimeUnit, number};
+pub use units::{BlockSizeShare, SizeOrPercent, TimeUnit, nearest_blocks, number};
 
 use lines::JobFileParser;
 
@@ -20,6 +22,9 @@ use lines::JobFileParser;
 pub struct JobFile {
     /// Its sections in order, those called `global` among them.
     pub sections: Vec<JobFileSection>,
+    /// Sections, by index, before which another file of the same command line begins: what was
+    /// global above is not for the jobs below.
+    pub new_files: Vec<usize>,
 }
 
 /// A job with what it inherits.
@@ -43,6 +48,7 @@ impl JobFile {
         reader.lines(text, source, 0);
         let file = JobFile {
             sections: reader.sections,
+            new_files: Vec::new(),
         };
         (file, reader.errors)
     }
@@ -51,7 +57,10 @@ impl JobFile {
     pub fn jobs(&self) -> Vec<ResolvedJob<'_>> {
         let mut globals: Vec<&JobOption> = Vec::new();
         let mut jobs = Vec::new();
-        for section in &self.sections {
+        for (index, section) in self.sections.iter().enumerate() {
+            if self.new_files.contains(&index) {
+                globals.clear();
+            }
             if section.is_global() {
                 globals.extend(&section.settings);
             } else {
@@ -60,6 +69,18 @@ impl JobFile {
             }
         }
         jobs
+    }
+
+    /// Leaves out the jobs that are not called one of `names`, unless that is empty.
+    fn keep_jobs(&mut self, names: &[String]) {
+        let keeps = |section: &JobFileSection| {
+            names.is_empty() || section.is_global() || names.contains(&section.name)
+        };
+        for start in &mut self.new_files {
+            let before = self.sections.iter().take(*start);
+            *start = before.filter(|section| keeps(section)).count();
+        }
+        self.sections.retain(keeps);
     }
 
     /// The options of every `[global]`, in order.

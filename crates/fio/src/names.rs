@@ -216,6 +216,36 @@ pub static NAMES: &[(&str, &str)] = &[
     ("steadystate_ramp_time", "ss_ramp"),
 ];
 
+/// Options whose value may only follow an equals sign: without one they are 1. A test asks the
+/// installed fio.
+static FLAGS: &[&str] = &[
+    "bs_unaligned",
+    "blocksize_unaligned",
+    "norandommap",
+    "time_based",
+    "verify_only",
+    "exitall",
+    "exitall_on_error",
+    "stonewall",
+    "wait_for_previous",
+    "new_group",
+    "thread",
+    "group_reporting",
+    "zero_buffers",
+    "refill_buffers",
+    // Of engines.
+    "fixedbufs",
+    "hipri",
+    "registerfiles",
+    "sqthread_poll",
+    "userspace_reap",
+];
+
+/// Whether fio's option `name` is a flag: on its command line, the word after it is not its value.
+pub fn is_flag(name: &str) -> bool {
+    FLAGS.contains(&name)
+}
+
 /// fio's first name of the option called `name`; `None` when fio has none of this name outside its
 /// engines.
 pub fn canonical(name: &str) -> Option<&'static str> {

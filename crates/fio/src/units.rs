@@ -24,7 +24,7 @@ pub enum TimeUnit {
 /// One size of `bssplit` with its share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockSizeShare {
-    /// A multiple of 512.
+    /// At least 1; a multiple of 512 unless the commands go through a page cache.
     pub bytes: u32,
     /// In per cent; those of a list sum to 100.
     pub percent: u8,
@@ -66,6 +66,16 @@ pub fn number(text: &str, kb_base: u64) -> Option<u64> {
     number.checked_mul(base.checked_pow(power)?)
 }
 
+/// The hint for a block of `bytes` that is not a multiple of 512.
+pub fn nearest_blocks(bytes: u32) -> String {
+    let below = bytes - bytes % 512;
+    let nearest = match below.checked_add(512) {
+        Some(above) if below == 0 || bytes - below >= 256 => above,
+        _ => below,
+    };
+    format!("drives are addressed in blocks of 512 bytes: the nearest size is {nearest}")
+}
+
 impl JobOption {
     /// A size in bytes.
     ///
@@ -94,21 +104,39 @@ impl JobOption {
     /// # Errors
     /// When the value has another form: [`Error::BadValue`].
     pub fn block(&self, text: &str, kb_base: u64) -> Result<u32, Error> {
-        let bytes = number(text, kb_base).ok_or_else(|| self.bad(SIZE, ""))?;
-        if bytes == 0 || !bytes.is_multiple_of(512) || bytes > u64::from(u32::MAX) {
-            let lower = text.to_ascii_lowercase();
-            let hint = if kb_base == 1024 && lower.ends_with("ib") {
-                format!(
-                    "fio reads {text} as {bytes} bytes; write {}",
-                    &text[..text.len() - 2]
-                )
-            } else {
-                "drives are addressed in blocks of 512 bytes".to_owned()
-            };
-            let allowed = "a block is a multiple of 512 bytes and less than 4 GiB";
-            return Err(self.bad(allowed, hint));
+        let bytes = self.block_of_page_cache(text, kb_base)?;
+        if !bytes.is_multiple_of(512) {
+            return Err(self.bad_block(nearest_blocks(bytes)));
         }
-        Ok(u32::try_from(bytes).unwrap_or(u32::MAX))
+        Ok(bytes)
+    }
+
+    /// A block size of commands that may go through a page cache: it need not be a multiple of
+    /// 512.
+    ///
+    /// # Errors
+    /// When the value has another form, or is one that fio takes for something else than it looks
+    /// like: [`Error::BadValue`].
+    pub fn block_of_page_cache(&self, text: &str, kb_base: u64) -> Result<u32, Error> {
+        let bytes = number(text, kb_base).ok_or_else(|| self.bad(SIZE, ""))?;
+        let lower = text.to_ascii_lowercase();
+        if kb_base == 1024 && lower.ends_with("ib") && !bytes.is_multiple_of(512) {
+            return Err(self.bad_block(format!(
+                "fio reads {text} as {bytes} bytes; write {}",
+                &text[..text.len() - 2]
+            )));
+        }
+        match u32::try_from(bytes) {
+            Ok(bytes @ 1..) => Ok(bytes),
+            _ => Err(self.bad_block("drives are addressed in blocks of 512 bytes".to_owned())),
+        }
+    }
+
+    fn bad_block(&self, hint: String) -> Error {
+        self.bad(
+            "a block is a multiple of 512 bytes and less than 4 GiB",
+            hint,
+        )
     }
 
     /// A whole number in a range.
@@ -137,13 +165,25 @@ impl JobOption {
         }
     }
 
-    /// 0 to 100, without a per cent sign.
+    /// 0 to 100, with or without a per cent sign.
     ///
     /// # Errors
     /// When the value has another form: [`Error::BadValue`].
     pub fn percent(&self) -> Result<u8, Error> {
-        match self.text().parse() {
-            Ok(percent @ 0..=100) => Ok(percent),
+        self.percent_in(self.text())
+    }
+
+    /// As [`JobOption::percent`], for reads, writes and trims.
+    ///
+    /// # Errors
+    /// When the value has another form: [`Error::BadValue`].
+    pub fn percent_per_kind(&self, default: u8) -> Result<[u8; 3], Error> {
+        self.per_kind(default, |text| self.percent_in(text))
+    }
+
+    fn percent_in(&self, text: &str) -> Result<u8, Error> {
+        match number(text.strip_suffix('%').unwrap_or(text), 1024) {
+            Some(percent @ 0..=100) => Ok(percent as u8),
             _ => Err(self.bad("it is a whole number from 0 to 100", "")),
         }
     }
@@ -245,7 +285,7 @@ impl JobOption {
                         })?)
                     }
                 };
-            entries.push((self.block(size.trim(), kb_base)?, percent));
+            entries.push((self.block_of_page_cache(size.trim(), kb_base)?, percent));
         }
         let assigned_pct: u32 = entries.iter().filter_map(|e| e.1).map(u32::from).sum();
         let open = entries.iter().filter(|e| e.1.is_none()).count() as u32;

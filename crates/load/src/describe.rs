@@ -21,7 +21,9 @@ impl JobSpec {
                 | Distribution::Kinds { .. } => ", zoned",
                 Distribution::Normal { .. } => ", normal",
             };
-            if self.random_pct < 100 {
+            if let Some([read, write, _]) = self.steps.random_pct {
+                words += &format!(", {read} % of reads and {write} % of writes random");
+            } else if self.random_pct < 100 {
                 words += &format!(", {} % random", self.random_pct);
             }
         }
@@ -35,6 +37,9 @@ impl JobSpec {
             0 => {}
             1 => words += ", a flush after each write",
             n => words += &format!(", a flush after {n} writes"),
+        }
+        if self.end_flushes > 0 {
+            words += ", a flush at the end";
         }
         if self.pace.think > Nanos::ZERO {
             words += &format!(", pauses of {}", self.pace.think);

@@ -9,7 +9,7 @@
 //! larger depth, fio reads a block back as soon as its write has completed; here the reads wait
 //! until all writes before them have ([`FollowUpStream::waits`]), which keeps the order.
 
-use crate::plan::{JobSpec, Verify, WriteAs};
+use crate::plan::{JobSpec, Mix, Verify, WriteAs};
 use crate::stream::JobStream;
 use ssdlab_base::LabError;
 use ssdlab_ssd::{Command, Op};
@@ -24,6 +24,12 @@ pub struct FollowUpStream {
     second: Option<Command>,
     verifying: Option<Box<VerifyBacklog>>,
     waits: bool,
+    /// Passes that end with a flush and have not ended.
+    end_flushes: u64,
+    writes: bool,
+    /// The last command was a flush.
+    flushed: bool,
+    pages: Option<PageCache>,
 }
 
 /// What is still to be read back.
@@ -53,7 +59,10 @@ enum VerifyOrder {
 impl FollowUpStream {
     /// Whether commands of `job` have others that follow from them.
     pub fn has_any(job: &JobSpec) -> bool {
-        job.verify.is_some() || job.steps.write_as != WriteAs::Write
+        job.verify.is_some()
+            || job.steps.write_as != WriteAs::Write
+            || job.end_flushes > 0
+            || job.steps.pages
     }
 
     /// As [`JobStream::new`].
@@ -83,20 +92,68 @@ impl FollowUpStream {
             second: None,
             verifying,
             waits: false,
+            end_flushes: job.end_flushes,
+            writes: matches!(job.mix, Mix::Write | Mix::ReadWrite { .. }),
+            flushed: false,
+            pages: job.steps.pages.then(|| PageCache::new(job, capacity)),
         })
     }
 
     /// The next command; `None` when all is done.
     pub fn next_command(&mut self) -> Option<Command> {
+        let command = self.next_or_end();
+        self.flushed = command.is_some_and(|command| command.op == Op::Flush);
+        command
+    }
+
+    /// The flush that is due when a time limit ends the stream, if one is.
+    pub fn closing_flush(&self) -> Option<Command> {
+        (self.end_flushes > 0 && self.writes && !self.flushed).then(Command::flush)
+    }
+
+    fn next_or_end(&mut self) -> Option<Command> {
         self.waits = false;
         if let Some(second) = self.second.take() {
             self.waits = second.op == Op::Read;
             return Some(second);
         }
-        let Some(verifying) = &mut self.verifying else {
-            let command = self.stream.next_command()?;
-            return Some(self.changed(command));
-        };
+        if self.verifying.is_none() {
+            return self.next_unverified();
+        }
+        self.next_verified()
+    }
+
+    /// The next command where nothing is read back.
+    fn next_unverified(&mut self) -> Option<Command> {
+        loop {
+            if let Some(command) = self.stream.next_command() {
+                let Some(pages) = &mut self.pages else {
+                    return Some(self.changed(command));
+                };
+                let (first, second) = pages.after(command);
+                self.second = second;
+                match first {
+                    Some(command) => return Some(command),
+                    None => continue,
+                }
+            }
+            if let Some(page) = self.pages.as_mut().and_then(PageCache::rest) {
+                return Some(page);
+            }
+            self.end_flushes = self.end_flushes.checked_sub(1)?;
+            if self.end_flushes > 0 {
+                self.stream.again();
+            }
+            if self.writes && !self.flushed {
+                self.waits = true;
+                return Some(Command::flush());
+            }
+        }
+    }
+
+    /// The next command where writes are read back.
+    fn next_verified(&mut self) -> Option<Command> {
+        let verifying = self.verifying.as_mut()?;
         loop {
             if verifying.is_due() {
                 let read = verifying.read();
@@ -110,10 +167,15 @@ impl FollowUpStream {
                     return Some(self.changed(command));
                 }
                 verifying.pass_over = true;
+                if self.end_flushes > 0 && self.writes && !self.flushed {
+                    self.waits = true;
+                    return Some(Command::flush());
+                }
                 continue;
             }
             verifying.passes_left -= 1;
             if verifying.passes_left == 0 {
+                self.end_flushes = 0;
                 return None;
             }
             verifying.pass_over = false;
@@ -154,6 +216,84 @@ impl FollowUpStream {
                 }
             }
         }
+    }
+}
+
+/// A page, in bytes.
+const PAGE: u64 = 4096;
+
+/// The page cache that the commands of a job go through, as far as the drive sees it: a page that
+/// writes fill one after another is written once, at the latest before a flush.
+#[derive(Clone, Debug)]
+struct PageCache {
+    /// Each write is flushed on its own, or is durable.
+    each: bool,
+    /// Start of the page that the last write left unfinished.
+    dirty: Option<u64>,
+    /// The target's end.
+    capacity: u64,
+    compress_pct: u8,
+}
+
+impl PageCache {
+    fn new(job: &JobSpec, capacity: u64) -> PageCache {
+        PageCache {
+            each: job.durability.fua || job.durability.flush_every == 1,
+            dirty: None,
+            capacity,
+            compress_pct: job.data.compress_pct.min(100),
+        }
+    }
+
+    /// `command`, for the bytes from `start` to `end`.
+    fn on(&self, command: Command, start: u64, end: u64) -> Command {
+        let len = end.min(self.capacity) - start;
+        Command {
+            offset: start,
+            len: u32::try_from(len).unwrap_or(u32::MAX - 511),
+            ..command
+        }
+    }
+
+    /// What the drive gets after `command`: up to two commands.
+    fn after(&mut self, command: Command) -> (Option<Command>, Option<Command>) {
+        let first = command.offset - command.offset % PAGE;
+        let end = command.offset + u64::from(command.len);
+        match command.op {
+            Op::Flush => match self.rest() {
+                Some(page) => (Some(page), Some(command)),
+                None => (Some(command), None),
+            },
+            Op::Write if !self.each => {
+                let stale = self.dirty.take_if(|page| *page != first);
+                let stale = stale.map(|page| self.on(command, page, page + PAGE));
+                let full = end - end % PAGE;
+                let filled = (full > first).then(|| self.on(command, first, full));
+                if full < end {
+                    self.dirty = Some(full);
+                } else if filled.is_some() {
+                    self.dirty = None;
+                }
+                match stale {
+                    Some(_) => (stale, filled),
+                    None => (filled, None),
+                }
+            }
+            _ => (
+                Some(self.on(command, first, end.next_multiple_of(PAGE))),
+                None,
+            ),
+        }
+    }
+
+    /// The page that is not written yet.
+    fn rest(&mut self) -> Option<Command> {
+        let page = self.dirty.take()?;
+        let write = Command {
+            compress_pct: self.compress_pct,
+            ..Command::write(page, 0)
+        };
+        Some(self.on(write, page, page + PAGE))
     }
 }
 

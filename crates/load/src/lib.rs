@@ -9,6 +9,7 @@
 //! describe: a job in words
 //! ```
 
+pub mod command_line;
 pub mod describe;
 pub mod diskspd;
 pub mod distribution;

@@ -99,7 +99,8 @@ impl StridedZones {
 #[derive(Clone, Debug)]
 pub(super) struct RandomRuns {
     pub turn_rng: Rng,
-    pub random_pct: u8,
+    /// Of reads, writes and trims.
+    pub random_pct: [u8; 3],
     /// Commands that follow each one at a random address.
     pub followers: u32,
     /// How many of them are still to come.
@@ -124,7 +125,8 @@ impl RandomRuns {
             }
             None => {
                 self.follow = self.followers;
-                self.turn_rng.percent(u32::from(self.random_pct))
+                self.turn_rng
+                    .percent(u32::from(self.random_pct[op as usize]))
             }
         };
         let position = if !random && end + bytes <= self.len {

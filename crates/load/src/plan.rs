@@ -136,12 +136,20 @@ pub struct JobSpec {
     pub io_limit: Option<u64>,
     /// Commands outstanding per copy, at least 1.
     pub depth: u32,
+    /// Once `depth` commands are outstanding, the next is sent when so few are (fio `iodepth_low`,
+    /// `iodepth_batch_complete_min`); `None`: as soon as one has completed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refill_at: Option<u32>,
     /// Streams of this job (fio `numjobs`, DISKSPD `-t`), at least 1.
     pub copies: u32,
     /// When to start counting and when to stop.
     pub time: JobTiming,
     /// What makes writes durable.
     pub durability: WriteDurability,
+    /// Passes, each of which a flush ends unless the last command was one; 0: no such flush (fio
+    /// `end_fsync`).
+    #[serde(skip_serializing_if = "is_no_pass")]
+    pub end_flushes: u64,
     /// Rate limits and pauses.
     pub pace: JobRateLimits,
     /// Contents of writes.
@@ -162,12 +170,21 @@ pub struct JobSpec {
     /// The observer wants each command of its counted part (fio `write_lat_log` and its like).
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub log_each: bool,
+    /// The workload's own tool makes the job's file and writes all of it before the job reads: fio
+    /// does so with files, and DISKSPD with `-c`.
+    #[serde(skip)]
+    pub creates_file: bool,
     /// Seed of the job's random streams; copies fork it by number.
     pub seed: u64,
     /// The commands come from a trace: of the fields above, the name, the depth and what the
     /// target needs to know hold then.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub replay: Option<Box<Replay>>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+fn is_no_pass(passes: &u64) -> bool {
+    *passes == 0
 }
 
 /// Reads that check earlier writes (fio `verify`).
@@ -295,8 +312,10 @@ impl Default for JobSpec {
             shares: CapacityShares::default(),
             io_limit: None,
             depth: 1,
+            refill_at: None,
             copies: 1,
             time: JobTiming::default(),
+            end_flushes: 0,
             durability: WriteDurability::default(),
             pace: JobRateLimits::default(),
             data: WritePayload {
@@ -308,6 +327,7 @@ impl Default for JobSpec {
             direct: true,
             passthrough: false,
             log_each: false,
+            creates_file: false,
             seed: 0,
             replay: None,
         }

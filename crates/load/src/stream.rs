@@ -53,6 +53,19 @@ enum CommandSizes {
     Range(Box<SizeRange>),
 }
 
+/// The bytes of a target of `capacity` bytes that copy number `copy` of `job` uses.
+///
+/// # Errors
+/// When they do not fit the target.
+pub fn used_region(
+    job: &JobSpec,
+    copy: u32,
+    capacity: u64,
+) -> Result<std::ops::Range<u64>, LabError> {
+    let region = region(job, copy, capacity)?;
+    Ok(region.base..region.base + region.len)
+}
+
 impl JobStream {
     /// The stream of copy number `copy` (from 0) of `job` on a target of `capacity` bytes.
     ///

@@ -123,6 +123,7 @@ impl Needs {
     }
 
     fn add(&mut self, job: &JobSpec) {
+        let granule_before = self.granule;
         let kinds: &[usize] = match job.mix {
             Mix::Read => &[0],
             Mix::Write => &[1],
@@ -154,6 +155,8 @@ impl Needs {
         let durability = &job.durability;
         self.changes |= job.mix != Mix::Read || durability.flush_every > 0;
         self.data_only &= durability.flush_every == 0 || durability.data_only;
+        // fsync, in fio.
+        self.data_only &= job.end_flushes == 0;
         self.refill |= job.data.refill;
         self.verify |= job.verify.is_some();
         self.verify_all |= job.verify.is_some() && job.mix == Mix::Read;
@@ -162,6 +165,9 @@ impl Needs {
         {
             // Its writes are read, too.
             self.read_bytes = self.read_bytes.max(self.write_bytes);
+        }
+        if job.steps.pages {
+            self.add_pages(granule_before);
         }
         if let Some(zones) = job.steps.zones {
             self.granule = gcd(self.granule, gcd(zones.range, zones.skip));
@@ -177,6 +183,10 @@ impl Needs {
         if kinds.contains(&1) && !self.contents.contains(&contents) {
             self.contents.push(contents);
         }
+        self.add_extent(job);
+    }
+
+    fn add_extent(&mut self, job: &JobSpec) {
         let share = job.shares.offset.is_some() || job.shares.region.is_some();
         let further = job
             .steps
@@ -188,6 +198,21 @@ impl Needs {
             .filter(|_| !share)
             .map(|len| last.saturating_add(len));
         self.extent = self.extent.zip(end).map(|(extent, end)| extent.max(end));
+    }
+}
+
+impl Needs {
+    /// Commands are whole pages, of which a block of any size may touch one more than it fills.
+    fn add_pages(&mut self, granule_before: u64) {
+        const PAGE: u32 = 4096;
+        let in_pages = |bytes: u32| match bytes {
+            0 => 0,
+            bytes => bytes.next_multiple_of(PAGE).saturating_add(PAGE),
+        };
+        self.granule = gcd(granule_before, u64::from(PAGE));
+        self.read_bytes = in_pages(self.read_bytes);
+        self.write_bytes = in_pages(self.write_bytes);
+        self.longest = self.longest.map(in_pages);
     }
 }
 

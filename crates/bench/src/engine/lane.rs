@@ -1,6 +1,6 @@
 //! One copy of one job: its stream, its next command and its idle tags.
 
-use super::pace::{LATE_FROM, LanePace};
+use super::pace::{LATE_FROM, LanePace, QueueRefill};
 use super::search::DepthSearch;
 use ssdlab_base::LabError;
 use ssdlab_load::follow::FollowUpStream;
@@ -101,6 +101,16 @@ impl Lane {
         })
     }
 
+    /// The flush that ends the job's writes when a time limit has ended the job, as its next
+    /// command. Returns whether there is one.
+    pub fn flush_at_end(&mut self) -> bool {
+        self.next = match &self.source {
+            LaneSource::Followed(followed) => followed.closing_flush(),
+            LaneSource::Made(_) | LaneSource::Recorded(_) => None,
+        };
+        self.next.is_some()
+    }
+
     /// Why there is no next command, if the source broke.
     pub fn failure(&mut self) -> Option<LabError> {
         match &mut self.source {
@@ -123,8 +133,10 @@ fn pace(job: &JobSpec, copy: u32) -> Option<LanePace> {
     let rng = Rng::named(job.seed, &format!("arrivals of copy {copy}"));
     let limits = LanePace::new(&job.pace, job.time.delay, rng);
     let (ties, follows) = (&job.ties, FollowUpStream::has_any(job));
-    let held = follows || ties.flow.is_some() || ties.latency.is_some() || ties.shares_depth;
+    let tied = ties.flow.is_some() || ties.latency.is_some() || ties.shares_depth;
+    let held = follows || tied || job.refill_at.is_some();
     let mut pace = limits.or_else(|| held.then(LanePace::scheduled))?;
+    pace.refill = job.refill_at.map(|low| QueueRefill::new(job.depth, low));
     let search = |target| Box::new(DepthSearch::new(target, job.depth));
     pace.search = ties.latency.map(search);
     Some(pace)

@@ -81,6 +81,34 @@ pub(super) struct LanePace {
     after_all: bool,
     /// Searches the depth.
     pub search: Option<Box<DepthSearch>>,
+    /// Fills the queue in batches.
+    pub refill: Option<QueueRefill>,
+}
+
+/// A queue that is filled, and filled again only when few commands are left in it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct QueueRefill {
+    depth: u32,
+    low: u32,
+    /// It was full, and has not fallen to `low` since.
+    drains: bool,
+}
+
+impl QueueRefill {
+    /// Up to `depth` commands, again when `low` are outstanding.
+    pub fn new(depth: u32, low: u32) -> QueueRefill {
+        QueueRefill {
+            depth,
+            low,
+            drains: false,
+        }
+    }
+
+    /// Whether another command may be sent beside `outstanding` ones.
+    fn allows(&mut self, outstanding: u32) -> bool {
+        self.drains &= outstanding > self.low;
+        !self.drains
+    }
 }
 
 /// Commands of a replay that left after their time.
@@ -125,6 +153,7 @@ impl LanePace {
             late: LateCommands::default(),
             after_all: false,
             search: None,
+            refill: None,
         })
     }
 
@@ -145,6 +174,7 @@ impl LanePace {
             late: LateCommands::default(),
             after_all: false,
             search: None,
+            refill: None,
         }
     }
 
@@ -189,6 +219,11 @@ impl LanePace {
         if searched.is_some_and(|search| !search.allows(outstanding)) {
             return IssueDecision::WhenIdle;
         }
+        if let Some(refill) = &mut self.refill
+            && !refill.allows(outstanding)
+        {
+            return IssueDecision::WhenIdle;
+        }
         if self.after_all && outstanding > 0 {
             return IssueDecision::WhenIdle;
         }
@@ -211,6 +246,9 @@ impl LanePace {
             if self.due > Nanos::ZERO && late > LATE_FROM {
                 self.late.count += 1;
                 self.late.most = self.late.most.max(late);
+            }
+            if let Some(refill) = &mut self.refill {
+                refill.drains = outstanding + 1 >= refill.depth;
             }
             IssueDecision::Now
         } else {
@@ -300,6 +338,24 @@ mod tests {
             IssueDecision::At(due)
         );
         assert_eq!(pace.leave(&write, due, 0), IssueDecision::Now);
+    }
+
+    /// fio's iodepth_low: the queue of 4 is filled, falls to 1, and is filled again.
+    #[test]
+    fn a_queue_is_filled_again_when_few_are_left() {
+        let mut pace = LanePace::scheduled();
+        pace.refill = Some(QueueRefill::new(4, 1));
+        pace.begin(Nanos::ZERO);
+        let write = Command::write(0, 4096);
+        let mut goes = |outstanding| pace.leave(&write, Nanos::ZERO, outstanding);
+        for outstanding in 0..4 {
+            assert_eq!(goes(outstanding), IssueDecision::Now, "{outstanding}");
+        }
+        assert_eq!(goes(3), IssueDecision::WhenIdle);
+        assert_eq!(goes(2), IssueDecision::WhenIdle);
+        for outstanding in 1..4 {
+            assert_eq!(goes(outstanding), IssueDecision::Now, "{outstanding}");
+        }
     }
 
     /// The mean is the rate, and the deviation is the mean: exponential, not even. Reads and writes

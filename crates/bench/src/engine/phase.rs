@@ -144,7 +144,10 @@ impl<'a, T: Target> PhaseEngine<'a, T> {
         let outcome = self.work();
         let time = self.target.now();
         let stopped = self.ledger.stop(time, self.target);
-        let drained = self.drain();
+        let mut drained = self.drain();
+        if drained.is_ok() && matches!(outcome, Ok(RunEnding::Complete)) {
+            drained = self.flush_at_end();
+        }
         record.ending = match outcome.and_then(|ending| {
             stopped?;
             drained?;
@@ -442,6 +445,19 @@ impl<'a, T: Target> PhaseEngine<'a, T> {
             source: error_of(errno),
             hint: String::from(hint),
         })
+    }
+
+    /// The last flush of jobs that a time limit has ended; it counts no more.
+    fn flush_at_end(&mut self) -> Result<(), LabError> {
+        for lane_index in 0..self.lanes.len() {
+            let lane = &mut self.lanes[lane_index];
+            if lane.flush_at_end()
+                && let Some(tag) = lane.idle.pop()
+            {
+                self.submit(lane_index, tag)?;
+            }
+        }
+        self.drain()
     }
 
     /// Waits for everything outstanding; nothing of it counts.

@@ -52,6 +52,8 @@ pub struct RunReport {
     pub ending: RunEnding,
     /// Self-checks.
     pub checks: Vec<SelfCheck>,
+    /// What the reader must know before the figures: on what state of the drive they were measured.
+    pub premises: Vec<String>,
     /// Anything else that a reader should know: seed, versions, ignored options.
     pub notes: Vec<String>,
 }
@@ -146,6 +148,7 @@ impl RunReport {
             cliff: None,
             ending: record.ending.clone(),
             checks: record.checks.clone(),
+            premises: Vec::new(),
             notes: Vec::new(),
         }
     }

@@ -42,6 +42,7 @@ impl RunReport {
             cliff: None,
             ending: RunEnding::Interrupted,
             checks: Vec::new(),
+            premises: Vec::new(),
             notes: vec![format!(
                 "started at {}, seed {}",
                 dir.header.started_at, dir.header.seed

@@ -62,6 +62,7 @@ fn header(i: usize, run: &RunReport, compared: bool) -> Markup {
             @if compared { h2 { (run.title) } } @else { h1 { (run.title) } }
             pre .command { (run.command) }
             (ending(&run.ending))
+            @for premise in &run.premises { p { (premise) } }
             @for check in &run.checks {
                 @if let Some(why) = &check.failure {
                     p .alarm { "✗ Self-check " (check.name) " failed: " (why) }

@@ -15,6 +15,9 @@ const CHART_ROWS: usize = 3;
 pub fn run_summary(run: &RunReport) -> String {
     let mut out = paragraph("", &format!("{} on {}", run.title, run.facts.name));
     out += &ending(&run.ending);
+    for premise in &run.premises {
+        out += &paragraph("", premise);
+    }
     out += &totals(run);
     let timeline = series::RunTimeline::new(&run.seconds);
     let rates = timeline.line(series::iops_all).y;

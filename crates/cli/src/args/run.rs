@@ -14,6 +14,8 @@ use std::path::PathBuf;
 Examples:
   ssdlab run job.fio
   ssdlab run job.fio --target drive:consumer-sata-1tb
+  ssdlab run --target drive:consumer-sata-1tb -- \\
+      fio --name=log --rw=write --bs=4k --size=1g --fdatasync=1
   ssdlab run --profile jesd219-enterprise --target drive:consumer-sata-1tb
   ssdlab run --trace log.csv.gz --speed max --target drive:consumer-sata-1tb
   ssdlab run --size 100GiB --fill 205 --idle 10m -- \\
@@ -32,9 +34,9 @@ pub struct RunArgs {
     /// Length of a profile's last phase (60s).
     #[arg(long, value_name = "TIME", requires = "profile")]
     pub runtime: Option<String>,
-    /// A DISKSPD command line, after `--`.
-    #[arg(last = true, value_name = "diskspd ARGS")]
-    pub diskspd: Vec<String>,
+    /// A command line of fio or DISKSPD, after `--`; its first word says which.
+    #[arg(last = true, value_name = "fio|diskspd ARGS")]
+    pub command_line: Vec<String>,
     /// Where to run it, instead of the target that the workload names.
     #[arg(long, short, value_name = "TARGET")]
     pub target: Option<String>,
@@ -42,6 +44,10 @@ pub struct RunArgs {
     /// little over twice).
     #[arg(long, value_name = "PERCENT")]
     pub fill: Option<u32>,
+    /// Do not write the files of jobs that read before they are read; fio and DISKSPD's -c do, and
+    /// so does a run on a fresh modelled drive, unless --fill is given.
+    #[arg(long)]
+    pub no_layout: bool,
     /// After that, leave it idle for this time (10m).
     #[arg(long, value_name = "TIME")]
     pub idle: Option<String>,

@@ -23,6 +23,7 @@ pub fn run(args: &RunArgs) -> Result<CommandExit, CliFailure> {
         plan: read_plan(args)?,
         target: args.target.as_deref().map(TargetName::parse).transpose()?,
         fill: args.fill,
+        layout: !args.no_layout,
         idle: args.idle.as_deref().map(parse_duration).transpose()?,
         open: args.on.options()?,
         kept,

@@ -1,14 +1,17 @@
-//! From the arguments of `ssdlab run` to a plan: a job file, a command line, a profile, a trace, or
-//! a profile and then a trace.
+//! From the arguments of `ssdlab run` to a plan: a job file, a command line of fio or DISKSPD, a
+//! profile, a trace, or a profile and then a trace.
 
 use super::trace::warn;
 use crate::args::run::RunArgs;
+use crate::output::say;
 use ssdlab_base::LabError;
 use ssdlab_base::quantity::parse_duration;
+use ssdlab_load::command_line::{self, Program};
+use ssdlab_load::diskspd::TargetNames;
+use ssdlab_load::fio;
 use ssdlab_load::plan::WorkloadPlan;
 use ssdlab_load::profiles::WorkloadProfile;
 use ssdlab_load::trace::replay::Replay;
-use ssdlab_load::{diskspd, fio};
 use std::path::Path;
 
 /// Commands of a trace that may be outstanding unless the user says otherwise.
@@ -20,25 +23,25 @@ const TRACE_DEPTH: u32 = 32;
 /// When they name no workload or several, or it cannot be read.
 pub fn read_plan(args: &RunArgs) -> Result<WorkloadPlan, LabError> {
     let named = args.profile.is_some() || args.trace.trace.is_some();
-    match (&args.job, args.diskspd.is_empty()) {
+    match (&args.job, args.command_line.is_empty()) {
         (None, true) if named => {}
         (Some(_) | None, false) if named => {
             return Err(LabError::refused(
-                "a DISKSPD command line was given beside a profile or a trace",
+                "a command line was given beside a profile or a trace",
                 "give one of them",
             ));
         }
         (Some(_), _) | (_, false) if args.iodepth.is_some() => {
             return Err(LabError::refused(
                 "--iodepth is for profiles and traces",
-                "write iodepth= in the job file, or -o in the DISKSPD command line",
+                "write iodepth= in the fio job, or -o in the DISKSPD command line",
             ));
         }
         (Some(job), true) => return fio::read(job),
-        (None, false) => return diskspd::parse(&args.diskspd),
+        (None, false) => return foreign(args),
         (Some(_), false) => {
             return Err(LabError::refused(
-                "both a fio job file and a DISKSPD command line were given",
+                "both a fio job file and a command line were given",
                 "give one of them",
             ));
         }
@@ -63,10 +66,23 @@ pub fn read_plan(args: &RunArgs) -> Result<WorkloadPlan, LabError> {
 
 fn nothing() -> LabError {
     LabError::refused(
-        "nothing to run: no fio job file, DISKSPD command line, profile or trace was given",
-        "ssdlab run JOB.fio, ssdlab run --profile NAME, ssdlab run --trace FILE, or \
-         ssdlab run -- diskspd -b4k -r -w30 ... TARGET",
+        "nothing to run: no fio job file, command line, profile or trace was given",
+        "ssdlab run JOB.fio, ssdlab run --profile NAME, ssdlab run --trace FILE, \
+         ssdlab run -- fio --name=JOB ..., or ssdlab run -- diskspd -b4k -r -w30 ... TARGET",
     )
+}
+
+/// The plan of fio's or DISKSPD's command line.
+fn foreign(args: &RunArgs) -> Result<WorkloadPlan, LabError> {
+    let targets = match args.target {
+        Some(_) => TargetNames::Replaced,
+        None => TargetNames::Used,
+    };
+    let line = command_line::read(&args.command_line, targets, &fio::Surroundings::here())?;
+    for note in &line.notes {
+        say(args.output.quiet, &format!("note: {note}"));
+    }
+    Ok(line.plan)
 }
 
 fn replay(args: &RunArgs, path: &Path) -> Result<Replay, LabError> {
@@ -95,7 +111,10 @@ pub fn label(args: &RunArgs) -> String {
         (Some(job), ..) => stem(job, "fio"),
         (_, Some(profile), _) => profile.clone(),
         (_, _, Some(trace)) => stem(trace, "trace"),
-        _ => "diskspd".into(),
+        _ => match command_program(args) {
+            Some(Program::Fio) => "fio".into(),
+            Some(Program::Diskspd) | None => "diskspd".into(),
+        },
     }
 }
 
@@ -109,6 +128,18 @@ pub fn title(args: &RunArgs) -> String {
             Some(trace) => format!("profile {profile}, then {trace}"),
             None => format!("profile {profile}"),
         },
-        _ => trace.unwrap_or_else(|| format!("DISKSPD {}", args.diskspd.join(" "))),
+        _ => trace.unwrap_or_else(|| {
+            let line = args.command_line.join(" ");
+            match command_program(args) {
+                Some(Program::Fio) => line,
+                Some(Program::Diskspd) | None => format!("DISKSPD {line}"),
+            }
+        }),
     }
+}
+
+/// The program that the command line names.
+fn command_program(args: &RunArgs) -> Option<Program> {
+    let first = args.command_line.first()?;
+    Program::named(first)
 }

@@ -18,6 +18,7 @@ mod pull;
 mod real_targets;
 mod reproduce;
 mod run;
+mod run_lines;
 mod serve;
 mod simulate;
 mod smartctl;

@@ -472,6 +472,7 @@ fn run(label: &str, flag: &str, load: &Load) -> RunReport {
             SelfCheck::new("little's law", Ok(())),
             SelfCheck::new("page conservation", Ok(())),
         ],
+        premises: Vec::new(),
         notes: vec!["seed 42".into()],
         facts,
         seconds,

@@ -250,6 +250,7 @@ impl DiskspdDraft {
             pace: self.pace(u64::from(merged), parallel),
             data: self.data(),
             direct: self.uncached.unwrap_or(false),
+            creates_file: self.file.is_some(),
             ties: JobDependencies {
                 shares_depth: self.shares_depth,
                 ..JobDependencies::default()

@@ -29,6 +29,7 @@ mod xml;
 pub use draft::pattern_compress_pct;
 pub use switches::{SwitchHelp, supported_options};
 
+use crate::command_line::Program;
 use crate::plan::{Language, PlanPhase, WorkloadPlan};
 use draft::DiskspdDraft;
 use ssdlab_base::LabError;
@@ -40,6 +41,23 @@ use words::CommandLineWord;
 /// When an option or value is not supported, options contradict each other, or no target is
 /// named. The place is the word's number in `args`.
 pub fn parse(args: &[String]) -> Result<WorkloadPlan, LabError> {
+    parse_for(args, TargetNames::Used)
+}
+
+/// Whether the targets that a line names are used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TargetNames {
+    /// They are paths of this machine.
+    Used,
+    /// Another target takes their place: any name will do, such as Windows' `#2` and `E:`.
+    Replaced,
+}
+
+/// As [`parse`], for a run on the `targets` named or on another.
+///
+/// # Errors
+/// As [`parse`].
+pub fn parse_for(args: &[String], targets_named: TargetNames) -> Result<WorkloadPlan, LabError> {
     let skip = usize::from(args.first().is_some_and(|word| is_program(word)));
     let words = || {
         args.iter()
@@ -59,7 +77,7 @@ pub fn parse(args: &[String]) -> Result<WorkloadPlan, LabError> {
     let mut targets = Vec::new();
     for word in words() {
         let Some(option) = option(&word) else {
-            targets.push(target(&word)?);
+            targets.push(target(&word, targets_named)?);
             continue;
         };
         if !targets.is_empty() {
@@ -98,12 +116,12 @@ pub fn parse(args: &[String]) -> Result<WorkloadPlan, LabError> {
 }
 
 fn is_program(word: &str) -> bool {
-    let name = word
-        .rsplit(['/', '\\'])
-        .next()
-        .unwrap_or(word)
-        .to_ascii_lowercase();
-    matches!(name.as_str(), "diskspd" | "diskspd.exe")
+    Program::named(word) == Some(Program::Diskspd)
+}
+
+/// Whether a line may begin with this word when DISKSPD's name is left out.
+pub(crate) fn is_option(text: &str) -> bool {
+    option(&word(text, 1)).is_some()
 }
 
 fn word(text: &str, number: usize) -> CommandLineWord<'_> {
@@ -130,21 +148,27 @@ fn option(word: &CommandLineWord) -> Option<&'static SwitchHelp> {
         .iter()
         .find(|s| Some(s.letter) == letter(word));
     match word.text.chars().next() {
+        // Help, on Windows.
+        Some('/') if word.text == "/?" => Some(&UNKNOWN),
         Some('-') => Some(switch.unwrap_or(&UNKNOWN)),
         Some('/') => switch.filter(|s| (s.set)(&mut DiskspdDraft::default(), word).is_ok()),
         _ => None,
     }
 }
 
-fn target(word: &CommandLineWord) -> Result<String, LabError> {
+fn target(word: &CommandLineWord, targets_named: TargetNames) -> Result<String, LabError> {
     let drive_letter = word.text.len() == 2 && word.text.ends_with(':');
-    if word.text.is_empty() || word.text.starts_with('#') || drive_letter {
+    let of_windows = word.text.starts_with('#') || drive_letter;
+    if word.text.is_empty() || (of_windows && targets_named == TargetNames::Used) {
         return Err(LabError::BadValue {
             option: "target".to_owned(),
             given: word.text.to_owned(),
             allowed: "a target is the path of a file or a block device".to_owned(),
             place: word.place(),
-            hint: "drives have names such as /dev/nvme0n1 or /dev/sda here".to_owned(),
+            hint:
+                "drives have names such as /dev/nvme0n1 or /dev/sda here; --target puts another in \
+                   its place"
+                    .to_owned(),
         });
     }
     Ok(word.text.to_owned())

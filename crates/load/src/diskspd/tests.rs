@@ -211,7 +211,8 @@ const BAD: &[(&str, &str, &str)] = &[
         "-d10 #1",
         "DISKSPD command line, word 2: `target` cannot be `#1`: a target is the path of a \
              file or a block device",
-        "drives have names such as /dev/nvme0n1 or /dev/sda here",
+        "drives have names such as /dev/nvme0n1 or /dev/sda here; --target puts another in its \
+         place",
     ),
     (
         "x -d10",

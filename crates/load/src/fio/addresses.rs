@@ -75,13 +75,15 @@ pub(super) fn rwmixwrite(draft: &mut FioJobDraft, s: &JobOption) -> SetterResult
 }
 
 pub(super) fn bs(draft: &mut FioJobDraft, s: &JobOption) -> SetterResult {
-    draft.block = s.per_kind(4096, |text| s.block(text, draft.kb_base))?;
+    draft.block = s.per_kind(4096, |text| s.block_of_page_cache(text, draft.kb_base))?;
+    draft.submission.block_option = Some(s.clone());
     draft.range = None;
     Ok(())
 }
 
 pub(super) fn bssplit(draft: &mut FioJobDraft, s: &JobOption) -> SetterResult {
     let lists = s.splits(draft.kb_base)?;
+    draft.submission.block_option = Some(s.clone());
     draft.split = Some(lists.map(|list| {
         let sizes = list.into_iter();
         let size = |s: ssdlab_fio::BlockSizeShare| BlockSize {
@@ -103,16 +105,11 @@ pub(super) fn blockalign(draft: &mut FioJobDraft, s: &JobOption) -> SetterResult
 }
 
 pub(super) fn size(draft: &mut FioJobDraft, s: &JobOption) -> SetterResult {
-    draft.size = Some(s.size_or_percent(draft.kb_base)?);
-    if matches!(
-        draft.size,
-        Some(SizeOrPercent::Bytes(0) | SizeOrPercent::Percent(0))
-    ) {
-        return Err(s.bad(
-            "a job needs a region to work on",
-            "leave size out for all of it",
-        ));
-    }
+    // 0 is fio's default: all of the file.
+    draft.size = match s.size_or_percent(draft.kb_base)? {
+        SizeOrPercent::Bytes(0) | SizeOrPercent::Percent(0) => None,
+        size => Some(size),
+    };
     Ok(())
 }
 
@@ -163,11 +160,14 @@ pub(super) fn loops(draft: &mut FioJobDraft, s: &JobOption) -> SetterResult {
 
 pub(super) fn bsrange(draft: &mut FioJobDraft, s: &JobOption) -> SetterResult {
     let ranges = s.per_kind((4096, 4096), |text| {
-        let (low, high) = text.split_once('-').unwrap_or((text, text));
-        let (low, high) = (s.block(low, draft.kb_base)?, s.block(high, draft.kb_base)?);
+        let ends = text.split_once('-').or_else(|| text.split_once(':'));
+        let (low, high) = ends.unwrap_or((text, text));
+        let size = |text: &str| s.block_of_page_cache(text.trim(), draft.kb_base);
+        let (low, high) = (size(low)?, size(high)?);
         // fio swaps them, too.
         Ok((low.min(high), low.max(high)))
     })?;
+    draft.submission.block_option = Some(s.clone());
     draft.block = ranges.map(|(low, _)| low);
     draft.range = ranges
         .iter()
@@ -272,7 +272,7 @@ pub(super) fn random_distribution(draft: &mut FioJobDraft, s: &JobOption) -> Set
 }
 
 pub(super) fn percentage_random(draft: &mut FioJobDraft, s: &JobOption) -> SetterResult {
-    draft.random_pct = s.percent()?;
+    draft.random_pct = s.percent_per_kind(100)?;
     Ok(())
 }
 

@@ -1,6 +1,6 @@
 //! Options that contradict each other.
 
-use super::draft::FioJobDraft;
+use super::draft::{FioJobDraft, RwDirection};
 use crate::plan::WriteAs;
 use ssdlab_fio::{Error, JobFileSection, SizeOrPercent};
 use ssdlab_ssd::Nanos;
@@ -14,6 +14,9 @@ impl FioJobDraft {
         let files = u64::from(self.files.in_turn()) * u64::from(self.copies);
         if let Some(setting) = &self.zbd {
             return Some(super::zbd::refused(setting, self.zone_bytes > 0));
+        }
+        if let Some(error) = self.odd_block_refused() {
+            return Some(error);
         }
         let (what, hint) = if self.fsync > 0 && self.fdatasync > 0 {
             ("both fsync and fdatasync", "use one of them")
@@ -41,6 +44,32 @@ impl FioJobDraft {
             return None;
         };
         Some(refuse(section, what, hint))
+    }
+
+    /// The page cache takes blocks of any size, a drive does not.
+    fn odd_block_refused(&self) -> Option<Error> {
+        let (setting, bytes) = (self.submission.block_option.as_ref()?, self.odd_block()?);
+        let past_cache = self.direct || self.passthrough;
+        let why = if past_cache {
+            "past the page cache"
+        } else if self.direction == RwDirection::Trim {
+            "for trims"
+        } else if self.verifies || self.write_as != WriteAs::Write {
+            "beside verify= or another kind of write"
+        } else if self.files.in_turn() > 1 || self.strided {
+            "in several files or zones"
+        } else {
+            return None;
+        };
+        let cached = if past_cache {
+            ", or write direct=0"
+        } else {
+            ""
+        };
+        Some(setting.bad(
+            &format!("{why}, a block is a multiple of 512 bytes"),
+            format!("{}{cached}", ssdlab_fio::nearest_blocks(bytes)),
+        ))
     }
 
     /// Whether options other than a log shape the stream.

@@ -51,6 +51,20 @@ pub(super) enum RwDirection {
     Both,
 }
 
+/// How commands enter and leave the queue, and what follows the last.
+#[derive(Clone, Debug, Default)]
+pub(super) struct SubmissionOptions {
+    /// The option that said how large commands are.
+    pub block_option: Option<JobOption>,
+    /// `iodepth_low`; 0: the depth.
+    pub depth_low: u32,
+    /// `iodepth_batch_complete_min`; 0 is 1.
+    pub reap_min: u32,
+    pub end_fsync: bool,
+    /// `fsync_on_close`.
+    pub close_fsync: bool,
+}
+
 /// A job half read, with fio's defaults.
 #[derive(Clone, Debug)]
 pub(super) struct FioJobDraft {
@@ -86,6 +100,7 @@ pub(super) struct FioJobDraft {
     /// `random_generator=lfsr`: no address twice, with or without the map.
     pub lfsr: bool,
     pub depth: u32,
+    pub submission: SubmissionOptions,
     pub copies: u32,
     pub time: JobTiming,
     pub direct: bool,
@@ -94,7 +109,8 @@ pub(super) struct FioJobDraft {
     pub fdatasync: u32,
     pub distribution: Distribution,
     pub random_map: bool,
-    pub random_pct: u8,
+    /// Of reads, writes and trims.
+    pub random_pct: [u8; 3],
     pub seed: u64,
     pub pace: JobRateLimits,
     pub compress_pct: u8,
@@ -164,6 +180,7 @@ impl Default for FioJobDraft {
             files: super::files::FilenameOptions::default(),
             lfsr: false,
             depth: 1,
+            submission: SubmissionOptions::default(),
             copies: 1,
             time: JobTiming::default(),
             direct: false,
@@ -172,7 +189,7 @@ impl Default for FioJobDraft {
             fdatasync: 0,
             distribution: Distribution::Uniform,
             random_map: true,
-            random_pct: 100,
+            random_pct: [100; 3],
             seed: SEED,
             pace: JobRateLimits::default(),
             compress_pct: 0,
@@ -227,10 +244,7 @@ impl FioJobDraft {
             report(Some(error));
             (None, None)
         });
-        let (offset, offset_share) = match self.offset {
-            SizeOrPercent::Bytes(bytes) => (bytes, None),
-            SizeOrPercent::Percent(percent) => (0, Some(percent)),
-        };
+        let (offset, offset_share) = self.offset_or_share();
         report(self.contradiction(section));
         let order = self.order(section).unwrap_or_else(|error| {
             report(Some(error));
@@ -239,13 +253,16 @@ impl FioJobDraft {
         let (block_sizes, steps) = (self.block_sizes(), self.steps());
         let dedupe = self.dedupe.plan(self.smallest()[1]);
         let (verify, ties) = (self.verify(&order), self.ties());
+        let depth = if self.synchronous { 1 } else { self.depth };
+        let (refill_at, end_flushes) = (self.refill_at(depth), self.end_flushes());
+        let (random_pct, creates_file) = (self.random_pct(), self.files.are_created());
         JobSpec {
             name: self.name.unwrap_or_else(|| section.name.clone()),
             target: None,
             options: self.written,
             mix,
             order,
-            random_pct: self.random_pct,
+            random_pct,
             steps,
             verify,
             ties,
@@ -258,7 +275,9 @@ impl FioJobDraft {
                 io_limit: io_share,
             },
             io_limit,
-            depth: if self.synchronous { 1 } else { self.depth },
+            depth,
+            refill_at,
+            end_flushes,
             copies: self.copies,
             time: self.time,
             durability: WriteDurability {
@@ -273,9 +292,45 @@ impl FioJobDraft {
             direct: self.direct,
             passthrough: self.passthrough,
             log_each: self.logs && self.log_avg_ms == 0,
+            creates_file,
             seed: Rng::named(self.seed, &format!("fio job {index}")).next_u64(),
             replay: None,
         }
+    }
+
+    /// Commands outstanding at which a queue that was full is filled again, unless that is as soon
+    /// as one has completed: fio's `wait_for_completions`.
+    fn refill_at(&self, depth: u32) -> Option<u32> {
+        let low = match self.submission.depth_low {
+            0 => depth,
+            low => low.min(depth),
+        };
+        let batch = self.submission.reap_min.max(1);
+        let batches = (depth - low).div_ceil(batch).max(1);
+        let refill_at = depth.saturating_sub(batch.saturating_mul(batches));
+        (refill_at + 1 < depth).then_some(refill_at)
+    }
+
+    fn offset_or_share(&self) -> (u64, Option<u8>) {
+        match self.offset {
+            SizeOrPercent::Bytes(bytes) => (bytes, None),
+            SizeOrPercent::Percent(percent) => (0, Some(percent)),
+        }
+    }
+
+    /// The share of random commands, of the first kind that occurs.
+    fn random_pct(&self) -> u8 {
+        self.random_pct[self.kinds().start]
+    }
+
+    /// Passes that end with a flush.
+    fn end_flushes(&self) -> u64 {
+        if self.flushes_at_end() { self.loops } else { 0 }
+    }
+
+    /// Whether a flush ends each pass.
+    pub(super) fn flushes_at_end(&self) -> bool {
+        self.submission.end_fsync || self.submission.close_fsync
     }
 
     fn mix(&self) -> Mix {

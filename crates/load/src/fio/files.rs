@@ -52,6 +52,15 @@ impl FilenameOptions {
         }
     }
 
+    /// Whether fio makes the files: it reads a device as it is.
+    pub fn are_created(&self) -> bool {
+        let of_system = |name: &String| {
+            let device = name.starts_with("/dev/") && !name.starts_with("/dev/shm/");
+            device || name.starts_with(r"\\.\") || name.starts_with("drive:")
+        };
+        self.directory.is_some() || !self.names.iter().any(of_system)
+    }
+
     /// The name of file `number` of copy `copy` of the job called `job`.
     fn name(&self, job: &str, copy: u32, number: u32) -> String {
         let name = match self.names.get(number as usize) {

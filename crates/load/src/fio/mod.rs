@@ -49,6 +49,7 @@
 
 mod addresses;
 mod bindings;
+mod command_line;
 mod contradictions;
 mod dedupe;
 mod draft;
@@ -63,6 +64,7 @@ mod replayed;
 mod setters;
 mod zbd;
 
+pub use command_line::parse_command_line;
 pub use notes::notes;
 pub use options::{OptionHelp, supported_options};
 pub use ssdlab_fio::Surroundings;
@@ -101,7 +103,22 @@ pub fn parse_in(
     source: &str,
     surroundings: &Surroundings,
 ) -> Result<WorkloadPlan, LabError> {
-    let (file, mut errors) = JobFile::parse(text, source, surroundings);
+    let (file, errors) = JobFile::parse(text, source, surroundings);
+    let none = Error::refused(
+        format!("{source}: no job in it"),
+        "add a section such as [job1] below [global]",
+    );
+    plan(&file, errors, none, surroundings)
+}
+
+/// The plan of `file`, unless there are `errors` in it or in its text; `none` is the error that it
+/// has no job.
+fn plan(
+    file: &JobFile,
+    mut errors: Vec<Error>,
+    none: Error,
+    surroundings: &Surroundings,
+) -> Result<WorkloadPlan, LabError> {
     let mut jobs: Vec<ParsedJob> = Vec::new();
     let mut all_straight = true;
     let mut group = 0;
@@ -138,10 +155,7 @@ pub fn parse_in(
         // A later [global] without a job is still checked, so that its errors are not lost.
         drafted(&file.globals().collect::<Vec<_>>(), &mut errors);
         if errors.is_empty() {
-            errors.push(Error::refused(
-                format!("{source}: no job in it"),
-                "add a section such as [job1] below [global]",
-            ));
+            errors.push(none);
         }
     }
     if all_straight {
@@ -310,6 +324,8 @@ mod tests;
 mod tests_addresses;
 #[cfg(test)]
 mod tests_bad;
+#[cfg(test)]
+mod tests_command_line;
 #[cfg(test)]
 mod tests_logs;
 #[cfg(test)]

@@ -71,6 +71,21 @@ fn of_writes(job: &JobSpec) -> Vec<String> {
             notes.push("time_based: what is not read back when its time is up stays so".to_owned());
         }
     }
+    if job.steps.pages {
+        let size = job.block_sizes.iter().flatten().map(|block| block.bytes);
+        let odd = size.filter(|bytes| !bytes.is_multiple_of(512)).max();
+        notes.push(format!(
+            "blocks of {} bytes go through the page cache: the drive gets the pages of 4096 bytes \
+             that they touch, dirty ones at the latest before a flush; the pages are counted",
+            odd.unwrap_or(0)
+        ));
+    }
+    if option(job, "buffer_compress_chunk").is_some_and(|value| value != "512") {
+        notes.push(
+            "buffer_compress_chunk: only the share of buffer_compress_percentage counts here"
+                .to_owned(),
+        );
+    }
     if option(job, "buffer_pattern").is_some() {
         notes.push(match job.pattern.len() {
             0 => "buffer_pattern has no effect beside verify, zero_buffers and dedupe".to_owned(),

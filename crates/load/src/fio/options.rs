@@ -125,10 +125,11 @@ static OPTIONS: &[OptionHelp] = options! {
     value rwmixread: "%", "50", "share of reads in a mix";
     value rwmixwrite: "%", "50", "share of writes in a mix";
     value bs or blocksize: "size[,size[,size]]", "4k",
-        "bytes per command, for reads, writes and trims";
+        "bytes per command, for reads, writes and trims; multiples of 512 with direct=1, any size \
+         through the page cache";
     value bssplit: "size/%:size/%:...[,...]", "",
         "several sizes with their shares; empty shares divide the rest";
-    value bsrange or blocksize_range: "size-size[,...]", "",
+    value bsrange or blocksize_range: "size-size or size:size[,...]", "",
         "sizes drawn evenly between both, in multiples of the smaller, as fio draws them";
     value blockalign or ba: "size", "the smallest bs",
         "random commands start at multiples of it; turns the random map off, as in fio";
@@ -157,6 +158,14 @@ static OPTIONS: &[OptionHelp] = options! {
         "accepted for fio's sake: io_uring is used; those that wait for each command (sync, psync, \
          vsync, pvsync, pvsync2, mmap, sg, libcufile) imply iodepth=1";
     value iodepth: "count", "1", "commands outstanding per copy";
+    value iodepth_low: "count", "as iodepth",
+        "once iodepth commands are outstanding, the next is sent when so few are";
+    value iodepth_batch_complete_min or iodepth_batch_complete: "count", "1",
+        "once iodepth commands are outstanding, the next is sent when so many have completed";
+    value iodepth_batch_complete_max by checked_count: "count", "",
+        "accepted: how many completions fio takes at a time; none waits for another here";
+    value iodepth_batch or iodepth_batch_submit by checked_count: "count", "1",
+        "accepted: fio gathers commands for a call of the kernel; they leave at the same instant";
     value numjobs: "count", "1", "copies of the job";
     value runtime or timeout: "time, s", "0", "end after this time, or at size if that is sooner";
     flag time_based: "0", "go on for all of runtime";
@@ -172,14 +181,17 @@ static OPTIONS: &[OptionHelp] = options! {
     value sync: "none sync dsync 0 1", "none", "each write is durable when it completes";
     value fsync: "count", "0", "flush after this many writes";
     value fdatasync: "count", "0", "flush after this many writes, without a file's metadata";
+    value end_fsync: "0 or 1", "0", "flush when all is written, in each of several loops";
+    value fsync_on_close: "0 or 1", "0", "as end_fsync";
     // Randomness.
     value random_distribution:
         "random zipf:theta pareto:h normal:% zoned:%/%:...[,...] zoned_abs:%/size:...[,...]",
         "random",
         "which addresses are likelier; all but random turn the random map off; zones of reads, \
          writes and trims may differ";
-    value percentage_random: "%", "100",
-        "random commands that go to a random address; the others follow the last of their kind";
+    value percentage_random: "%[,%[,%]]", "100",
+        "reads, writes and trims: random commands that go to a random address; the others follow \
+         the last of their kind";
     flag norandommap: "0", "do not wait with a second visit until all blocks had their first";
     value random_generator: "tausworthe tausworthe64 lfsr", "tausworthe",
         "lfsr: no address twice in a pass even with norandommap";
@@ -198,6 +210,8 @@ static OPTIONS: &[OptionHelp] = options! {
     // Contents.
     value buffer_compress_percentage by compress: "%", "0",
         "how much of the written data a compressor can remove";
+    value buffer_compress_chunk by checked_size: "size", "512",
+        "accepted: the length over which fio keeps that share; a model has the share only";
     flag zero_buffers: "0", "write zeroes";
     value buffer_pattern: "\"text\" number 0x...", "",
         "writes hold these bytes, repeated: on a real target as they are, on a model as what \
@@ -267,7 +281,8 @@ static OPTIONS: &[OptionHelp] = options! {
     output disable_lat: "fio leaves out the latency; here it is measured";
     output disable_clat: "fio leaves out the completion latency; here it is measured";
     output disable_slat: "fio leaves out the submission latency";
-    output disable_bw_measurement: "fio leaves out the bandwidth; here it is measured";
+    output disable_bw_measurement or disable_bw:
+        "fio leaves out the bandwidth; here it is measured";
     output gtod_cpu: "fio reads the clock on a processor of its own";
     output clocksource: "fio reads this clock";
     named write_bw_log by log: "a log in the run directory, by fio's name";
@@ -370,15 +385,12 @@ static OPTIONS: &[OptionHelp] = options! {
     moot fadvise_hint: "there is no page cache with direct=1 or on a modelled drive";
     only cmd_type: "nvme";
     only stats: "1";
-    only buffer_compress_chunk: "512";
     only rw_sequencer: "sequential";
     only file_service_type: "roundrobin", "roundrobin:1";
     only overwrite: "0";
     value fill_device or fill_fs by checked_flag: "0 or 1", "0",
         "accepted: a target has all its blocks, and is written to its end unless size says less";
     only rate_ignore_thinktime: "0";
-    only iodepth_batch_complete: "1", "0";
-    only iodepth_batch_complete_min: "1", "0";
     only thinktime_blocks_type: "complete";
     only verify_only: "0";
     only verify_state_save: "0", "1";
@@ -387,8 +399,5 @@ static OPTIONS: &[OptionHelp] = options! {
     only replay_align: "0", "512";
     only bs_unaligned: "0";
     only trim_percentage: "0";
-    only end_fsync: "0";
-    only fsync_on_close: "0";
-    only iodepth_batch or iodepth_batch_submit: "1";
     only scramble_buffers: "0", "1";
 };

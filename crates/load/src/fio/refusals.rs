@@ -11,10 +11,6 @@ static KNOWN: &[(&[&str], &str)] = &[
         "it says where fio keeps its buffers: leave it out",
     ),
     (
-        &["end_fsync", "fsync_on_close"],
-        "use fsync= or fdatasync= to count flushes while the job runs",
-    ),
-    (
         &["bs_unaligned"],
         "drives are addressed in blocks of 512 bytes: leave it out",
     ),
@@ -66,10 +62,6 @@ static KNOWN: &[(&[&str], &str)] = &[
         "use rw=trimwrite, or a job of its own with rw=trim",
     ),
     (&["skip_bad"], "it is for raw flash"),
-    (
-        &["iodepth_low"],
-        "the queue is kept full: leave it out, or lower iodepth",
-    ),
     (
         &["serialize_overlap"],
         "commands that overlap are not held back: use iodepth=1, or leave it out",

@@ -54,13 +54,17 @@ impl FioJobDraft {
         ))
     }
 
-    /// Passes that a limit is for. What verifies is limited by the pass.
+    /// Passes that a limit is for. What verifies or flushes at its end is limited by the pass.
     fn passes(&self) -> u64 {
-        if self.verifies { 1 } else { self.loops }
+        if self.verifies || self.flushes_at_end() {
+            1
+        } else {
+            self.loops
+        }
     }
 
     /// The kinds of command, as indices into the block sizes.
-    fn kinds(&self) -> std::ops::Range<usize> {
+    pub(super) fn kinds(&self) -> std::ops::Range<usize> {
         match self.direction {
             RwDirection::Read => 0..1,
             RwDirection::Write => 1..2,
@@ -85,6 +89,23 @@ impl FioJobDraft {
         (self.random && self.align.is_none() && differ).then_some(smallest)
     }
 
+    /// Shares of random commands, if those of reads and writes differ.
+    fn random_pct_by_kind(&self) -> Option<[u8; 3]> {
+        let used = &self.random_pct[self.kinds()];
+        let differ = used.iter().any(|percent| *percent != used[0]);
+        (self.random && differ).then_some(self.random_pct)
+    }
+
+    /// A size of a command that is not a multiple of 512, if there is one.
+    pub(super) fn odd_block(&self) -> Option<u32> {
+        let sizes = self.block_sizes();
+        let mut used = sizes[self.kinds()]
+            .iter()
+            .flatten()
+            .map(|block| block.bytes);
+        used.find(|bytes| !bytes.is_multiple_of(512))
+    }
+
     pub(super) fn steps(&self) -> AddressSteps {
         let colon = self.after_colon;
         AddressSteps {
@@ -107,6 +128,8 @@ impl FioJobDraft {
             }),
             size_range: self.range.filter(|_| self.split.is_none()),
             write_as: self.write_as,
+            random_pct: self.random_pct_by_kind(),
+            pages: self.odd_block().is_some(),
             ..AddressSteps::default()
         }
     }

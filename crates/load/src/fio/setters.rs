@@ -50,6 +50,27 @@ pub(super) fn iodepth(draft: &mut FioJobDraft, s: &JobOption) -> SetterResult {
     Ok(())
 }
 
+pub(super) fn iodepth_low(draft: &mut FioJobDraft, s: &JobOption) -> SetterResult {
+    draft.submission.depth_low = s.count(draft.kb_base, 0..=u64::from(u32::MAX))? as u32;
+    Ok(())
+}
+
+pub(super) fn iodepth_batch_complete_min(draft: &mut FioJobDraft, s: &JobOption) -> SetterResult {
+    draft.submission.reap_min = s.count(draft.kb_base, 0..=u64::from(u32::MAX))? as u32;
+    Ok(())
+}
+
+/// Checks a size that changes nothing here.
+pub(super) fn checked_size(draft: &mut FioJobDraft, s: &JobOption) -> SetterResult {
+    s.size(draft.kb_base).map(|_| ())
+}
+
+/// Checks a count that changes nothing here.
+pub(super) fn checked_count(draft: &mut FioJobDraft, s: &JobOption) -> SetterResult {
+    let count = s.count(draft.kb_base, 0..=u64::from(u32::MAX));
+    count.map(|_| ())
+}
+
 pub(super) fn numjobs(draft: &mut FioJobDraft, s: &JobOption) -> SetterResult {
     draft.copies = s.count(draft.kb_base, 1..=4096)? as u32;
     Ok(())
@@ -107,6 +128,16 @@ pub(super) fn fsync(draft: &mut FioJobDraft, s: &JobOption) -> SetterResult {
 
 pub(super) fn fdatasync(draft: &mut FioJobDraft, s: &JobOption) -> SetterResult {
     draft.fdatasync = s.count(draft.kb_base, 0..=u64::from(u32::MAX))? as u32;
+    Ok(())
+}
+
+pub(super) fn end_fsync(draft: &mut FioJobDraft, s: &JobOption) -> SetterResult {
+    draft.submission.end_fsync = s.flag()?;
+    Ok(())
+}
+
+pub(super) fn fsync_on_close(draft: &mut FioJobDraft, s: &JobOption) -> SetterResult {
+    draft.submission.close_fsync = s.flag()?;
     Ok(())
 }
 

@@ -60,11 +60,6 @@ const BAD: &[(&str, &str, &str)] = &[
         "",
     ),
     (
-        "size=0",
-        "`size` cannot be `0`: a job needs a region to work on",
-        "leave size out for all of it",
-    ),
-    (
         "size=101%",
         "`size` cannot be `101%`: a share is 0% to 100%",
         "",
@@ -173,11 +168,7 @@ const BAD: &[(&str, &str, &str)] = &[
         "fio option `Group_Reporting` is not supported",
         "did you mean `group_reporting`?",
     ),
-    (
-        "end_fsync=1",
-        "fio option `end_fsync` is not supported",
-        "use fsync= or fdatasync= to count flushes while the job runs",
-    ),
+    ("end_fsync=2", "`end_fsync` cannot be `2`: it is 0 or 1", ""),
     (
         "steadystate=iops",
         "`steadystate` cannot be `iops`: it is iops, iops_slope, bw or bw_slope, a colon and a \

@@ -160,7 +160,7 @@ fn an_engine_that_is_no_block_i_o_is_refused_with_its_reason_alone() {
     }
     assert!(error("[j]\nioengine=io_ring").contains("it is one of io_uring libaio"));
     // Errors of options that exist are reported beside it.
-    assert!(error("[j]\nioengine=net\nbs=5\n").starts_with("2 errors"));
+    assert!(error("[j]\nioengine=net\nbs=5q\n").starts_with("2 errors"));
 }
 
 #[test]

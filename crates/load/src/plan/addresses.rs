@@ -31,6 +31,14 @@ pub struct AddressSteps {
     pub size_range: Option<[(u32, u32); 3]>,
     /// What a write is to the drive.
     pub write_as: WriteAs,
+    /// Of a random order: percentage of the commands that go to a random address, for reads,
+    /// writes and trims, instead of the job's for all (`percentage_random=80,20`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub random_pct: Option<[u8; 3]>,
+    /// The commands go through a page cache: the drive gets the pages of 4 KiB that they touch, and
+    /// sizes need not be multiples of 512.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub pages: bool,
 }
 
 /// Zones of fio's `zonemode=strided`, in bytes.

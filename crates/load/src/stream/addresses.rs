@@ -39,12 +39,13 @@ pub(super) fn file_place(
             len,
         })));
     }
-    if job.random_pct >= 100 && steps.followers == 0 {
+    let random_pct = steps.random_pct.unwrap_or([job.random_pct; 3]);
+    if random_pct.iter().all(|percent| *percent >= 100) && steps.followers == 0 {
         return Ok(inner);
     }
     Ok(AddressGenerator::Runs(Box::new(RandomRuns {
         turn_rng,
-        random_pct: job.random_pct,
+        random_pct,
         followers: steps.followers,
         follow: 0,
         ends: [0; 3],
@@ -127,7 +128,8 @@ fn place(
             each_once,
         } => {
             let mut random_addresses = |align: u64, smallest: u64, distribution: &Distribution| {
-                if align == 0 || !align.is_multiple_of(LOGICAL_BLOCK) {
+                let crooked = !align.is_multiple_of(LOGICAL_BLOCK) && !job.steps.pages;
+                if align == 0 || crooked {
                     return Err(LabError::refused(
                         format!("job `{}`: an alignment of {align} bytes", job.name),
                         "random commands are aligned to a multiple of 512 bytes",
@@ -168,7 +170,7 @@ fn sequential(
     largest: u64,
 ) -> Result<(u64, u64), LabError> {
     let step = stride.unwrap_or(largest);
-    if [step, start_step]
+    if [stride.unwrap_or(0), start_step]
         .iter()
         .any(|n| !n.is_multiple_of(LOGICAL_BLOCK))
         || step == 0

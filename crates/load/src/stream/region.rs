@@ -99,7 +99,8 @@ pub(super) fn check_blocks(job: &JobSpec, region: JobRegion) -> Result<(), LabEr
         ));
     }
     for &BlockSize { bytes, .. } in &job.block_sizes.concat() {
-        if bytes == 0 || !u64::from(bytes).is_multiple_of(LOGICAL_BLOCK) {
+        let crooked = !u64::from(bytes).is_multiple_of(LOGICAL_BLOCK) && !job.steps.pages;
+        if bytes == 0 || crooked {
             return Err(LabError::refused(
                 format!("job `{name}`: a block of {bytes} bytes is not a multiple of 512"),
                 "drives are addressed in blocks of 512 bytes: use 512, 4096, ...",
