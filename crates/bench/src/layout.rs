@@ -147,25 +147,37 @@ fn add(present: &mut Vec<Range<u64>>, range: Range<u64>) {
 mod tests {
     use super::FileLayout;
     use ssdlab_load::{diskspd, fio};
-    use std::ops::Range;
 
     const MIB: u64 = 1 << 20;
 
-    fn ranges(text: &str) -> Vec<Range<u64>> {
+    /// Start and end of each range.
+    fn limits(layout: &FileLayout) -> Vec<[u64; 2]> {
+        layout
+            .ranges
+            .iter()
+            .map(|range| [range.start, range.end])
+            .collect()
+    }
+
+    fn ranges(text: &str) -> Vec<[u64; 2]> {
         let plan = fio::parse(text, "job.fio").unwrap();
-        FileLayout::of(&plan, 1 << 30).unwrap().ranges
+        let layout = FileLayout::of(&plan, 1 << 30).unwrap();
+        limits(&layout)
     }
 
     #[test]
     fn a_file_that_is_read_is_written_and_a_device_is_not() {
-        assert_eq!(ranges("[r]\nsize=8m\noffset=1m"), [MIB..9 * MIB]);
-        assert_eq!(ranges("[r]\nfilename=f\nrw=randrw\nsize=8m"), [0..8 * MIB]);
-        assert_eq!(ranges("[r]\nfilename=/dev/shm/f\nsize=8m"), [0..8 * MIB]);
+        assert_eq!(ranges("[r]\nsize=8m\noffset=1m"), [[MIB, 9 * MIB]]);
+        assert_eq!(
+            ranges("[r]\nfilename=f\nrw=randrw\nsize=8m"),
+            [[0, 8 * MIB]]
+        );
+        assert_eq!(ranges("[r]\nfilename=/dev/shm/f\nsize=8m"), [[0, 8 * MIB]]);
         assert!(ranges("[r]\nfilename=/dev/nvme0n1\nsize=8m").is_empty());
         assert!(ranges("[w]\nfilename=f\nrw=write\nsize=8m").is_empty());
         assert!(ranges("[t]\nfilename=f\nrw=randtrim\nsize=8m").is_empty());
         // Without a size: all of the target.
-        assert_eq!(ranges("[r]\nfilename=f"), [0..1 << 30]);
+        assert_eq!(ranges("[r]\nfilename=f"), [[0, 1 << 30]]);
     }
 
     /// fio's second job finds a file of the full length, and leaves it as it is.
@@ -174,15 +186,15 @@ mod tests {
         let text = "[w]\nfilename=f\nrw=write\nsize=4m\n[r]\nfilename=f\nstonewall\nsize=4m";
         assert!(ranges(text).is_empty());
         let text = "[r]\nfilename=f\nsize=4m\n[r2]\nfilename=f\nsize=8m";
-        assert_eq!(ranges(text), [0..4 * MIB, 4 * MIB..8 * MIB]);
+        assert_eq!(ranges(text), [[0, 4 * MIB], [4 * MIB, 8 * MIB]]);
     }
 
     #[test]
     fn each_copy_has_its_file() {
         let text = "[r]\ndirectory=d\nnumjobs=2\nsize=4m";
-        assert_eq!(ranges(text), [0..4 * MIB, 4 * MIB..8 * MIB]);
+        assert_eq!(ranges(text), [[0, 4 * MIB], [4 * MIB, 8 * MIB]]);
         let same = "[r]\nfilename=f\nnumjobs=2\nsize=4m";
-        assert_eq!(ranges(same), [0..4 * MIB]);
+        assert_eq!(ranges(same), [[0, 4 * MIB]]);
     }
 
     #[test]
@@ -200,9 +212,10 @@ mod tests {
         let ranges = |line: &str| {
             let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
             let plan = diskspd::parse(&words).unwrap();
-            FileLayout::of(&plan, 1 << 30).unwrap().ranges
+            let layout = FileLayout::of(&plan, 1 << 30).unwrap();
+            limits(&layout)
         };
-        assert_eq!(ranges("-b4K -c8M -r x.dat"), [0..8 * MIB]);
+        assert_eq!(ranges("-b4K -c8M -r x.dat"), [[0, 8 * MIB]]);
         assert!(ranges("-b4K -r x.dat").is_empty());
     }
 }

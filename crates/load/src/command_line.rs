@@ -110,7 +110,7 @@ pub fn read(
     let dashes: Vec<LeadingDash> = words
         .iter()
         .enumerate()
-        .filter_map(LeadingDash::of)
+        .filter_map(|(index, word)| LeadingDash::of(index, word))
         .collect();
     if dashes.is_empty() {
         return read_hyphened(words, targets, surroundings);
@@ -167,7 +167,7 @@ struct LeadingDash<'a> {
 }
 
 impl<'a> LeadingDash<'a> {
-    fn of((index, word): (usize, &'a String)) -> Option<LeadingDash<'a>> {
+    fn of(index: usize, word: &'a str) -> Option<LeadingDash<'a>> {
         let head = word
             .chars()
             .take_while(|c| *c == '-' || name_of_dash(*c).is_some());
