@@ -19,6 +19,10 @@ pub struct TargetArgs {
     /// The serial number of the block device or NVMe drive, to confirm that it may be overwritten.
     #[arg(long, value_name = "SERIAL")]
     pub serial: Option<String>,
+    /// To destroy what a block device without a serial number holds: a UUID on it, its backing
+    /// file, its name in the device mapper, or its exact size.
+    #[arg(long, value_name = "WORD")]
+    pub destroy: Option<String>,
     /// Where the file system refuses O_DIRECT, go through the page cache (the report says so).
     #[arg(long)]
     pub buffered: bool,

@@ -30,6 +30,7 @@ impl TargetArgs {
             write: WriteOptions {
                 allow_overwrite: self.overwrite,
                 confirmed_serial: self.serial.clone(),
+                destroy: self.destroy.clone(),
             },
             size,
             buffered: self.buffered,

@@ -63,6 +63,7 @@ pub struct PyQualifyRequest {
     size: Option<String>,
     overwrite: bool,
     serial: Option<String>,
+    destroy: Option<String>,
     keep: bool,
 }
 
@@ -97,6 +98,7 @@ impl PyQualifyRequest {
                 write: WriteOptions {
                     allow_overwrite: self.overwrite,
                     confirmed_serial: self.serial.clone(),
+                    destroy: self.destroy.clone(),
                 },
                 size: self.size.as_deref().map(parse_size).transpose()?,
                 keep: self.keep,

@@ -4,7 +4,7 @@ use crate::errors::{json, lab, refused};
 use crate::long::whole;
 use pyo3::prelude::*;
 use ssdlab_base::quantity::parse_duration;
-use ssdlab_load::trace::files::{DescribedTrace, convert, format_named, read_options, warnings};
+use ssdlab_load::trace::files::{DescribedTrace, convert, read_options, warnings, written_format};
 use std::path::PathBuf;
 
 /// Describes a trace: JSON, text, and warnings.
@@ -42,7 +42,7 @@ pub fn convert_trace(
     format: &str,
     device: Option<&str>,
 ) -> PyResult<(u64, Vec<String>)> {
-    let format = format_named(format).map_err(lab)?;
+    let format = written_format(format).map_err(lab)?;
     let options = read_options(None, "1%", device).map_err(lab)?;
     let converted = whole(py, None, |_, _| {
         let conversion = convert(&from_path, &to_path, format, &options)?;

@@ -1,12 +1,12 @@
 //! A file or block device whose contents matter: reads, writes and flushes of given bytes, past
 //! the page cache.
 //!
-//! Writing needs the same permission as for a target that is measured ([`super::safety`]). The page
+//! Writing needs the same permission as for a target that is measured ([`super::claim`]). The page
 //! cache must not answer after a power cut, so there is no buffered form.
 
 use super::OpenOptions;
-use super::open::{describe, failed, open_file, refuse_memory};
-use super::safety::{PermittedTarget, check_write_allowed, still_permitted};
+use super::claim::{ClaimedKind, claim};
+use super::open::{describe, failed, open_to_read, refuse_memory};
 use super::slab::Slab;
 use super::{TargetFacts, TargetKind};
 use rustix::fs::{FileType, SeekFrom};
@@ -46,25 +46,18 @@ impl DirectFile {
     /// bytes and stays; an existing one keeps its length.
     ///
     /// # Errors
-    /// When it may not be written ([`check_write_allowed`]) or cannot be opened past the page
+    /// When it may not be written ([`claim`]) or cannot be opened past the page
     /// cache.
     pub fn open(path: &Path, options: &OpenOptions) -> Result<DirectFile, LabError> {
-        let permission = check_write_allowed(path, &options.write)?;
         let direct_options = OpenOptions {
             keep: true,
             buffered: false,
             ..options.clone()
         };
-        let file = open_file(path, Some(&permission), &direct_options)?;
-        let path = permission.path();
-        let stat = rustix::fs::fstat(&file).map_err(|error| failed("looking at", path, error))?;
-        if !still_permitted(&permission, &stat) {
-            return Err(LabError::refused(
-                format!("{} was replaced while it was opened", path.display()),
-                "another process changed it: check the path and try again",
-            ));
-        }
-        if permission.target() == PermittedTarget::NewFile {
+        let claim = claim(path, &direct_options)?;
+        let (path, kind) = (claim.path().to_owned(), claim.kind());
+        let (path, file) = (path.as_path(), claim.into_file());
+        if kind == ClaimedKind::NewFile {
             let size = options.size.unwrap_or(0);
             let created = file.set_len(size).and_then(|()| file.sync_all());
             let folder = path.parent().unwrap_or(Path::new("."));
@@ -81,7 +74,7 @@ impl DirectFile {
     /// When it cannot be opened past the page cache.
     pub fn open_to_read(path: &Path) -> Result<DirectFile, LabError> {
         let options = OpenOptions::default();
-        let file = open_file(path, None, &options)?;
+        let file = open_to_read(path, &options)?;
         DirectFile::around(file, path, &options)
     }
 

@@ -1,6 +1,8 @@
 //! Where commands go: one trait for a modelled drive, a file, a block device and nothing at all.
 
 #[cfg(target_os = "linux")]
+pub mod claim;
+#[cfg(target_os = "linux")]
 mod contents;
 #[cfg(target_os = "linux")]
 pub mod direct;
@@ -21,10 +23,6 @@ pub mod nvme;
 pub mod open;
 #[cfg(target_os = "linux")]
 mod payload;
-#[cfg(target_os = "linux")]
-pub mod safety;
-#[cfg(target_os = "linux")]
-pub mod signature;
 #[cfg(target_os = "linux")]
 mod slab;
 #[cfg(target_os = "linux")]

@@ -14,6 +14,9 @@ pub struct WriteOptions {
     pub allow_overwrite: bool,
     /// The serial number typed to confirm that a block device may lose its contents.
     pub confirmed_serial: Option<String>,
+    /// The word typed to destroy what a block device without a serial number holds: a UUID on it,
+    /// its backing file, its name in the device mapper, or its exact size.
+    pub destroy: Option<String>,
 }
 
 /// What the user has said about a real target.

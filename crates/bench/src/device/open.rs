@@ -5,11 +5,11 @@
 //! change the file system's own tables. It loses its name as soon as it is open, and is gone with
 //! the target.
 
+use super::claim::{ClaimedKind, claim};
 use super::contents::fill;
 use super::files::{FileBackend, FileTarget};
 use super::generic::refuse_passthrough;
 use super::needs::{Needs, OpenOptions, PayloadContents};
-use super::safety::{PermittedTarget, WritePermission, check_write_allowed, still_permitted};
 use super::slab::Slab;
 use super::uring::{UringOptions, UringTarget};
 use super::{TargetFacts, TargetKind};
@@ -34,7 +34,7 @@ const RAMFS_MAGIC: i64 = 0x8584_58f6;
 /// ends the filling.
 ///
 /// # Errors
-/// When it may not be written ([`check_write_allowed`]), cannot be opened or does not fit.
+/// When it may not be written ([`claim`]), cannot be opened or does not fit.
 pub fn open(
     path: &Path,
     needs: &Needs,
@@ -53,23 +53,15 @@ pub fn open(
     }
     refuse_contents(needs)?;
     let missing = !path.try_exists().unwrap_or(true);
-    let permission = if needs.changes || missing {
-        Some(check_write_allowed(path, &options.write)?)
+    let (file, path, kind) = if needs.changes || missing {
+        let claim = claim(path, options)?;
+        let (path, kind) = (claim.path().to_owned(), claim.kind());
+        (claim.into_file(), path, Some(kind))
     } else {
-        None
+        (open_to_read(path, options)?, path.to_owned(), None)
     };
-    let file = open_file(path, permission.as_ref(), options)?;
-    let path = permission.as_ref().map_or(path, WritePermission::path);
+    let path = path.as_path();
     let stat = rustix::fs::fstat(&file).map_err(|error| failed("looking at", path, error))?;
-    let changed = permission
-        .as_ref()
-        .is_some_and(|permission| !still_permitted(permission, &stat));
-    if changed {
-        return Err(LabError::refused(
-            format!("{} was replaced while it was opened", path.display()),
-            "another process changed it: check the path and try again",
-        ));
-    }
     if FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile {
         refuse_memory(&file, path, options)?;
     }
@@ -79,8 +71,8 @@ pub fn open(
     }
     let len =
         rustix::fs::seek(&file, SeekFrom::End(0)).map_err(|error| failed("sizing", path, error))?;
-    facts.capacity = match permission.as_ref().map(WritePermission::target) {
-        Some(PermittedTarget::NewFile | PermittedTarget::ExistingFile) => {
+    facts.capacity = match kind {
+        Some(ClaimedKind::NewFile | ClaimedKind::ExistingFile) => {
             let size = size_wanted(path, len, needs, options)?;
             if size > len {
                 prepare(&file, path, len..size, progress, stop)?;
@@ -165,50 +157,19 @@ pub(super) fn failed(action: &'static str, path: &Path, error: Errno) -> LabErro
     LabError::file(action, path, error.into())
 }
 
-pub(super) fn open_file(
-    path: &Path,
-    permission: Option<&WritePermission>,
-    options: &OpenOptions,
-) -> Result<File, LabError> {
-    let mut flags = OFlags::CLOEXEC | OFlags::NONBLOCK;
+pub(super) fn open_to_read(path: &Path, options: &OpenOptions) -> Result<File, LabError> {
+    let mut flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK;
     if !options.buffered {
         flags |= OFlags::DIRECT;
     }
-    let path = permission.map_or(path, WritePermission::path);
-    flags |= match permission.map(WritePermission::target) {
-        None => OFlags::RDONLY,
-        Some(PermittedTarget::NewFile) => OFlags::RDWR | OFlags::CREATE | OFlags::EXCL,
-        Some(PermittedTarget::ExistingFile) => OFlags::RDWR | OFlags::NOFOLLOW,
-        // On a block device O_EXCL alone claims it against every other exclusive owner.
-        Some(PermittedTarget::BlockDevice(_)) => OFlags::RDWR | OFlags::NOFOLLOW | OFlags::EXCL,
-    };
-    let opened = rustix::fs::open(path, flags, Mode::from_raw_mode(0o600));
-    let new = permission.is_some_and(|p| p.target() == PermittedTarget::NewFile);
-    match opened {
-        Ok(fd) => {
-            if new && !options.keep {
-                // Nameless from the start: nothing is left behind, however the program ends.
-                std::fs::remove_file(path)
-                    .map_err(|error| LabError::file("unlinking", path, error))?;
-            }
-            Ok(File::from(fd))
-        }
-        Err(Errno::INVAL) if !options.buffered => {
-            if new {
-                // The kernel creates the file before it finds that it cannot be opened so.
-                let _ = std::fs::remove_file(path);
-            }
-            Err(no_direct(path))
-        }
-        Err(Errno::BUSY) => Err(LabError::refused(
-            format!("{} is in use: another owner has claimed it", path.display()),
-            "unmount or stop what uses it",
-        )),
+    match rustix::fs::open(path, flags, Mode::empty()) {
+        Ok(file) => Ok(File::from(file)),
+        Err(Errno::INVAL) if !options.buffered => Err(no_direct(path)),
         Err(error) => Err(failed("opening", path, error)),
     }
 }
 
-fn no_direct(path: &Path) -> LabError {
+pub(super) fn no_direct(path: &Path) -> LabError {
     LabError::refused(
         format!("the file system of {} has no direct I/O", path.display()),
         "put the file on the drive to be measured; or allow buffered I/O (--buffered), which \

@@ -121,6 +121,25 @@ impl SystemPaths {
         text.lines().filter_map(parse_mount).collect()
     }
 
+    /// Every mount of every mount namespace that a process shown in `/proc` lives in.
+    pub fn mounts_everywhere(&self) -> Vec<MountInfoEntry> {
+        let mut mounts = self.mounts();
+        let mut namespaces: Vec<PathBuf> = Vec::new();
+        namespaces.extend(fs::read_link(self.proc.join("self/ns/mnt")).ok());
+        for process in fs::read_dir(&self.proc).into_iter().flatten().flatten() {
+            let Ok(namespace) = fs::read_link(process.path().join("ns/mnt")) else {
+                continue;
+            };
+            if namespaces.contains(&namespace) {
+                continue;
+            }
+            let text = fs::read_to_string(process.path().join("mountinfo")).unwrap_or_default();
+            mounts.extend(text.lines().filter_map(parse_mount));
+            namespaces.push(namespace);
+        }
+        mounts
+    }
+
     /// The device a file with this `st_dev` is on. File systems without a device of their own
     /// (btrfs) are looked up by the source they were mounted from.
     pub fn device_of_file(&self, st_dev: u64) -> Option<SysfsDevice> {
@@ -145,7 +164,7 @@ impl SystemPaths {
 
 impl SysfsDevice {
     /// A file below the whole disk's directory, trimmed; `None` when absent or empty.
-    fn read(&self, file: &str) -> Option<String> {
+    pub(super) fn read(&self, file: &str) -> Option<String> {
         let bytes = fs::read(self.disk.join(file)).ok()?;
         let text = String::from_utf8_lossy(&bytes);
         let text = text.trim_matches(|c: char| c.is_whitespace() || c == '\0');
@@ -162,6 +181,11 @@ impl SysfsDevice {
     pub fn capacity(&self) -> Option<u64> {
         let sectors = fs::read_to_string(self.dir.join("size")).ok()?;
         Some(sectors.trim().parse::<u64>().ok()? * 512)
+    }
+
+    /// The file or device that a loop device is on, as the kernel names it.
+    pub fn backing_file(&self) -> Option<String> {
+        self.read("loop/backing_file")
     }
 
     /// The drive's serial number, wherever the kernel or udev has it.
@@ -258,7 +282,7 @@ impl SysfsDevice {
                 "this is a virtual machine; whether the drive is passed through cannot be seen",
             ));
         }
-        if let Some(backing) = self.read("loop/backing_file") {
+        if let Some(backing) = self.backing_file() {
             facts.notes.push(format!("a loop device on {backing}"));
         }
         let below = fs::read_dir(self.disk.join("slaves")).ok();

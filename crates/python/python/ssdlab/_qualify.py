@@ -157,13 +157,14 @@ def qualify(
     size: Optional[str] = None,
     overwrite: bool = False,
     serial: Optional[str] = None,
+    destroy: Optional[str] = None,
     keep: bool = False,
     progress: Progress = None,
 ) -> Qualification:
     """Measure a drive and judge it for a role: `ssdlab qualify`.
 
-    Your data are safe: a mounted or held device is refused, any other needs its serial number, and
-    an existing file needs `overwrite`.
+    Your data are safe: a mounted or held device is refused, any other needs its serial number (or
+    `destroy`, where it has none), and an existing file needs `overwrite`.
 
     Parameters
     ----------
@@ -183,7 +184,10 @@ def qualify(
     overwrite : bool, optional
         Leave to write over an existing file.
     serial : str, optional
-        Serial number of the block device, as a leave to write to it.
+        Serial number of the block device, to confirm that it may be overwritten.
+    destroy : str, optional
+        For a block device without one: a UUID on it, its backing file, its name in the device
+        mapper, or its exact size.
     keep : bool, optional
         Do not remove a file that was created.
     progress : bool or callable, optional
@@ -206,6 +210,7 @@ def qualify(
         "size": size,
         "overwrite": overwrite,
         "serial": serial,
+        "destroy": destroy,
         "keep": keep,
     }
     with shown(progress) as call:

@@ -7,10 +7,10 @@
 use super::calls::{identify, namespace_id};
 use super::command::NamespaceFormat;
 use super::{NvmeTarget, Passthrough};
+use crate::device::claim::{claim_on, is_device};
 use crate::device::generic::{NvmeGenericDevice, refuse_passthrough};
 use crate::device::needs::{Needs, OpenOptions};
-use crate::device::open::{failed, open_file, refuse_contents, refuse_unaligned, written};
-use crate::device::safety::{check_on, still_permitted};
+use crate::device::open::{failed, refuse_contents, refuse_unaligned, written};
 use crate::device::status::NvmeStatus;
 use crate::device::system::{DevId, SysfsDevice, SystemPaths};
 use crate::device::uring::{UringOptions, UringTarget};
@@ -190,11 +190,9 @@ impl Namespace {
             },
             error => error,
         };
-        let permission = check_on(system, &self.block_path, &options.write).map_err(through)?;
-        let claim = open_file(&self.block_path, Some(&permission), options).map_err(through)?;
-        let stat = rustix::fs::fstat(&claim)
-            .map_err(|error| failed("looking at", &self.block_path, error))?;
-        if still_permitted(&permission, &stat) && DevId::from_raw(stat.st_rdev) == self.block.id {
+        let claim = claim_on(system, &self.block_path, options).map_err(through)?;
+        let claim = claim.into_file();
+        if is_device(&claim, self.block.id) {
             Ok(claim)
         } else {
             Err(self.changed(path))

@@ -56,6 +56,10 @@ pub struct PullRunArgs {
     /// The serial number of the block device, to confirm that it may be overwritten.
     #[arg(long, value_name = "SERIAL")]
     pub serial: Option<String>,
+    /// To destroy what a block device without a serial number holds: a UUID on it, its backing
+    /// file, its name in the device mapper, or its exact size.
+    #[arg(long, value_name = "WORD")]
+    pub destroy: Option<String>,
     /// Seed of the writes of a new ledger.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
@@ -96,6 +100,7 @@ impl PullRunArgs {
                 write: WriteOptions {
                     allow_overwrite: self.overwrite,
                     confirmed_serial: self.serial.clone(),
+                    destroy: self.destroy.clone(),
                 },
                 size,
                 ..OpenOptions::default()
