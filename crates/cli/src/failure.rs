@@ -68,7 +68,7 @@ impl fmt::Display for CliFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             CliFailure::Lab(error) => {
-                write!(f, "error: {}", visible(&error.to_string()))?;
+                write!(f, "error: {}", error)?;
                 if !error.advice().is_empty() {
                     write!(f, "\n\nhint: {}", error.advice())?;
                 }
@@ -78,18 +78,4 @@ impl fmt::Display for CliFailure {
             CliFailure::BrokenPipe => f.write_str("error: broken pipe"),
         }
     }
-}
-
-/// The text with control characters made visible: input quoted in a message must not drive the
-/// terminal.
-fn visible(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        if c.is_control() && c != '\n' {
-            out.extend(c.escape_default());
-        } else {
-            out.push(c);
-        }
-    }
-    out
 }

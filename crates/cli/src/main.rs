@@ -1,7 +1,7 @@
 //! The `ssdlab` command: arguments to a lab plan to an exit code.
 
 #[macro_use]
-mod tell;
+mod terminal;
 
 mod args;
 mod cli;
@@ -32,8 +32,10 @@ fn main() -> ExitCode {
         tell!("{}", CliFailure::Lab(refusal));
         return ExitCode::from(2);
     }
-    let matches = groups::grouped(Cli::command()).get_matches();
-    let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    let matches = groups::grouped(Cli::command())
+        .try_get_matches()
+        .unwrap_or_else(|error| end_with(&error));
+    let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| end_with(&error));
     match cli.command.run() {
         Ok(exit) => ExitCode::from(exit as u8),
         Err(CliFailure::BrokenPipe) => ExitCode::SUCCESS,
@@ -42,4 +44,15 @@ fn main() -> ExitCode {
             ExitCode::from(2)
         }
     }
+}
+
+/// Prints clap's help or error. Its colours are left out of an error that quotes what would drive the
+/// terminal.
+fn end_with(error: &clap::Error) -> ! {
+    let text = error.render().to_string();
+    if error.use_stderr() && ssdlab_view::text::escape_controls(&text) != text {
+        tell!("{}", text.trim_end());
+        std::process::exit(error.exit_code());
+    }
+    error.exit()
 }

@@ -2,10 +2,10 @@
 
 use crate::args::OutputArgs;
 use crate::failure::{CliFailure, CommandExit};
+use crate::terminal::write_output;
 use ssdlab_base::LabError;
 use ssdlab_base::clock::Utc;
 use ssdlab_bench::run_dir::{Existing, write_text};
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 pub use ssdlab_view::text::wrap;
@@ -92,12 +92,10 @@ pub fn terminal_width() -> usize {
 /// # Errors
 /// When standard output cannot be written.
 pub fn print(text: &str) -> Result<(), CliFailure> {
-    let mut out = std::io::stdout().lock();
-    out.write_all(text.as_bytes())?;
-    if !text.ends_with('\n') {
-        out.write_all(b"\n")?;
+    if text.ends_with('\n') {
+        return Ok(write_output(text)?);
     }
-    Ok(out.flush()?)
+    Ok(write_output(&format!("{text}\n"))?)
 }
 
 /// Prints a value as indented JSON.

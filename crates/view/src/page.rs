@@ -6,6 +6,7 @@
 //! decades or the reader asks for the logarithmic axis, which is then labelled.
 
 use crate::chart::Charts;
+use crate::text::escape_controls;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 const STYLE: &str = include_str!("../assets/report.css");
@@ -34,12 +35,12 @@ pub fn page(title: &str, body: Markup, charts: &Charts) -> String {
                 meta http-equiv="Content-Security-Policy" content=(POLICY);
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="generator" content={ "ssdlab " (env!("CARGO_PKG_VERSION")) };
-                title { (title) " - ssdlab" }
+                title { (escape_controls(title)) " - ssdlab" }
                 style { (PreEscaped(UPLOT_STYLE)) (PreEscaped(STYLE)) }
             }
             body {
                 button #theme type="button" hidden { "Theme" }
-                main { (body) }
+                main { (PreEscaped(escape_controls(&body.0))) }
                 footer {
                     @if let Some(note) = charts.thinned() { p { (note) } }
                     p {
@@ -60,7 +61,7 @@ pub fn page(title: &str, body: Markup, charts: &Charts) -> String {
 
 fn scripts(charts: &Charts) -> Markup {
     html! {
-        script type="application/json" id="charts" { (PreEscaped(charts.json())) }
+        script type="application/json" id="charts" { (PreEscaped(escape_controls(&charts.json()))) }
         script { (PreEscaped(format!("/*\n{UPLOT_LICENSE}*/\n{UPLOT_SCRIPT}"))) }
         script { (PreEscaped(SCRIPT)) }
     }

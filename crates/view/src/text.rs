@@ -4,6 +4,9 @@
 //! Every function returns text that ends in a line feed. Names from outside are cleaned of control
 //! characters, so that the name of a file cannot drive the terminal.
 
+use std::borrow::Cow;
+use std::fmt::Write as _;
+
 use comfy_table::{ContentArrangement, LineStyle, Table, TableStyle, presets};
 
 /// No line is longer than this, in columns.
@@ -83,15 +86,39 @@ pub fn finish(table: &Table) -> String {
     lines.collect()
 }
 
-/// Control and direction-changing characters replaced, so that text stays text.
+/// Control and direction-changing characters replaced, line feeds and tabs by blanks, so that text
+/// stays text, in one line.
 pub fn clean(text: &str) -> String {
     let harmless = |c: char| match c {
         '\n' | '\t' => ' ',
-        '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => '\u{fffd}',
-        c if c.is_control() => '\u{fffd}',
+        c if drives_terminals(c) => '\u{fffd}',
         c => c,
     };
     text.chars().map(harmless).collect()
+}
+
+/// `text` as a terminal may have it: what would drive it is written as `\u001b`, as in JSON. Line
+/// feeds and tabs stay.
+pub fn escape_controls(text: &str) -> Cow<'_, str> {
+    let is_escaped = |c: char| drives_terminals(c) && !matches!(c, '\n' | '\t');
+    if !text.contains(is_escaped) {
+        return Cow::Borrowed(text);
+    }
+    let mut escaped = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        if is_escaped(c) {
+            let _ = write!(escaped, "\\u{:04x}", u32::from(c));
+        } else {
+            escaped.push(c);
+        }
+    }
+    Cow::Owned(escaped)
+}
+
+/// Control characters, of ASCII or of Unicode, and what hides or turns text.
+fn drives_terminals(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// Breaks a text into lines of at most `width` characters, between words.
@@ -118,5 +145,15 @@ mod tests {
     fn names_cannot_drive_the_terminal() {
         let text = paragraph("-", "a\u{1b}[31mred\u{202e}\nnext");
         assert_eq!(text, "- a\u{fffd}[31mred\u{fffd} next\n");
+    }
+
+    #[test]
+    fn what_drives_a_terminal_is_escaped_as_in_json() {
+        assert_eq!(escape_controls("line\n\tplain é ✓"), "line\n\tplain é ✓");
+        let raw = "\u{1b}]0;x\u{7}\r\u{9b}2J\u{7f}\u{202e}";
+        assert_eq!(
+            escape_controls(raw),
+            "\\u001b]0;x\\u0007\\u000d\\u009b2J\\u007f\\u202e"
+        );
     }
 }

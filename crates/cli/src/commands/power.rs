@@ -5,11 +5,11 @@ mod args;
 pub use args::{PowerAction, PowerArgs};
 
 use crate::failure::{CliFailure, CommandExit};
+use crate::terminal::write_output;
 use ssdlab_base::LabError;
 use ssdlab_power::served::describe;
 use ssdlab_power::served::switch;
 use ssdlab_power::served::switch::{ControlReply, ControlRequest};
-use std::io::Write as _;
 
 /// Asks the switch.
 ///
@@ -36,17 +36,16 @@ pub fn power(args: &PowerArgs) -> Result<CommandExit, CliFailure> {
 }
 
 fn say(answer: &ControlReply, json: bool) -> Result<(), CliFailure> {
-    let mut out = std::io::stdout();
     if json {
         let line = serde_json::to_string(answer).map_err(std::io::Error::other)?;
-        writeln!(out, "{line}")?;
+        write_output(&(line + "\n"))?;
     }
     if !answer.ok {
         return Err(refusal(answer.error.as_deref().unwrap_or("refused")).into());
     }
     if !json && let Some(status) = &answer.status {
         let event = answer.event.as_deref().unwrap_or_default();
-        write!(out, "{}", describe(event, status))?;
+        write_output(&describe(event, status).to_string())?;
     }
     Ok(())
 }

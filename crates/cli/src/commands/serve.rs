@@ -6,6 +6,7 @@ mod places;
 pub use args::{PaceName, Serve};
 
 use crate::failure::{CliFailure, CommandExit};
+use crate::terminal::write_output;
 use places::{misplaced, needs_real_pace, places};
 use ssdlab_base::LabError;
 use ssdlab_base::huge_pages::keep_freed_memory;
@@ -13,7 +14,6 @@ use ssdlab_base::quantity::parse_size;
 use ssdlab_drives::keep::directory::CrashSafety;
 use ssdlab_power::served::{DriveServer, ServedPace, in_directory, in_memory, parse_fault};
 use ssdlab_ssd::drive::power::Power;
-use std::io::Write;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
@@ -59,16 +59,15 @@ pub fn serve(args: &Serve) -> Result<CommandExit, CliFailure> {
     };
     let drive = drive.at_pace(pace).with_seed(args.seed);
     let serving = DriveServer::start(drive, &places, &name, |text| tell!("{text}"))?;
-    let mut out = std::io::stdout();
-    writeln!(out, "{}: {about}", args.directory.display())?;
+    write_output(&format!("{}: {about}\n", args.directory.display()))?;
     for line in serving.how_to_attach() {
-        writeln!(out, "{line}")?;
+        write_output(&(line + "\n"))?;
     }
-    writeln!(out, "ready")?;
+    write_output("ready\n")?;
     until(&stop, &serving);
     let notes = serving.stop()?;
-    write!(out, "{notes}")?;
-    writeln!(out, "closed")?;
+    write_output(&notes)?;
+    write_output("closed\n")?;
     Ok(CommandExit::Good)
 }
 

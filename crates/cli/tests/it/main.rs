@@ -10,6 +10,7 @@ mod crashtest_run;
 mod crashtest_stops;
 mod create;
 mod diagnose;
+mod escapes;
 mod fingerprint;
 mod hosts;
 mod inspect;
