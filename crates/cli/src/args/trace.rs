@@ -67,7 +67,8 @@ Examples:
 #[derive(Args, Debug, Clone)]
 pub struct ReadArgs {
     /// The trace's format, unless it is recognised from its content: csv, blkparse, blktrace,
-    /// fio-iolog-2, fio-iolog-3, msr, spc, disksim, mqsim or biosnoop.
+    /// fio-iolog-2, fio-iolog-3, msr, spc, disksim, mqsim, biosnoop, alibaba, tencent, systor,
+    /// cloudphysics, or columns such as csv:time=us,op,offset,length.
     #[arg(long = "format", visible_alias = "trace-format", value_name = "FORMAT")]
     pub trace_format: Option<String>,
     /// Percentage of lines that may be bad.

@@ -5,7 +5,7 @@ use crate::failure::{CliFailure, CommandExit};
 use crate::output::{print, print_json};
 use ssdlab_base::LabError;
 use ssdlab_base::quantity::parse_duration;
-use ssdlab_load::trace::files::{DescribedTrace, convert, format_named, warnings};
+use ssdlab_load::trace::files::{DescribedTrace, convert, warnings, written_format};
 use ssdlab_load::trace::{ReadOptions, TraceReadStats};
 use std::path::{Path, PathBuf};
 
@@ -31,7 +31,7 @@ pub fn trace(action: &TraceAction) -> Result<CommandExit, CliFailure> {
             format,
             read,
         } => {
-            let format = format_named(format)?;
+            let format = written_format(format)?;
             let converted = convert(from, to, format, &read.options()?)?;
             warn(from, &converted.reading);
             tell!(

@@ -37,6 +37,6 @@ fn run(input: &[u8]) {
     options.format = Some(TraceFormat::Blktrace);
     options.bad_share = 0.9;
     options.device = (to < 128).then(|| "all".to_owned());
-    let format = TraceFormat::ALL[usize::from(to) % TraceFormat::ALL.len()];
+    let format = TraceFormat::WRITTEN[usize::from(to) % TraceFormat::WRITTEN.len()];
     check(read(records, &options), format);
 }

@@ -39,7 +39,7 @@ fn run(input: &[u8]) {
         return;
     };
     let format = |byte: u8| {
-        TraceFormat::ALL
+        TraceFormat::WRITTEN
             .get(usize::from(byte).wrapping_sub(1))
             .copied()
     };
@@ -72,7 +72,7 @@ fn seeds() -> Vec<Vec<u8>> {
         let head = &sample[..sample.len().min(4096)];
         seeds.push([&[0, 1], head].concat());
     }
-    for (number, format) in (1..).zip(TraceFormat::ALL) {
+    for (number, format) in (1..).zip(TraceFormat::WRITTEN) {
         seeds.push([vec![0, number], super::traces::sample(format)].concat());
         seeds.push([vec![number, 1], super::traces::sample(format)].concat());
     }

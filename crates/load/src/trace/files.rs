@@ -20,7 +20,7 @@ pub fn read_options(
     bad_share: &str,
     device: Option<&str>,
 ) -> Result<ReadOptions, LabError> {
-    let format = format.map(format_named).transpose()?;
+    let format = format.map(TraceFormat::named).transpose()?;
     let text = bad_share.trim();
     let share = text.strip_suffix('%').unwrap_or(text).trim().parse::<f64>();
     let share = share.ok().filter(|percent| (0.0..=100.0).contains(percent));
@@ -37,17 +37,20 @@ pub fn read_options(
     })
 }
 
-/// The format called `name`.
+/// The format called `name`, to be written.
 ///
 /// # Errors
-/// When there is none; the hint lists those there are.
-pub fn format_named(name: &str) -> Result<TraceFormat, LabError> {
-    TraceFormat::named(name).ok_or_else(|| {
-        LabError::refused(
-            format!("`{name}` is no trace format"),
-            format!("known are {}", TraceFormat::names()),
-        )
-    })
+/// When there is none, or it is only read; the hint lists those there are.
+pub fn written_format(name: &str) -> Result<TraceFormat, LabError> {
+    let format = TraceFormat::named(name)?;
+    if format.is_written() {
+        return Ok(format);
+    }
+    let names = TraceFormat::WRITTEN.map(TraceFormat::name);
+    Err(LabError::refused(
+        format!("traces are not written as `{name}`"),
+        format!("written are {}", names.join(", ")),
+    ))
 }
 
 /// A trace that was read to its end.

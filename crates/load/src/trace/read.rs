@@ -9,6 +9,7 @@ use super::TraceEvent;
 use super::format::blktrace::{self, Blktrace, CpuFileMerge, Endian};
 use super::format::number::{TraceLineError, excerpt};
 use super::format::sink::{EventSink, Parser};
+use super::format::vscsi::VscsiLayout;
 use super::format::{TraceFormat, detect};
 use flate2::read::MultiGzDecoder;
 use ssdlab_base::LabError;
@@ -92,6 +93,7 @@ pub struct TraceReadStats {
 enum TraceDecoder {
     Lines(Box<dyn Parser>),
     Records(Blktrace),
+    VirtualDisk(VscsiLayout),
 }
 
 /// An event's place: when it was issued, and its turn in the file.
@@ -192,11 +194,7 @@ impl TraceReader {
             Some(format) => format,
             None => detect(&head).ok_or_else(|| unknown(path, &head))?,
         };
-        let source = match (format.parser(), Endian::of(&head)) {
-            (Some(parser), _) => TraceDecoder::Lines(parser),
-            (None, Some(endian)) => TraceDecoder::Records(Blktrace::new(endian)),
-            (None, None) => return Err(unknown(path, &head)),
-        };
+        let source = decoder(format, &head).ok_or_else(|| unknown(path, &head))?;
         Ok(TraceReader {
             path: path.to_owned(),
             input: Box::new(
@@ -283,6 +281,7 @@ impl TraceReader {
         let more = match self.source {
             TraceDecoder::Lines(_) => self.read_line()?,
             TraceDecoder::Records(_) => self.read_record()?,
+            TraceDecoder::VirtualDisk(layout) => self.read_virtual_disk(layout)?,
         };
         if !more {
             self.end()?;
@@ -299,6 +298,7 @@ impl TraceReader {
         match &mut self.source {
             TraceDecoder::Lines(parser) => parser.end(&mut self.sink),
             TraceDecoder::Records(blktrace) => blktrace.end(&mut self.sink),
+            TraceDecoder::VirtualDisk(_) => {}
         }
         self.queue();
         self.judge()?;
@@ -338,7 +338,7 @@ impl TraceReader {
             (Ok(text), TraceDecoder::Lines(parser)) => {
                 parser.line(text.trim_end_matches(['\n', '\r']), &mut self.sink)
             }
-            (Ok(_), TraceDecoder::Records(_)) => Ok(()),
+            (Ok(_), TraceDecoder::Records(_) | TraceDecoder::VirtualDisk(_)) => Ok(()),
         };
         if let Err(why) = outcome {
             let text = String::from_utf8_lossy(&self.line);
@@ -391,6 +391,26 @@ impl TraceReader {
         Ok(true)
     }
 
+    fn read_virtual_disk(&mut self, layout: VscsiLayout) -> Result<bool, LabError> {
+        let mut record = vec![0; layout.record_bytes()];
+        let lines = self.reading.lines;
+        let got = fill(&mut self.input, &mut record);
+        let got = got.map_err(|error| cut(&self.path, lines, error))?;
+        if got == 0 {
+            return Ok(false);
+        }
+        self.reading.lines += 1;
+        let outcome = if got < record.len() {
+            Err("the file ends within it".to_owned())
+        } else {
+            layout.record(&record, &mut self.sink)
+        };
+        if let Err(why) = outcome {
+            self.bad(self.reading.lines, why, String::new());
+        }
+        Ok(got == record.len())
+    }
+
     fn bad(&mut self, number: u64, why: TraceLineError, text: String) {
         self.reading.bad += 1;
         if self.reading.shown.len() < SHOWN_MAX {
@@ -434,7 +454,7 @@ impl TraceReadStats {
     /// The bad lines that were kept, one to a line.
     pub fn bad_lines(&self) -> String {
         let unit = match self.format {
-            TraceFormat::Blktrace => "record",
+            TraceFormat::Blktrace | TraceFormat::CloudPhysics => "record",
             _ => "line",
         };
         let line = |bad: &BadLine| {
@@ -446,6 +466,17 @@ impl TraceReadStats {
         };
         self.shown.iter().map(line).collect()
     }
+}
+
+/// What reads a trace of `format` that begins with `head`; `None` when it does not begin so.
+fn decoder(format: TraceFormat, head: &[u8]) -> Option<TraceDecoder> {
+    Some(match format.parser() {
+        Some(parser) => TraceDecoder::Lines(parser),
+        None if format == TraceFormat::CloudPhysics => {
+            TraceDecoder::VirtualDisk(VscsiLayout::of(head)?)
+        }
+        None => TraceDecoder::Records(Blktrace::new(Endian::of(head)?)),
+    })
 }
 
 /// An error that comes after what could be read.
@@ -511,12 +542,34 @@ fn unknown(path: &Path, head: &[u8]) -> LabError {
             path.display(),
             shown.escape_debug()
         ),
-        format!(
-            "with --trace-format the lines are read as that format, and what is wrong with them is \
-             said: {}",
-            TraceFormat::names()
-        ),
+        if text.lines().take(100).any(is_own_blkparse_layout) {
+            "it looks like `blkparse -f`, whose fields anyone may choose: give blkparse's output \
+             without -f, or name its columns with --trace-format; a command needs its kind \
+             (%d), which this may not have"
+                .to_owned()
+        } else {
+            format!(
+                "with --trace-format the lines are read as that format, and what is wrong with \
+                 them is said: {}",
+                TraceFormat::names()
+            )
+        },
     )
+}
+
+/// Whether a line may come from `blkparse -f`: an action of blkparse, a time and numbers among its
+/// fields.
+fn is_own_blkparse_layout(line: &str) -> bool {
+    let fields: Vec<&str> = line
+        .split(|c: char| c.is_whitespace() || matches!(c, ',' | ';' | '|'))
+        .filter(|field| !field.is_empty())
+        .collect();
+    let is_action = |field: &&str| matches!(*field, "Q" | "G" | "I" | "D" | "C" | "M" | "P" | "U");
+    let is_number = |field: &&&str| field.parse::<f64>().is_ok();
+    fields.len() >= 4
+        && fields.iter().any(is_action)
+        && fields.iter().filter(is_number).count() >= 2
+        && fields.iter().any(|field| field.contains('.'))
 }
 
 #[cfg(test)]

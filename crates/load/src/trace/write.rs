@@ -1,5 +1,6 @@
 //! Writes traces. What a format cannot hold is left out and counted.
 
+use super::files::written_format;
 use super::format::blktrace::{self, BlktraceAction};
 use super::format::csv::HEADER as CSV_HEADER;
 use super::format::number::SECTOR;
@@ -47,8 +48,9 @@ impl<W: Write> TraceWriter<W> {
     /// Begins a trace.
     ///
     /// # Errors
-    /// When `out` fails.
+    /// When the format is only read, or `out` fails.
     pub fn new(format: TraceFormat, mut out: W) -> Result<TraceWriter<W>, LabError> {
+        written_format(format.name())?;
         let unit_ns = match format {
             TraceFormat::Msr => 100,
             TraceFormat::IologV3 => 1000,
@@ -90,6 +92,8 @@ impl<W: Write> TraceWriter<W> {
             TraceFormat::Blkparse | TraceFormat::Blktrace | TraceFormat::Biosnoop => {
                 self.in_order(event)
             }
+            // Refused in `new`.
+            TraceFormat::CloudPhysics | TraceFormat::Columns(_) => Ok(()),
         }
         .map_err(failed)
     }

@@ -1,15 +1,17 @@
 //! The parser of a format, and the format of a file.
 
+use super::columns::ColumnParser;
 use super::sink::{EventSink, Parser};
+use super::vscsi::VscsiLayout;
 use super::{TraceFormat, biosnoop, blkparse, blktrace, csv, iolog, rows};
 
 impl TraceFormat {
-    /// A parser for its lines; `None` for the binary format.
+    /// A parser for its lines; `None` for a binary format.
     pub(in crate::trace) fn parser(self) -> Option<Box<dyn Parser>> {
         Some(match self {
             TraceFormat::Csv => Box::new(csv::Csv::default()),
             TraceFormat::Blkparse => Box::new(blkparse::Blkparse::default()),
-            TraceFormat::Blktrace => return None,
+            TraceFormat::Blktrace | TraceFormat::CloudPhysics => return None,
             TraceFormat::IologV2 => Box::new(iolog::Iolog::new(2)),
             TraceFormat::IologV3 => Box::new(iolog::Iolog::new(3)),
             TraceFormat::Msr => Box::new(rows::FixedColumnFormat::Msr),
@@ -17,6 +19,7 @@ impl TraceFormat {
             TraceFormat::Disksim => Box::new(rows::FixedColumnFormat::Disksim),
             TraceFormat::Mqsim => Box::new(rows::FixedColumnFormat::Mqsim),
             TraceFormat::Biosnoop => Box::new(biosnoop::Biosnoop::default()),
+            TraceFormat::Columns(table) => Box::new(ColumnParser::new(table)),
         })
     }
 }
@@ -25,6 +28,9 @@ impl TraceFormat {
 pub(in crate::trace) fn detect(head: &[u8]) -> Option<TraceFormat> {
     if blktrace::Endian::of(head).is_some() {
         return Some(TraceFormat::Blktrace);
+    }
+    if VscsiLayout::of(head).is_some() {
+        return Some(TraceFormat::CloudPhysics);
     }
     let text = String::from_utf8_lossy(head);
     let lines: Vec<&str> = text.lines().filter(|l| !l.trim().is_empty()).collect();
@@ -53,7 +59,9 @@ pub(in crate::trace) fn detect(head: &[u8]) -> Option<TraceFormat> {
         TraceFormat::Spc,
         TraceFormat::Disksim,
         TraceFormat::Mqsim,
-    ];
+    ]
+    .into_iter()
+    .chain(TraceFormat::READ_ONLY);
     let fits = |format: TraceFormat| {
         let Some(mut parser) = format.parser() else {
             return 0;
@@ -63,7 +71,6 @@ pub(in crate::trace) fn detect(head: &[u8]) -> Option<TraceFormat> {
         whole.iter().filter(good).count()
     };
     candidates
-        .into_iter()
         .map(|format| (fits(format), format))
         .filter(|(good, _)| good * 2 > whole.len())
         .max_by_key(|(good, _)| *good)

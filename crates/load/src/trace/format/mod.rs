@@ -3,6 +3,7 @@
 mod biosnoop;
 mod blkparse;
 pub(super) mod blktrace;
+mod columns;
 pub(super) mod csv;
 mod detect;
 mod iolog;
@@ -11,10 +12,14 @@ pub(super) mod number;
 mod pairing;
 mod rows;
 pub(super) mod sink;
+pub(super) mod vscsi;
 
+pub use columns::ColumnTable;
 pub use name::TraceFormat;
 
 pub(super) use detect::detect;
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tests_public;

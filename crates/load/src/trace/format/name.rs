@@ -1,5 +1,8 @@
 //! The formats by name.
 
+use super::columns::{ALIBABA, ColumnTable, SYSTOR, TENCENT};
+use ssdlab_base::LabError;
+
 /// A trace format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TraceFormat {
@@ -23,11 +26,15 @@ pub enum TraceFormat {
     Mqsim,
     /// bcc's and libbpf-tools' `biosnoop`.
     Biosnoop,
+    /// CloudPhysics' records of virtual disks; read only.
+    CloudPhysics,
+    /// Columns in an order of their own; read only.
+    Columns(&'static ColumnTable),
 }
 
 impl TraceFormat {
-    /// Every format.
-    pub const ALL: [TraceFormat; 10] = [
+    /// Every format that is written, too.
+    pub const WRITTEN: [TraceFormat; 10] = [
         TraceFormat::Csv,
         TraceFormat::Blkparse,
         TraceFormat::Blktrace,
@@ -38,6 +45,14 @@ impl TraceFormat {
         TraceFormat::Disksim,
         TraceFormat::Mqsim,
         TraceFormat::Biosnoop,
+    ];
+
+    /// Formats that are read only.
+    pub const READ_ONLY: [TraceFormat; 4] = [
+        TraceFormat::Columns(&ALIBABA),
+        TraceFormat::Columns(&TENCENT),
+        TraceFormat::Columns(&SYSTOR),
+        TraceFormat::CloudPhysics,
     ];
 
     /// The name on the command line.
@@ -53,16 +68,44 @@ impl TraceFormat {
             TraceFormat::Disksim => "disksim",
             TraceFormat::Mqsim => "mqsim",
             TraceFormat::Biosnoop => "biosnoop",
+            TraceFormat::CloudPhysics => "cloudphysics",
+            TraceFormat::Columns(table) => table.name,
         }
     }
 
-    /// The format of that name.
-    pub fn named(name: &str) -> Option<TraceFormat> {
-        TraceFormat::ALL.into_iter().find(|f| f.name() == name)
+    /// Whether traces of this format are written.
+    pub fn is_written(self) -> bool {
+        TraceFormat::WRITTEN.contains(&self)
+    }
+
+    /// The format of that name, or of the columns that it describes.
+    ///
+    /// # Errors
+    /// When it is neither; the hint lists the names.
+    pub fn named(name: &str) -> Result<TraceFormat, LabError> {
+        if let Some(table) = ColumnTable::described(name) {
+            return table.map(TraceFormat::Columns);
+        }
+        let mut formats = TraceFormat::WRITTEN
+            .into_iter()
+            .chain(TraceFormat::READ_ONLY);
+        formats.find(|format| format.name() == name).ok_or_else(|| {
+            LabError::refused(
+                format!("`{name}` is no trace format"),
+                format!("known are {}", TraceFormat::names()),
+            )
+        })
     }
 
     /// All names, for messages.
     pub fn names() -> String {
-        TraceFormat::ALL.map(TraceFormat::name).join(", ")
+        let formats = TraceFormat::WRITTEN
+            .into_iter()
+            .chain(TraceFormat::READ_ONLY);
+        let names: Vec<&str> = formats.map(TraceFormat::name).collect();
+        format!(
+            "{}; or columns, as csv:time=us,op,offset,length",
+            names.join(", ")
+        )
     }
 }
