@@ -1,5 +1,6 @@
 //! What can be wrong with a request, a file or a target, said so that the user can mend it.
 
+use crate::recognise::recognise;
 use std::fmt;
 use std::path::PathBuf;
 
@@ -200,6 +201,18 @@ impl LabError {
         }
     }
 
+    /// This error, unless the `text` that it was found in is a file of another kind than the
+    /// `expected` one: then what it is, and what takes it.
+    pub fn unless_recognised(self, source: &str, text: &str, expected: &str) -> LabError {
+        match recognise(text) {
+            Some(file) if file.what != expected => LabError::refused(
+                format!("{source} is {}, not {expected}", file.what),
+                file.hint,
+            ),
+            _ => self,
+        }
+    }
+
     /// A file that could not be read or written.
     pub fn file(
         action: &'static str,
@@ -215,10 +228,16 @@ impl LabError {
     }
 }
 
-/// The errors with their hints, one below the other.
+/// Errors of a list that are printed: further ones seldom have causes of their own.
+const LISTED_MAX: usize = 10;
+
+/// The first errors with their hints, one below the other.
 fn listed(errors: &[LabError]) -> String {
     let mut text = format!("{} errors", errors.len());
-    for error in errors {
+    if errors.len() > LISTED_MAX {
+        text += &format!(", of which the first {LISTED_MAX}");
+    }
+    for error in errors.iter().take(LISTED_MAX) {
         text += &format!("\n{error}");
         if !error.hint().is_empty() {
             text += &format!("\n  hint: {}", error.hint());

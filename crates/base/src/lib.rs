@@ -8,6 +8,7 @@ pub mod latencies;
 pub mod memory;
 pub mod parallel;
 pub mod quantity;
+pub mod recognise;
 pub mod schema;
 pub mod stop;
 

@@ -44,10 +44,10 @@ impl RunDir {
             } else {
                 "does not exist"
             };
-            return Err(LabError::refused(
-                format!("{} {problem}", path.display()),
-                hint,
-            ));
+            let text = std::fs::read_to_string(&path).unwrap_or_default();
+            let refused = LabError::refused(format!("{} {problem}", path.display()), hint);
+            let source = path.display().to_string();
+            return Err(refused.unless_recognised(&source, &text, "a run directory"));
         }
         let header: RunHeader = read_json(&path.join(RUN_FILE))?.ok_or_else(|| {
             let problem = format!("{} has no {RUN_FILE}", path.display());

@@ -143,7 +143,10 @@ pub fn check_files(files: &[String]) -> Result<CheckReport, LabError> {
     };
     for file in files {
         let checked = read::read(file)
-            .and_then(|text| Ok((read::parse(&text, file)?, text)))
+            .and_then(|text| match read::parse(&text, file) {
+                Ok(drive) => Ok((drive, text)),
+                Err(error) => Err(error.unless_recognised(file, &text, "a drive file")),
+            })
             .and_then(|(drive, text)| check(&drive, &text, file));
         let usual = checked.as_ref().ok().and_then(|c| c.usual_moved_slot);
         report.add(file, checked);

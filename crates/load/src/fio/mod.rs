@@ -103,6 +103,15 @@ pub fn parse_in(
     source: &str,
     surroundings: &Surroundings,
 ) -> Result<WorkloadPlan, LabError> {
+    parse_lines(text, source, surroundings)
+        .map_err(|error| error.unless_recognised(source, text, "a fio job file"))
+}
+
+fn parse_lines(
+    text: &str,
+    source: &str,
+    surroundings: &Surroundings,
+) -> Result<WorkloadPlan, LabError> {
     let (file, errors) = JobFile::parse(text, source, surroundings);
     let none = Error::refused(
         format!("{source}: no job in it"),
