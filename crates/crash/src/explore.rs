@@ -98,8 +98,9 @@ pub enum Blame {
     Call,
 }
 
-/// The first cut that failed.
-#[derive(Clone, Debug)]
+/// The first cut that failed. Its `Debug` is its `Display`, so that `unwrap` prints one line and not
+/// the drive's contents.
+#[derive(Clone)]
 pub struct CutFailure<M> {
     /// Seed.
     pub seed: u64,
@@ -133,6 +134,12 @@ impl<M> fmt::Display for CutFailure<M> {
             f,
             "cut {cuts} (seed {seed}, at place {nth}{again}): {blame}: {message}"
         )
+    }
+}
+
+impl<M> fmt::Debug for CutFailure<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 

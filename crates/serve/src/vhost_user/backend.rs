@@ -8,6 +8,7 @@ use super::vring::{NotifyingVring, SharedGuestMemory};
 use crate::lint::{Lint, SessionNotes};
 use crate::sectors::SharedDrive;
 use std::io::{self, Write};
+use std::os::fd::{FromRawFd, IntoRawFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard};
 use vhost::vhost_user::message::VhostUserProtocolFeatures;
@@ -47,6 +48,9 @@ pub struct Backend {
     accepted: AtomicU64,
     event_idx: AtomicBool,
     turns: BatchGate,
+    /// What ends the queues' threads. Their loop registers it and never closes it (vhost-user-backend
+    /// 0.24, `VringEpollHandler::new`): 16 descriptors a session, did they not end with this.
+    exit_events: Mutex<Vec<OwnedFd>>,
 }
 
 /// Batches of requests under way. A hypervisor asks again for what has no answer once the
@@ -72,6 +76,20 @@ impl BatchGate {
     }
 }
 
+/// The descriptor of `consumer`, and another consumer of it, which must not be closed.
+#[allow(unsafe_code)]
+fn lend(consumer: EventConsumer) -> (OwnedFd, EventConsumer) {
+    let descriptor = consumer.into_raw_fd();
+    // SAFETY: the descriptor is open and nothing else's. The loop that gets the second owner turns it
+    // into a number without closing it, and has ended when the first owner is dropped.
+    unsafe {
+        (
+            OwnedFd::from_raw_fd(descriptor),
+            EventConsumer::from_raw_fd(descriptor),
+        )
+    }
+}
+
 /// A request that was carried out and not answered yet.
 struct UnansweredRequest {
     head: u16,
@@ -91,6 +109,7 @@ impl Backend {
             accepted: AtomicU64::new(0),
             event_idx: AtomicBool::new(false),
             turns: BatchGate::default(),
+            exit_events: Mutex::default(),
         }
     }
 
@@ -303,7 +322,14 @@ impl VhostUserBackend for Backend {
 
     fn exit_event(&self, _: usize) -> Option<(EventConsumer, EventNotifier)> {
         // Without one, threads would outlive their connection.
-        new_event_consumer_and_notifier(EventFlag::NONBLOCK).ok()
+        let (consumer, notifier) = new_event_consumer_and_notifier(EventFlag::NONBLOCK).ok()?;
+        let (kept, lent) = lend(consumer);
+        let mut exit_events = self
+            .exit_events
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        exit_events.push(kept);
+        Some((lent, notifier))
     }
 
     fn handle_event(
