@@ -13,6 +13,8 @@ Both scripts run under `sh -c` with these in their environment:
   SSDLAB_FILE   the drive as a file (FUSE)         SSDLAB_DIR  an empty folder
 The workload may say what it takes for acknowledged: \"$SSDLAB\" mark TEXT. The
 check finds the marks made before its cut, one a line, in the file SSDLAB_MARKS.
+Before any cut the check must pass on the uncut run with every mark, and fail on
+the drive without the workload's writes: otherwise it tests nothing (exit 2).
 
 Examples:
   ssdlab crashtest run --found ./found.sh -- ./my-app --log log
@@ -36,7 +38,8 @@ pub struct Crashtest {
     /// In place of a workload: what the kernel's dm-log-writes or qemu's blklogwrites has logged.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["workload", "resume", "replay"])]
     pub stream: Option<PathBuf>,
-    /// Run after each cut, on the drive as it recovered; exit code 0: nothing is missing.
+    /// Run after each cut, on the drive as it recovered; exit code 0: nothing is missing. With
+    /// --resume: another check of what was recorded, while there are no results.
     #[arg(long, value_name = "SCRIPT", required_unless_present_any = ["resume", "replay"])]
     pub check: Option<String>,
     #[command(flatten)]
@@ -49,14 +52,14 @@ pub struct Crashtest {
     #[arg(long, short, value_name = "DIR", default_value = "crashtest")]
     pub out: PathBuf,
     /// Go on with the campaign in --out where it was stopped.
-    #[arg(long, conflicts_with_all = ["workload", "check", "replay", "stream", "cuts",
+    #[arg(long, conflicts_with_all = ["workload", "replay", "stream", "cuts",
         "exhaustive", "on", "drive", "size", "age", "fault", "seed", "no_file", "timeout",
         "minimise"])]
     pub resume: bool,
     /// Run one cut of the campaign in --out again; --check may be another.
     #[arg(long, value_name = "TOKEN", conflicts_with_all = ["workload", "stream", "cuts",
         "exhaustive", "on", "after_mark", "drive", "size", "age", "fault", "seed", "no_file",
-        "timeout", "minimise", "export_dm_log_writes"])]
+        "timeout", "minimise", "consistency_only", "export_dm_log_writes"])]
     pub replay: Option<String>,
     /// Also write the recorded stream in the format of Linux' dm-log-writes.
     #[arg(long, value_name = "FILE")]
@@ -110,6 +113,10 @@ pub struct CampaignArgs {
     /// Most checks to find the smallest set of lost writes; 0: do not look for it.
     #[arg(long, value_name = "N", default_value_t = 60)]
     pub minimise: usize,
+    /// The check asks only whether what is there is whole: no mark is needed, and it may pass on a
+    /// drive without the workload's writes.
+    #[arg(long)]
+    pub consistency_only: bool,
     /// Print everything as JSON: counts, a verdict for each cut, the smallest set of lost writes.
     #[arg(long)]
     pub json: bool,
@@ -143,6 +150,8 @@ line that it prints is what it takes for acknowledged. After each cut, the check
 runs in the folder as the drive and the file system recovered it; it finds the
 lines printed before the cut in the file $SSDLAB_MARKS. An argument that begins
 with ./ or ../ and exists where you are is taken from there, as is $SSDLAB_CWD.
+A check that fails without a cut, passes on an empty drive or cannot run tests
+nothing: exit 2, before any cut.
 
 Examples:
   ssdlab crashtest run --found ./found.sh -- ./my-app --log log

@@ -10,6 +10,7 @@ use crate::failure::{CliFailure, CommandExit};
 use crate::output::{print, print_json};
 use crate::progress::stop_on_signal;
 use campaign::{judge, recorded, remove_dead, settings};
+use ssdlab_base::LabError;
 use ssdlab_power::crashtest::scripts::{CampaignSettings, ScriptCampaign};
 use ssdlab_power::crashtest::{CutToken, CutVerdict};
 use std::path::Path;
@@ -38,8 +39,8 @@ fn scripts(args: &Crashtest) -> Result<CommandExit, CliFailure> {
         return replay(args, &token.parse()?, &stop);
     }
     let campaign = match (&args.after_mark, args.resume) {
-        (Some(mark), true) => ScriptCampaign::open(&args.out)?.with_after_mark(mark)?,
-        (None, true) => ScriptCampaign::open(&args.out)?,
+        (Some(mark), true) => reopened(args)?.with_after_mark(mark)?,
+        (None, true) => reopened(args)?,
         (_, false) => record(args, &stop)?,
     };
     if let Some(path) = &args.export_dm_log_writes {
@@ -47,6 +48,11 @@ fn scripts(args: &Crashtest) -> Result<CommandExit, CliFailure> {
         campaign.export(path)?;
     }
     judge(&campaign, &args.campaign, &args.out, &stop)
+}
+
+fn reopened(args: &Crashtest) -> Result<ScriptCampaign, LabError> {
+    let campaign = ScriptCampaign::open(&args.out)?;
+    campaign.with_new_check(args.check.as_deref(), args.campaign.consistency_only)
 }
 
 fn record(args: &Crashtest, stop: &Arc<AtomicBool>) -> Result<ScriptCampaign, CliFailure> {

@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
-const HANGS: &str = "n=$(ls done | wc -l); touch done/$SSDLAB_CUT; [ -e go ] || [ $n -lt 3 ] || \
+const HANGS: &str = "case $SSDLAB_CUT in control*) exit 0;; esac; \
+                     n=$(ls done | wc -l); touch done/$SSDLAB_CUT; [ -e go ] || [ $n -lt 3 ] || \
                      { sleep 600 & echo $! > child.part; mv child.part child; wait; }";
 /// Longest wait for anything.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -56,6 +57,7 @@ impl Place {
     /// Starts a campaign and waits until a check hangs.
     fn hanging(&self) -> Child {
         let mut args = vec!["--workload", "true", "--check", HANGS, "--cuts", "8"];
+        args.push("--consistency-only");
         args.extend(["--size", "64MiB", "--jobs", "1", "--out", "out"]);
         if !has_fuse() {
             args.push("--no-file");
@@ -159,7 +161,15 @@ fn the_drive_of_a_killed_campaign_is_found_and_removed() {
 fn a_workload_that_failed_may_be_run_again() {
     let place = Place::new();
     let with = |workload| {
-        let args = ["--check", "true", "--no-file", "--size", "64MiB", "--cuts"];
+        let args = [
+            "--check",
+            "true",
+            "--consistency-only",
+            "--no-file",
+            "--size",
+            "64MiB",
+            "--cuts",
+        ];
         place.run(&[&["--workload", workload][..], &args, &["3", "--out", "out"]].concat())
     };
     let (code, _, err) = with("echo oh; exit 7");
@@ -189,6 +199,7 @@ fn a_mark_that_was_never_made_costs_no_recording() {
     let workload = "\"$SSDLAB\" mark begin; \"$SSDLAB\" mark end; echo once >> runs";
     let mut args = vec!["--workload", workload, "--check", "echo x >> checks.txt"];
     args.extend([
+        "--consistency-only",
         "--no-file",
         "--size",
         "64MiB",

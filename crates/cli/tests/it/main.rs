@@ -6,6 +6,7 @@ mod age;
 mod bad_input;
 mod check;
 mod crashtest;
+mod crashtest_control;
 mod crashtest_run;
 mod crashtest_stops;
 mod create;

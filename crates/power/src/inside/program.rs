@@ -3,7 +3,7 @@
 use super::preset::{DatabasePreset, PresetSetting};
 use super::terminal;
 use super::tools::command;
-use crate::crashtest::scripts::mark;
+use crate::crashtest::scripts::{NOT_FOUND, NOT_RUN, mark};
 use ssdlab_base::LabError;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -91,6 +91,10 @@ impl WorkloadProgram {
         let output = command.args(["-c", line]).stderr(Stdio::inherit()).output();
         let output = output.map_err(|error| LabError::file("running", "sh", error))?;
         let text = String::from_utf8_lossy(&output.stdout);
+        if let Some(code @ (NOT_RUN | NOT_FOUND)) = output.status.code() {
+            println!("`{line}` ends with {}", output.status);
+            return Ok(code);
+        }
         let failed = !output.status.success();
         let how = if failed {
             format!("; `{line}` ends with {}", output.status)

@@ -76,6 +76,7 @@ pub fn settings(args: &CampaignArgs) -> Result<CampaignSettings, CliFailure> {
         file: true,
         timeout_s: args.timeout,
         checks_max: args.minimise,
+        consistency_only: args.consistency_only,
     })
 }
 

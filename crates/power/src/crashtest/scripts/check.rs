@@ -8,6 +8,7 @@ use crate::crashtest::{CutResult, CutToken, CutVerdict, RecoveredDrive, SecondCu
 use crate::served::ServedDrive;
 use ssdlab_base::LabError;
 use ssdlab_serve::{CutMoment, FlushSide, PowerControl, PowerError, Store};
+use ssdlab_ssd::drive::power::DataDrive;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -143,28 +144,51 @@ impl<'a> ScriptCheck<'a> {
         drive: &Arc<ServedDrive>,
         recovered: &RecoveredDrive,
     ) -> Result<ScriptOutcome, LabError> {
-        let options = self.settings.options(self.stop);
-        let attached = AttachedDrive::new(drive.clone(), &options)?;
-        let marks = attached.folder().join("marks");
-        let text: String = recovered
-            .marks()
-            .iter()
-            .map(|mark| format!("{mark}\n"))
-            .collect();
-        std::fs::write(&marks, text).map_err(file_error("writing", &marks))?;
         // With many missing pieces a token is longer than a file's name may be.
         let token = recovered.token().to_string();
         let name: String = token.chars().take(120).collect();
         let output = self.out.join("checks").join(format!("{name}.txt"));
-        let env = [
-            ("SSDLAB_MARKS", marks.display().to_string()),
-            ("SSDLAB_CUT", token),
-        ];
-        let outcome = attached.run(&self.settings.check, &env, &output, &options)?;
-        attached.finish();
+        let outcome = self.run_with(drive, recovered.marks(), &token, &output)?;
         if outcome.is_good || outcome.stopped {
             let _ = std::fs::remove_file(&output);
         }
+        Ok(outcome)
+    }
+
+    /// Runs the check on a drive that was not cut; `name` stands for the cut.
+    pub fn run_control(
+        &self,
+        drive: DataDrive,
+        marks: &[String],
+        name: &str,
+        output: &Path,
+    ) -> Result<ScriptOutcome, LabError> {
+        self.run_with(
+            &Arc::new(ServedDrive::in_memory(drive)),
+            marks,
+            name,
+            output,
+        )
+    }
+
+    fn run_with(
+        &self,
+        drive: &Arc<ServedDrive>,
+        marks: &[String],
+        cut: &str,
+        output: &Path,
+    ) -> Result<ScriptOutcome, LabError> {
+        let options = self.settings.options(self.stop);
+        let attached = AttachedDrive::new(drive.clone(), &options)?;
+        let path = attached.folder().join("marks");
+        let text: String = marks.iter().map(|mark| format!("{mark}\n")).collect();
+        std::fs::write(&path, text).map_err(file_error("writing", &path))?;
+        let env = [
+            ("SSDLAB_MARKS", path.display().to_string()),
+            ("SSDLAB_CUT", cut.to_owned()),
+        ];
+        let outcome = attached.run(&self.settings.check, &env, output, &options)?;
+        attached.finish();
         Ok(outcome)
     }
 }

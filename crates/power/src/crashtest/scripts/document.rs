@@ -1,5 +1,6 @@
 //! What is printed of a campaign as JSON.
 
+use super::control::ControlRecord;
 use crate::crashtest::{LostWrite, MinimalLoss};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -35,6 +36,8 @@ pub struct CutRecord {
 pub struct CampaignDocument<'a> {
     /// What was recorded.
     pub stream: &'a str,
+    /// What the check was tried on before any cut; null for a campaign of an earlier version.
+    pub control: Option<&'a ControlRecord>,
     /// How many cuts there are to be.
     pub cuts_chosen: usize,
     /// Cuts that have a verdict.

@@ -5,6 +5,7 @@
 //! OUT/campaign.json   what was asked for         OUT/results.jsonl   a line for each cut
 //! OUT/stream.log      the recorded stream        OUT/checks/*.txt    output of failed checks
 //! OUT/workload.txt    output of the workload     OUT/summary.txt     what was found
+//! OUT/control.json    the check without a cut
 //! ```
 //! The stream is kept in the format of dm-log-writes with a flag of our own ([`log_writes`]). A
 //! line is appended to the results when its check is over, so a campaign that was killed goes on
@@ -12,6 +13,7 @@
 
 mod attach;
 mod check;
+mod control;
 mod document;
 mod files;
 mod loops;
@@ -23,10 +25,11 @@ mod settings;
 mod tidy;
 
 pub use attach::{AttachedDrive, ScriptOptions};
+pub use control::ControlRecord;
 pub use document::{CampaignDocument, CutRecord, LostWriteDocument, MinimalLossDocument};
 pub use record::{END_OF_RECORDING, Recording, RecordingStore, mark, record};
 pub use results::ScriptReport;
-pub use run::{COULD_NOT, ScriptOutcome};
+pub use run::{COULD_NOT, NOT_FOUND, NOT_RUN, ScriptOutcome};
 pub use settings::CampaignSettings;
 pub use tidy::clear_dead;
 
@@ -60,14 +63,24 @@ struct AgeCuts<'a> {
     chosen: Vec<ChosenCut>,
 }
 
-/// Files of a workload that never came to its end.
-const UNFINISHED: [&str; 5] = [
+/// Files of a workload that never came to its end, or whose check tests nothing.
+const UNFINISHED: [&str; 10] = [
     "checks",
     "workload.txt",
+    control::UNCUT_OUTPUT,
+    control::EMPTY_OUTPUT,
     "stream.log",
     "stream.part",
     "campaign.part",
+    "campaign.json",
+    "results.jsonl",
+    WHOLE_FILE,
 ];
+
+/// What the check was tried on before any cut.
+const CONTROL_FILE: &str = "control.json";
+/// The stream to the workload's very end, an unmount included; gone when the check was tried on it.
+const WHOLE_FILE: &str = "whole.log";
 
 /// Makes the directory of a new campaign, or takes one whose workload never came to its end: it
 /// has nothing that anybody could want.
@@ -75,9 +88,10 @@ fn begin(out: &Path) -> Result<(), LabError> {
     let names = std::fs::read_dir(out).into_iter().flatten().flatten();
     let names: Vec<_> = names.map(|entry| entry.file_name()).collect();
     // The folder of checks goes only when it is empty.
-    let is_free = names
-        .iter()
-        .all(|name| UNFINISHED.iter().any(|own| name == own))
+    let is_free = !out.join(CONTROL_FILE).exists()
+        && names
+            .iter()
+            .all(|name| UNFINISHED.iter().any(|own| name == own))
         && (!out.join("checks").exists() || std::fs::remove_dir(out.join("checks")).is_ok());
     if !is_free {
         return Err(LabError::refused(
@@ -127,7 +141,7 @@ impl ScriptCampaign {
                 ),
             ));
         }
-        let campaign = ScriptCampaign::keep(out, settings, recording.stream)?;
+        let campaign = ScriptCampaign::keep(out, settings, recording.stream, recording.whole)?;
         Ok((campaign, recording.lint))
     }
 
@@ -146,17 +160,20 @@ impl ScriptCampaign {
         let stream = log_writes::read(&bytes, capacity)?;
         settings.first_command(&stream)?;
         begin(out)?;
-        ScriptCampaign::keep(out, settings, stream)
+        ScriptCampaign::keep(out, settings, stream.clone(), stream)
     }
 
     fn keep(
         out: &Path,
         settings: CampaignSettings,
         stream: CommandStream,
+        whole: CommandStream,
     ) -> Result<ScriptCampaign, LabError> {
-        write_whole(&out.join("stream.log"), |file| {
-            log_writes::write(&stream, Dialect::Own, file)
-        })?;
+        for (name, stream) in [("stream.log", &stream), (WHOLE_FILE, &whole)] {
+            write_whole(&out.join(name), |file| {
+                log_writes::write(stream, Dialect::Own, file)
+            })?;
+        }
         let campaign = ScriptCampaign {
             out: out.to_owned(),
             settings,
@@ -208,10 +225,43 @@ impl ScriptCampaign {
         &self.stream
     }
 
-    /// With another check than the recorded one.
+    /// With another check than the recorded one, for one cut.
     pub fn with_check(mut self, check: &str) -> ScriptCampaign {
         self.settings.check = check.to_owned();
         self
+    }
+
+    /// With another check than the recorded one for all cuts; kept.
+    ///
+    /// # Errors
+    /// When there are results already, by the recorded check.
+    pub fn with_new_check(
+        mut self,
+        check: Option<&str>,
+        consistency_only: bool,
+    ) -> Result<ScriptCampaign, LabError> {
+        let check = check.unwrap_or(&self.settings.check).to_owned();
+        let consistency_only = consistency_only || self.settings.consistency_only;
+        let is_new =
+            check != self.settings.check || consistency_only != self.settings.consistency_only;
+        if is_new {
+            self.refuse_results(
+                "by another check",
+                "without --check it goes on with that one",
+            )?;
+            self.settings.check = check;
+            self.settings.consistency_only = consistency_only;
+            self.keep_settings()?;
+        }
+        Ok(self)
+    }
+
+    fn refuse_results(&self, what: &str, hint: &str) -> Result<(), LabError> {
+        if self.results()?.0.is_empty() {
+            return Ok(());
+        }
+        let problem = format!("{} has results {what}", self.out.display());
+        Err(LabError::refused(problem, hint))
     }
 
     /// With cuts after another mark of the recorded workload only; kept.
@@ -223,12 +273,10 @@ impl ScriptCampaign {
         if self.settings.after_mark == mark {
             return Ok(self);
         }
-        if !self.results()?.0.is_empty() {
-            return Err(LabError::refused(
-                format!("{} has results of other cuts", self.out.display()),
-                "without --after-mark it goes on with these",
-            ));
-        }
+        self.refuse_results(
+            "of other cuts",
+            "without --after-mark it goes on with these",
+        )?;
         self.settings.after_mark = mark;
         self.settings.first_command(&self.stream)?;
         self.keep_settings()?;
@@ -253,17 +301,18 @@ impl ScriptCampaign {
         })
     }
 
-    /// Checks every cut that has no line yet; `progress` gets the number done and the number of
+    /// Tries the check without a cut, then checks every cut that has no line yet; `progress` gets the number done and the number of
     /// all. `stop` ends it early, with the results so far.
     ///
     /// # Errors
-    /// When scripts cannot be run, or files not be written.
+    /// When the check tests nothing, scripts cannot be run, or files not be written.
     pub fn run(
         &self,
         jobs: usize,
         stop: &Arc<AtomicBool>,
         progress: impl Fn(usize, usize) + Sync,
     ) -> Result<ScriptReport, LabError> {
+        self.control_first(stop)?;
         let campaigns = self.settings.campaigns(&self.stream, jobs)?;
         let parts = self.parts(&campaigns)?;
         let all: usize = parts.iter().map(|part| part.chosen.len()).sum();
@@ -312,11 +361,40 @@ impl ScriptCampaign {
             stopped: check.is_stopped(),
             minimal,
             stream: super::prepared::summary(&self.stream),
+            control: self.control()?,
         };
         write_whole(&self.out.join("summary.txt"), |file| {
             file.write_all(report.render().as_bytes())
         })?;
         Ok(report)
+    }
+
+    /// Tries the check without a cut, unless it was tried.
+    fn control_first(&self, stop: &Arc<AtomicBool>) -> Result<(), LabError> {
+        let path = self.out.join(WHOLE_FILE);
+        if !path.exists() {
+            return Ok(());
+        }
+        let log = std::fs::read(&path).map_err(file_error("reading", &path))?;
+        let whole = log_writes::read(&log, self.settings.config()?.user_bytes)?;
+        let record = control::control(&self.settings, &self.out, &whole, stop)?;
+        write_whole(&self.out.join(CONTROL_FILE), |file| {
+            serde_json::to_writer_pretty(&mut *file, &record)?;
+            writeln!(file)
+        })?;
+        std::fs::remove_file(&path).map_err(file_error("removing", &path))
+    }
+
+    /// What the check was tried on; `None` for a campaign that was recorded before there were
+    /// control runs.
+    fn control(&self) -> Result<Option<ControlRecord>, LabError> {
+        let path = self.out.join(CONTROL_FILE);
+        let Ok(text) = std::fs::read_to_string(&path) else {
+            return Ok(None);
+        };
+        serde_json::from_str(&text)
+            .map(Some)
+            .map_err(|error| LabError::refused(format!("{}: {error}", path.display()), ""))
     }
 
     fn parts<'a>(

@@ -73,6 +73,11 @@ impl RecordingStore {
         ended.unwrap_or_else(|| recorder.disk.clone().into_stream())
     }
 
+    /// All that was done, also after the recording was ended.
+    fn whole_stream(&self) -> CommandStream {
+        self.recorder().disk.clone().into_stream()
+    }
+
     /// Records no more; the device works on.
     pub fn end(&self) {
         let mut recorder = self.recorder();
@@ -279,6 +284,8 @@ pub fn mark(socket: &Path, text: &str) -> Result<(), LabError> {
 pub struct Recording {
     /// Its commands.
     pub stream: CommandStream,
+    /// Those after the end of the recording, such as of an unmount, among them.
+    pub whole: CommandStream,
     /// How it ended.
     pub outcome: ScriptOutcome,
     /// Notes on the clients' use of flushes.
@@ -306,6 +313,7 @@ pub fn record(
     let lint = attached.finish();
     Ok(Recording {
         stream: store.stream(),
+        whole: store.whole_stream(),
         outcome,
         lint,
     })

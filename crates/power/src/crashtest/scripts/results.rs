@@ -1,5 +1,6 @@
 //! Results of a campaign of scripts.
 
+use super::control::ControlRecord;
 use super::document::{CampaignDocument, CutRecord, MinimalLossDocument};
 use crate::crashtest::{CutVerdict, MinimalLoss, Occasion};
 
@@ -16,6 +17,8 @@ pub struct ScriptReport {
     pub minimal: Option<MinimalLoss>,
     /// What was recorded.
     pub stream: String,
+    /// What the check was tried on before any cut.
+    pub control: Option<ControlRecord>,
 }
 
 impl ScriptReport {
@@ -34,6 +37,7 @@ impl ScriptReport {
     pub fn document(&self) -> CampaignDocument<'_> {
         CampaignDocument {
             stream: &self.stream,
+            control: self.control.as_ref(),
             cuts_chosen: self.chosen,
             cuts: self.lines.len(),
             stopped: self.stopped,
@@ -78,7 +82,11 @@ impl ScriptReport {
 
     /// The table, the first failures and the smallest set of lost writes.
     pub fn render(&self) -> String {
-        let mut text = format!("{}\n\n", self.stream);
+        let mut text = format!("{}\n", self.stream);
+        if let Some(control) = &self.control {
+            text.push_str(&format!("{}\n", control.describe()));
+        }
+        text.push('\n');
         let rows = [
             ("passed", CutVerdict::Passed),
             (

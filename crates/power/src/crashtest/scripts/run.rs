@@ -14,7 +14,8 @@ use std::time::{Duration, Instant};
 pub struct ScriptOutcome {
     /// It said that all is well: exit code 0 in time.
     pub is_good: bool,
-    /// It said that it could not do its work: exit code [`COULD_NOT`].
+    /// It could not do its work: exit code [`COULD_NOT`], or the shell's for a program that it
+    /// cannot run (126) or find (127).
     pub could_not: bool,
     /// It was ended because the campaign is to stop.
     pub stopped: bool,
@@ -25,6 +26,11 @@ pub struct ScriptOutcome {
 /// The exit code by which a script says that it could not do its work, for want of a loop device
 /// say: neither good nor bad. The same as in automake's tests.
 pub const COULD_NOT: i32 = 77;
+
+/// The shell's exit code for a program that it cannot run.
+pub const NOT_RUN: i32 = 126;
+/// The shell's exit code for a program that it cannot find.
+pub const NOT_FOUND: i32 = 127;
 
 /// Bytes of output that a message quotes.
 const QUOTED_MAX: usize = 400;
@@ -70,7 +76,11 @@ pub fn run_script(
         ScriptEnd::TooLate => (false, format!("not done in {timeout:?}")),
         ScriptEnd::Stopped => (false, "stopped".to_string()),
     };
-    let could_not = matches!(ended, ScriptEnd::Itself(status) if status.code() == Some(COULD_NOT));
+    let code = match ended {
+        ScriptEnd::Itself(status) => status.code(),
+        ScriptEnd::TooLate | ScriptEnd::Stopped => None,
+    };
+    let could_not = matches!(code, Some(COULD_NOT | NOT_RUN | NOT_FOUND));
     Ok(ScriptOutcome {
         is_good,
         could_not,

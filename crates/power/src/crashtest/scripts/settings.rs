@@ -45,6 +45,9 @@ pub struct CampaignSettings {
     pub timeout_s: u64,
     /// Most checks for the smallest set of lost writes.
     pub checks_max: usize,
+    /// The check asks only whether what is there is whole: marks are not needed.
+    #[serde(default)]
+    pub consistency_only: bool,
 }
 
 /// Bytes that a drive of the catalogue offers unless the user says otherwise.
