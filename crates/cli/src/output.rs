@@ -58,18 +58,55 @@ impl ReservedDir {
         let created: Vec<PathBuf> = missing.map(Path::to_owned).collect();
         std::fs::create_dir_all(path).map_err(|error| LabError::file("creating", path, error))?;
         let reserved = ReservedDir { created };
-        let used = std::fs::read_dir(path)
+        let names: Vec<String> = std::fs::read_dir(path)
             .map_err(|error| LabError::file("reading", path, error))?
-            .next()
-            .is_some();
-        if used && existing == Existing::Refuse {
+            .flatten()
+            .map(|entry| entry.file_name().to_string_lossy().into_owned())
+            .collect();
+        if names.is_empty() {
+            return Ok(reserved);
+        }
+        if existing == Existing::Refuse {
             return Err(LabError::refused(
                 format!("{} already has something in it", path.display()),
                 "choose another --out, or --replace the results in it",
             ));
         }
+        if !names
+            .iter()
+            .any(|name| RESULT_FILES.contains(&name.as_str()))
+        {
+            return Err(LabError::refused(
+                format!(
+                    "{} has something in it, and no results of ssdlab: {}",
+                    path.display(),
+                    first_names(names)
+                ),
+                "--replace replaces results only; choose another --out",
+            ));
+        }
         Ok(reserved)
     }
+}
+
+/// Files by one of which a directory of results is known, of every command.
+const RESULT_FILES: [&str; 7] = [
+    "run.json",
+    "result.json",
+    "qualification.json",
+    "snia.json",
+    "fingerprint.json",
+    "twin.json",
+    "theory.csv",
+];
+
+/// The first few names, in order.
+fn first_names(mut names: Vec<String>) -> String {
+    const NAMED: usize = 3;
+    names.sort();
+    let more = if names.len() > NAMED { ", ..." } else { "" };
+    names.truncate(NAMED);
+    format!("{}{more}", names.join(", "))
 }
 
 impl Drop for ReservedDir {

@@ -364,3 +364,38 @@ fn an_argument_that_is_not_utf8_is_refused() {
         assert!(!said.contains("panicked"), "{command}: {said}");
     }
 }
+
+/// `--replace` is for results: a stranger's folder is not written into.
+#[test]
+fn replace_takes_only_a_folder_with_results() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let out = dir.path().join("photos");
+    std::fs::create_dir(&out).expect("made");
+    std::fs::write(out.join("report.html"), "mine").expect("written");
+    let args = [
+        "run",
+        "--target",
+        "null:1GiB",
+        "--quiet",
+        "--out",
+        "photos",
+        "--replace",
+    ];
+    let line = ["--", "diskspd", "-d1", "x"];
+    let run = ssdlab(dir.path(), &[&args[..], &line].concat());
+    assert_eq!(run.code, Some(2), "{}", run.stdout);
+    assert!(
+        run.stderr.contains("no results of ssdlab: report.html"),
+        "{}",
+        run.stderr
+    );
+    assert_eq!(
+        std::fs::read(out.join("report.html")).expect("there"),
+        b"mine"
+    );
+    std::fs::remove_file(out.join("report.html")).expect("removed");
+    for _ in 0..2 {
+        let run = ssdlab(dir.path(), &[&args[..], &line].concat());
+        assert_eq!(run.code, Some(0), "{}", run.stderr);
+    }
+}

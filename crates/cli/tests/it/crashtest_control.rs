@@ -163,3 +163,31 @@ fn a_careless_program_is_found_by_cuts_and_not_by_the_control_run() {
     let (_dir, run) = crashtest(&careless, &["--found", "cat log", "--cuts", "8"]);
     assert_eq!(run.code, Some(1), "{}{}", run.stdout, run.stderr);
 }
+
+/// A capacitor that a drive does not have cannot fail: nothing is said of it.
+#[test]
+fn a_fault_that_never_struck_is_no_pass() {
+    if !has_mounts() {
+        return;
+    }
+    let fault = |name| {
+        let judged_by = [
+            "--found",
+            "cat log",
+            "--drive",
+            "consumer-sata-1tb",
+            "--fault",
+            name,
+        ];
+        crashtest(PROGRAM, &judged_by).1
+    };
+    let idle = fault("capacitor-failed");
+    assert_eq!(idle.code, Some(2), "{}{}", idle.stdout, idle.stderr);
+    let says = "capacitor-failed never struck";
+    assert!(idle.stderr.contains(says), "{}", idle.stderr);
+    assert!(idle.stderr.contains("hint: "), "{}", idle.stderr);
+    let lying = fault("ignores-flush");
+    assert_eq!(lying.code, Some(1), "{}{}", lying.stdout, lying.stderr);
+    let says = "2  cuts before which ignores-flush had struck";
+    assert!(lying.stdout.contains(says), "{}", lying.stdout);
+}

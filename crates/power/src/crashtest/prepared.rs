@@ -169,6 +169,7 @@ impl<'a> PreparedCampaign<'a> {
             .iter()
             .filter(|done| done.is_none())
             .count();
+        let struck = after.drive.struck_faults().to_vec();
         let mut message = None;
         if !after.recovery.dead {
             let mut recovered = RecoveredDrive {
@@ -198,6 +199,7 @@ impl<'a> PreparedCampaign<'a> {
             breach,
             marks: marks.len(),
             lost: look.lost,
+            struck,
         }
     }
 
@@ -415,6 +417,7 @@ impl<'a> PreparedCampaign<'a> {
             breach: None,
             marks,
             lost: pieces.clone(),
+            struck: Vec::new(),
         })
     }
 }

@@ -75,6 +75,8 @@ pub struct CutResult {
     pub marks: usize,
     /// Pieces of commands whose effect was not there any more.
     pub lost: Vec<CommandPiece>,
+    /// Faults of the drive that had struck when it was recovered.
+    pub struck: Vec<FaultKind>,
 }
 
 /// A write, or a part of it, that is missing.

@@ -54,6 +54,15 @@ fn verdict(out: &Path, report: &ScriptReport) -> CommandExit {
         );
         return CommandExit::Error;
     }
+    let idle = report.idle_faults();
+    if !idle.is_empty() {
+        tell!(
+            "error: {} never struck: the campaign says nothing of it\nhint: more cuts, a higher \
+             share (NAME:PER_MILLE), a workload that meets it, or a drive that can have it",
+            idle.join(", ")
+        );
+        return CommandExit::Error;
+    }
     CommandExit::good_if(report.has_passed(), CommandExit::Fails)
 }
 

@@ -29,6 +29,9 @@ pub struct CutRecord {
     pub marks: usize,
     /// Pieces of commands that it lost.
     pub lost: usize,
+    /// Faults of the drive that had struck by then; absent on a drive without faults.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub struck: Vec<String>,
 }
 
 /// All of a campaign.

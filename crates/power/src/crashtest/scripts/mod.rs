@@ -362,6 +362,7 @@ impl ScriptCampaign {
             minimal,
             stream: super::prepared::summary(&self.stream),
             control: self.control()?,
+            faults: self.settings.faults.clone(),
         };
         write_whole(&self.out.join("summary.txt"), |file| {
             file.write_all(report.render().as_bytes())
@@ -430,6 +431,11 @@ impl ScriptCampaign {
                 .unwrap_or_default(),
             marks: result.marks,
             lost: result.lost.len(),
+            struck: result
+                .struck
+                .iter()
+                .map(|kind| kind.info().name.to_owned())
+                .collect(),
         }
     }
 

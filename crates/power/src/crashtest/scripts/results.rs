@@ -19,6 +19,8 @@ pub struct ScriptReport {
     pub stream: String,
     /// What the check was tried on before any cut.
     pub control: Option<ControlRecord>,
+    /// Faults that the drive was to have, as given: `ignores-flush:300`.
+    pub faults: Vec<String>,
 }
 
 impl ScriptReport {
@@ -31,6 +33,34 @@ impl ScriptReport {
     /// Whether every cut passed.
     pub fn has_passed(&self) -> bool {
         self.count(CutVerdict::Passed) == self.chosen
+    }
+
+    /// Each fault that was asked for, with the number of cuts by which it had struck.
+    fn strikes(&self) -> Vec<(&str, usize)> {
+        let name = |fault: &'_ String| fault.split(':').next().unwrap_or_default().to_owned();
+        let count = |fault: &String| {
+            let name = name(fault);
+            let has_struck = |line: &&CutRecord| line.struck.contains(&name);
+            self.lines.iter().filter(has_struck).count()
+        };
+        let strikes = self
+            .faults
+            .iter()
+            .map(|fault| (fault.as_str(), count(fault)));
+        strikes.collect()
+    }
+
+    /// Faults that were asked for and never struck: the campaign says nothing of them. None if the
+    /// drive broke its word, which a fault that strikes during a check does, too.
+    pub fn idle_faults(&self) -> Vec<&str> {
+        if self.count(CutVerdict::Drive) > 0 {
+            return Vec::new();
+        }
+        let strikes = self.strikes().into_iter();
+        strikes
+            .filter(|(_, count)| *count == 0)
+            .map(|(fault, _)| fault)
+            .collect()
     }
 
     /// All of it for other programs.
@@ -99,6 +129,11 @@ impl ScriptReport {
             text.push_str(&format!("{:>8}  {name}\n", self.count(verdict)));
         }
         text.push_str(&format!("{:>8}  cuts{}\n", self.lines.len(), self.kinds()));
+        for (fault, count) in self.strikes() {
+            text.push_str(&format!(
+                "{count:>8}  cuts before which {fault} had struck\n"
+            ));
+        }
         if self.lines.len() < self.chosen {
             let cuts_left = self.chosen - self.lines.len();
             text.push_str(&format!("{cuts_left:>8}  left: stopped\n"));

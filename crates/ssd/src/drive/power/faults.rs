@@ -197,6 +197,8 @@ pub(super) fn allowed_with_journal(faults: &[Fault]) -> Result<(), ConfigError> 
 #[derive(Clone, Debug)]
 pub(super) struct Faults {
     list: Vec<(Fault, Rng)>,
+    /// Kinds that have struck, in the order of the first time.
+    struck: Vec<FaultKind>,
     /// Torn pages read as good since the last cut: block, row, sequence number.
     trusted: Vec<(usize, usize, u64)>,
     /// The last sequence number at the last cut.
@@ -208,6 +210,7 @@ impl Faults {
         let named = |fault: &Fault| Rng::named(fault.seed, fault.kind.info().name);
         Faults {
             list: list.iter().map(|fault| (*fault, named(fault))).collect(),
+            struck: Vec::new(),
             trusted: Vec::new(),
             seen: 0,
         }
@@ -223,7 +226,23 @@ impl Faults {
     fn strikes(&mut self, kind: FaultKind) -> bool {
         let mut list = self.list.iter_mut();
         let of_kind = list.find(|(fault, _)| fault.kind == kind);
-        of_kind.is_some_and(|(fault, rng)| rng.below(1000) < u64::from(fault.per_mille))
+        let strikes =
+            of_kind.is_some_and(|(fault, rng)| rng.below(1000) < u64::from(fault.per_mille));
+        if strikes {
+            self.note(kind);
+        }
+        strikes
+    }
+
+    fn note(&mut self, kind: FaultKind) {
+        if !self.struck.contains(&kind) {
+            self.struck.push(kind);
+        }
+    }
+
+    /// Kinds that have struck.
+    pub fn struck(&self) -> &[FaultKind] {
+        &self.struck
     }
 
     /// The command as the faulty drive executes it.
@@ -246,9 +265,14 @@ impl Faults {
         self.strikes(FaultKind::CapacitorFailed)
     }
 
-    pub fn is_dead(&self, cuts: u64) -> bool {
+    pub fn is_dead(&mut self, cuts: u64) -> bool {
         let mut kinds = self.list.iter().map(|(fault, _)| fault.kind);
-        kinds.any(|kind| matches!(kind, FaultKind::DiesAfterCuts(most) if cuts >= most))
+        let fatal =
+            kinds.find(|kind| matches!(kind, FaultKind::DiesAfterCuts(most) if cuts >= *most));
+        if let Some(kind) = fatal {
+            self.note(kind);
+        }
+        fatal.is_some()
     }
 
     /// Applies the faults to the media after a cut.

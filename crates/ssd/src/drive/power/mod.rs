@@ -394,6 +394,11 @@ impl PowerDrive {
         (0..slots as u32).filter_map(held).collect()
     }
 
+    /// Kinds of faults that have done something so far, once each.
+    pub fn struck_faults(&self) -> &[FaultKind] {
+        self.faults.struck()
+    }
+
     /// Changes all further draws of faults by `by`: otherwise, forks of one drive that are cut at
     /// different instants would all draw the same.
     pub fn stir_faults(&mut self, by: u64) {
