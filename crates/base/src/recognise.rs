@@ -1,4 +1,4 @@
-//! Files of other programs, given where another kind is expected: what they are, and what reads them.
+//! Files of other programs, given where another kind is expected: what they are, what reads them.
 
 /// A kind of file that is recognised by how it begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,8 +29,9 @@ const fn signature(
 /// Bytes that are looked at.
 const HEAD: usize = 16 << 10;
 
-const SIMULATOR: &str = "simulators' configurations are not read: take geometry, times and spare area \
-     from it by hand, into a drive file (`ssdlab drives show NAME --toml` prints one to start from)";
+const SIMULATOR: &str = "simulators' configurations are not read: take geometry, times and spare \
+     area from it by hand, into a drive file (`ssdlab drives show NAME --toml` prints one to start \
+     from)";
 
 const SIGNATURES: &[Signature] = &[
     signature(

@@ -15,7 +15,7 @@ use std::ops::Range;
 /// Bytes of each write.
 const BLOCK: u32 = 1 << 20;
 
-/// What is written before a plan runs.
+/// Writes before a plan runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FileLayout {
     /// In the order of the jobs, without overlaps.
@@ -84,7 +84,7 @@ impl FileLayout {
         }
     }
 
-    /// What was written, for the reader of the result.
+    /// The writes in words, for the reader of the result.
     pub fn note(&self) -> String {
         let len = |range: &Range<u64>| range.end - range.start;
         let bytes = Bytes(self.ranges.iter().map(len).sum());

@@ -46,8 +46,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Prints clap's help or error. Its colours are left out of an error that quotes what would drive the
-/// terminal.
+/// Prints clap's help or error. An error that quotes what would drive the terminal has no colours.
 fn end_with(error: &clap::Error) -> ! {
     let text = error.render().to_string();
     if error.use_stderr() && ssdlab_view::text::escape_controls(&text) != text {

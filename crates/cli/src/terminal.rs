@@ -1,5 +1,5 @@
-//! The one way out to a terminal: no byte from outside (a drive's serial number, a file's name, what
-//! a program printed) reaches it as a control character.
+//! The one way out to a terminal: no byte from outside (a drive's serial number, a file's name, a
+//! program's output) reaches it as a control character.
 
 use ssdlab_view::text::escape_controls;
 use std::io::{self, Write};

@@ -98,8 +98,8 @@ pub enum Blame {
     Call,
 }
 
-/// The first cut that failed. Its `Debug` is its `Display`, so that `unwrap` prints one line and not
-/// the drive's contents.
+/// The first cut that failed. Its `Debug` is its `Display`: `unwrap` prints one line and not the
+/// drive's contents.
 #[derive(Clone)]
 pub struct CutFailure<M> {
     /// Seed.

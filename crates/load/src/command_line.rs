@@ -11,58 +11,29 @@
 use crate::diskspd::{self, TargetNames};
 use crate::fio::{self, Surroundings};
 use crate::plan::WorkloadPlan;
+use crate::program::Program;
 use ssdlab_base::LabError;
 
-/// The program whose command line it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Program {
-    /// fio.
-    Fio,
-    /// DISKSPD.
-    Diskspd,
-}
-
-impl Program {
-    /// As its users write it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Program::Fio => "fio",
-            Program::Diskspd => "DISKSPD",
-        }
+/// The program of a line.
+fn program_of(words: &[String]) -> Result<Program, LabError> {
+    let first = words.first().map_or("", String::as_str);
+    if let Some(program) = Program::named(first) {
+        return Ok(program);
     }
-
-    /// The program that a first word names.
-    pub fn named(word: &str) -> Option<Program> {
-        let file = word.rsplit(['/', '\\']).next().unwrap_or(word);
-        let file = file.to_ascii_lowercase();
-        match file.strip_suffix(".exe").unwrap_or(&file) {
-            "fio" => Some(Program::Fio),
-            "diskspd" => Some(Program::Diskspd),
-            _ => None,
-        }
+    if first.starts_with("--") {
+        return Err(LabError::refused(
+            format!("command line: `{first}` is not an option of DISKSPD"),
+            "for fio's command line, begin it with its name: ssdlab run -- fio ...",
+        ));
     }
-
-    /// The program of a line.
-    fn of(words: &[String]) -> Result<Program, LabError> {
-        let first = words.first().map_or("", String::as_str);
-        if let Some(program) = Program::named(first) {
-            return Ok(program);
-        }
-        if first.starts_with("--") {
-            return Err(LabError::refused(
-                format!("command line: `{first}` is not an option of DISKSPD"),
-                "for fio's command line, begin it with its name: ssdlab run -- fio ...",
-            ));
-        }
-        if diskspd::is_option(first) {
-            return Ok(Program::Diskspd);
-        }
-        let problem = format!(
-            "command line: `{first}` is not understood: a line begins with fio or diskspd, and \
-             goes on as their users write it"
-        );
-        Err(LabError::refused(problem, hint(words)))
+    if diskspd::is_option(first) {
+        return Ok(Program::Diskspd);
     }
+    let problem = format!(
+        "command line: `{first}` is not understood: a line begins with fio or diskspd, and \
+         goes on as their users write it"
+    );
+    Err(LabError::refused(problem, hint(words)))
 }
 
 /// What to do instead of a line that begins with something else.
@@ -144,7 +115,7 @@ fn read_hyphened(
     targets: TargetNames,
     surroundings: &Surroundings,
 ) -> Result<ForeignCommandLine, LabError> {
-    let program = Program::of(words)?;
+    let program = program_of(words)?;
     let (plan, notes) = match program {
         Program::Fio => fio::parse_command_line(words, surroundings)?,
         Program::Diskspd => (diskspd::parse_for(words, targets)?, Vec::new()),

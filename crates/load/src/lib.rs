@@ -19,6 +19,7 @@ pub mod permutation;
 mod place;
 pub mod plan;
 pub mod profiles;
+pub mod program;
 pub mod schemas;
 pub mod stream;
 pub mod synthetic;

@@ -4,7 +4,8 @@ use crate::errors::{json, lab, refused};
 use crate::long::whole;
 use pyo3::prelude::*;
 use ssdlab_base::quantity::parse_duration;
-use ssdlab_load::trace::files::{DescribedTrace, convert, read_options, warnings, written_format};
+use ssdlab_load::trace::TraceFormat;
+use ssdlab_load::trace::files::{DescribedTrace, convert, read_options, warnings};
 use std::path::PathBuf;
 
 /// Describes a trace: JSON, text, and warnings.
@@ -42,7 +43,7 @@ pub fn convert_trace(
     format: &str,
     device: Option<&str>,
 ) -> PyResult<(u64, Vec<String>)> {
-    let format = written_format(format).map_err(lab)?;
+    let format = TraceFormat::to_write(format).map_err(lab)?;
     let options = read_options(None, "1%", device).map_err(lab)?;
     let converted = whole(py, None, |_, _| {
         let conversion = convert(&from_path, &to_path, format, &options)?;

@@ -1,6 +1,8 @@
 //! Where commands go: one trait for a modelled drive, a file, a block device and nothing at all.
 
 #[cfg(target_os = "linux")]
+mod bypass;
+#[cfg(target_os = "linux")]
 pub mod claim;
 #[cfg(target_os = "linux")]
 mod contents;

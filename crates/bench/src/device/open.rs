@@ -5,6 +5,7 @@
 //! change the file system's own tables. It loses its name as soon as it is open, and is gone with
 //! the target.
 
+use super::bypass::no_direct;
 use super::claim::{ClaimedKind, claim};
 use super::contents::fill;
 use super::files::{FileBackend, FileTarget};
@@ -167,14 +168,6 @@ pub(super) fn open_to_read(path: &Path, options: &OpenOptions) -> Result<File, L
         Err(Errno::INVAL) if !options.buffered => Err(no_direct(path)),
         Err(error) => Err(failed("opening", path, error)),
     }
-}
-
-pub(super) fn no_direct(path: &Path) -> LabError {
-    LabError::refused(
-        format!("the file system of {} has no direct I/O", path.display()),
-        "put the file on the drive to be measured; or allow buffered I/O (--buffered), which \
-         measures memory",
-    )
 }
 
 /// Recent kernels accept O_DIRECT on tmpfs and ignore it.

@@ -28,6 +28,7 @@ pub mod qualify;
 pub mod report;
 pub mod reproduce;
 pub mod run;
+pub mod run_names;
 pub mod run_plan;
 #[cfg(target_os = "linux")]
 pub mod serve;

@@ -1,7 +1,8 @@
 //! `ssdlab run`: a fio job file or a DISKSPD command line on a target.
 
 use crate::args::run::{RunArgs, RunFormat};
-use crate::commands::run_plan::{label, read_plan, title};
+use crate::commands::run_names::{label, title};
+use crate::commands::run_plan::read_plan;
 use crate::failure::{CliFailure, CommandExit};
 use crate::output::{ReservedDir, arguments, print, print_json, run_dir, say};
 use crate::progress::{RunBars, stop_on_signal};

@@ -5,8 +5,8 @@ use crate::failure::{CliFailure, CommandExit};
 use crate::output::{print, print_json};
 use ssdlab_base::LabError;
 use ssdlab_base::quantity::parse_duration;
-use ssdlab_load::trace::files::{DescribedTrace, convert, warnings, written_format};
-use ssdlab_load::trace::{ReadOptions, TraceReadStats};
+use ssdlab_load::trace::files::{DescribedTrace, convert, warnings};
+use ssdlab_load::trace::{ReadOptions, TraceFormat, TraceReadStats};
 use std::path::{Path, PathBuf};
 
 /// Maximum number of rows of the pattern in JSON.
@@ -31,7 +31,7 @@ pub fn trace(action: &TraceAction) -> Result<CommandExit, CliFailure> {
             format,
             read,
         } => {
-            let format = written_format(format)?;
+            let format = TraceFormat::to_write(format)?;
             let converted = convert(from, to, format, &read.options()?)?;
             warn(from, &converted.reading);
             tell!(

@@ -318,9 +318,9 @@ fn a_cut_strikes_the_check_and_the_right_one_is_blamed() {
         return;
     }
     let dir = tempfile::tempdir().expect("made");
-    let args = "--workload true --consistency-only --cuts 24 --on check --age new --size 64MiB --jobs 2 -q";
+    let args = "--workload true --cuts 24 --on check --age new --size 64MiB --jobs 2 -q";
     let mut args: Vec<&str> = args.split(' ').collect();
-    args.extend(["--check", RELIES, "--out"]);
+    args.extend(["--consistency-only", "--check", RELIES, "--out"]);
     let run = |more: &[&str]| crashtest(dir.path(), &[], &[&args[..], more].concat());
     let honest = run(&["honest"]);
     assert_eq!(honest.code, 0, "{}{}", honest.out, honest.err);
@@ -373,14 +373,8 @@ fn a_lying_drive_is_blamed_and_a_killed_campaign_goes_on() {
 #[test]
 fn what_cannot_be_is_refused_with_a_hint() {
     let dir = tempfile::tempdir().expect("made");
-    let scripts = [
-        "--workload",
-        "true",
-        "--check",
-        "true",
-        "--consistency-only",
-        "--no-file",
-    ];
+    let scripts = "--workload true --check true --consistency-only --no-file";
+    let scripts: Vec<&str> = scripts.split(' ').collect();
     let with = |more: &[&str]| crashtest(dir.path(), &[], &[&scripts[..], more].concat());
     for (more, said) in [
         (&["--fault", "moonlight"][..], "ignores-flush"),
@@ -414,18 +408,18 @@ fn what_cannot_be_is_refused_with_a_hint() {
         "{}",
         failed.err
     );
+    let none_free = "case $SSDLAB_CUT in control*) exit 0;; esac; echo none free; exit 77";
     let could_not = [
         "--workload",
         "true",
         "--check",
-        "case $SSDLAB_CUT in control*) exit 0;; esac; echo none free; exit 77",
+        none_free,
         "--consistency-only",
-        "--no-file",
     ];
     let run = crashtest(
         dir.path(),
         &[],
-        &[&could_not[..], &["--out", "no"]].concat(),
+        &[&could_not[..], &["--no-file", "--out", "no"]].concat(),
     );
     assert!(
         run.code == 2 && run.err.contains("none free"),

@@ -14,6 +14,93 @@ while [ $i -lt 6 ]; do
 done
 ";
 
+/// Acknowledges nothing.
+const SILENT: &str = "echo x > log; sync log";
+/// Acknowledges nothing after its preparation.
+const EARLY: &str = "echo \"record 1\"; echo ready; echo x > log; sync log";
+
+struct WayToTestNothing {
+    what: &'static str,
+    program: &'static str,
+    judged_by: &'static [&'static str],
+    says: &'static str,
+}
+
+const WAYS: [WayToTestNothing; 12] = [
+    WayToTestNothing {
+        what: "no mark, and no such program",
+        program: SILENT,
+        judged_by: &["--found", "no-such-command"],
+        says: "acknowledged nothing",
+    },
+    WayToTestNothing {
+        what: "no mark",
+        program: SILENT,
+        judged_by: &["--check", "test -e log"],
+        says: "acknowledged nothing",
+    },
+    WayToTestNothing {
+        what: "no mark after the preparation",
+        program: EARLY,
+        judged_by: &["--check", "true", "--after-mark", "ready"],
+        says: "acknowledged nothing",
+    },
+    WayToTestNothing {
+        what: "no such program",
+        program: PROGRAM,
+        judged_by: &["--found", "no-such-command"],
+        says: "the check could not run: exit status: 127",
+    },
+    WayToTestNothing {
+        what: "a program that is none",
+        program: PROGRAM,
+        judged_by: &["--check", "./plain.txt"],
+        says: "the check could not run: exit status: 126",
+    },
+    WayToTestNothing {
+        what: "a file of another name",
+        program: PROGRAM,
+        judged_by: &["--found", "cat log.txt"],
+        says: "fails on a run that was not cut",
+    },
+    WayToTestNothing {
+        what: "prints nothing",
+        program: PROGRAM,
+        judged_by: &["--found", "true"],
+        says: "lost: 6 of 6 acknowledged",
+    },
+    WayToTestNothing {
+        what: "never passes",
+        program: PROGRAM,
+        judged_by: &["--check", "exit 1"],
+        says: "fails on a run that was not cut",
+    },
+    WayToTestNothing {
+        what: "comes to no end",
+        program: PROGRAM,
+        judged_by: &["--check", "sleep 60", "--timeout", "1"],
+        says: "fails on a run that was not cut: not done in 1s",
+    },
+    WayToTestNothing {
+        what: "always passes",
+        program: PROGRAM,
+        judged_by: &["--check", "true"],
+        says: "the check tests nothing",
+    },
+    WayToTestNothing {
+        what: "prints the marks themselves",
+        program: PROGRAM,
+        judged_by: &["--found", "cat \"$SSDLAB_MARKS\""],
+        says: "the check tests nothing",
+    },
+    WayToTestNothing {
+        what: "looks beside the drive",
+        program: PROGRAM,
+        judged_by: &["--check", "test -e /etc/passwd"],
+        says: "the check tests nothing",
+    },
+];
+
 fn has_mounts() -> bool {
     use std::os::unix::fs::MetadataExt;
     let root = std::fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0);
@@ -24,7 +111,7 @@ fn has_mounts() -> bool {
     has
 }
 
-/// `crashtest run` of `program` with a few cuts; `judged_by` is a check or what prints what is there.
+/// `crashtest run` of `program` with a few cuts; `judged_by` has `--check` or `--found`.
 fn crashtest(program: &str, judged_by: &[&str]) -> (tempfile::TempDir, Outcome) {
     let dir = tempfile::tempdir().expect("a directory");
     std::fs::write(dir.path().join("program.sh"), program).expect("written");
@@ -40,87 +127,13 @@ fn crashtest(program: &str, judged_by: &[&str]) -> (tempfile::TempDir, Outcome) 
 }
 
 #[test]
-fn ten_ways_of_testing_nothing_are_refused_before_any_cut() {
+fn twelve_ways_of_testing_nothing_are_refused_before_any_cut() {
     if !has_mounts() {
         return;
     }
-    let silent = "echo x > log; sync log";
-    let early = "echo \"record 1\"; echo ready; echo x > log; sync log";
-    for (what, program, judged_by, says) in [
-        (
-            "no mark, and no such program",
-            silent,
-            &["--found", "no-such-command"][..],
-            "acknowledged nothing",
-        ),
-        (
-            "no mark",
-            silent,
-            &["--check", "test -e log"],
-            "acknowledged nothing",
-        ),
-        (
-            "no mark after the preparation",
-            early,
-            &["--check", "true", "--after-mark", "ready"],
-            "acknowledged nothing",
-        ),
-        (
-            "no such program",
-            PROGRAM,
-            &["--found", "no-such-command"],
-            "the check could not run: exit status: 127",
-        ),
-        (
-            "a program that is none",
-            PROGRAM,
-            &["--check", "./plain.txt"],
-            "the check could not run: exit status: 126",
-        ),
-        (
-            "a file of another name",
-            PROGRAM,
-            &["--found", "cat log.txt"],
-            "fails on a run that was not cut",
-        ),
-        (
-            "prints nothing",
-            PROGRAM,
-            &["--found", "true"],
-            "lost: 6 of 6 acknowledged",
-        ),
-        (
-            "never passes",
-            PROGRAM,
-            &["--check", "exit 1"],
-            "fails on a run that was not cut",
-        ),
-        (
-            "comes to no end",
-            PROGRAM,
-            &["--check", "sleep 60", "--timeout", "1"],
-            "fails on a run that was not cut: not done in 1s",
-        ),
-        (
-            "always passes",
-            PROGRAM,
-            &["--check", "true"],
-            "the check tests nothing",
-        ),
-        (
-            "prints the marks themselves",
-            PROGRAM,
-            &["--found", "cat \"$SSDLAB_MARKS\""],
-            "the check tests nothing",
-        ),
-        (
-            "looks beside the drive",
-            PROGRAM,
-            &["--check", "test -e /etc/passwd"],
-            "the check tests nothing",
-        ),
-    ] {
-        let (_dir, run) = crashtest(program, judged_by);
+    for way in WAYS {
+        let (what, says) = (way.what, way.says);
+        let (_dir, run) = crashtest(way.program, way.judged_by);
         assert_eq!(run.code, Some(2), "{what}: {}{}", run.stdout, run.stderr);
         assert!(run.stderr.contains(says), "{what}: {}", run.stderr);
         assert!(run.stderr.contains("hint: "), "{what}: {}", run.stderr);

@@ -29,8 +29,8 @@ mod xml;
 pub use draft::pattern_compress_pct;
 pub use switches::{SwitchHelp, supported_options};
 
-use crate::command_line::Program;
 use crate::plan::{Language, PlanPhase, WorkloadPlan};
+use crate::program::Program;
 use draft::DiskspdDraft;
 use ssdlab_base::LabError;
 use words::CommandLineWord;

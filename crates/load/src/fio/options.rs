@@ -159,9 +159,9 @@ static OPTIONS: &[OptionHelp] = options! {
          vsync, pvsync, pvsync2, mmap, sg, libcufile) imply iodepth=1";
     value iodepth: "count", "1", "commands outstanding per copy";
     value iodepth_low: "count", "as iodepth",
-        "once iodepth commands are outstanding, the next is sent when so few are";
+        "once iodepth commands are outstanding, the next is sent when this few are";
     value iodepth_batch_complete_min or iodepth_batch_complete: "count", "1",
-        "once iodepth commands are outstanding, the next is sent when so many have completed";
+        "once iodepth commands are outstanding, the next is sent when this many have completed";
     value iodepth_batch_complete_max by checked_count: "count", "",
         "accepted: how many completions fio takes at a time; none waits for another here";
     value iodepth_batch or iodepth_batch_submit by checked_count: "count", "1",

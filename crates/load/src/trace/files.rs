@@ -37,22 +37,6 @@ pub fn read_options(
     })
 }
 
-/// The format called `name`, to be written.
-///
-/// # Errors
-/// When there is none, or it is only read; the hint lists those there are.
-pub fn written_format(name: &str) -> Result<TraceFormat, LabError> {
-    let format = TraceFormat::named(name)?;
-    if format.is_written() {
-        return Ok(format);
-    }
-    let names = TraceFormat::WRITTEN.map(TraceFormat::name);
-    Err(LabError::refused(
-        format!("traces are not written as `{name}`"),
-        format!("written are {}", names.join(", ")),
-    ))
-}
-
 /// A trace that was read to its end.
 pub struct DescribedTrace {
     name: String,

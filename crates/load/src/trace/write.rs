@@ -1,6 +1,5 @@
 //! Writes traces. What a format cannot hold is left out and counted.
 
-use super::files::written_format;
 use super::format::blktrace::{self, BlktraceAction};
 use super::format::csv::HEADER as CSV_HEADER;
 use super::format::number::SECTOR;
@@ -50,7 +49,7 @@ impl<W: Write> TraceWriter<W> {
     /// # Errors
     /// When the format is only read, or `out` fails.
     pub fn new(format: TraceFormat, mut out: W) -> Result<TraceWriter<W>, LabError> {
-        written_format(format.name())?;
+        format.require_written()?;
         let unit_ns = match format {
             TraceFormat::Msr => 100,
             TraceFormat::IologV3 => 1000,

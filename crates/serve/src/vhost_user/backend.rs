@@ -48,8 +48,8 @@ pub struct Backend {
     accepted: AtomicU64,
     event_idx: AtomicBool,
     turns: BatchGate,
-    /// What ends the queues' threads. Their loop registers it and never closes it (vhost-user-backend
-    /// 0.24, `VringEpollHandler::new`): 16 descriptors a session, did they not end with this.
+    /// Events that end the queues' threads. Their loop registers each and never closes it
+    /// (vhost-user-backend 0.24, `VringEpollHandler::new`): 16 descriptors a session.
     exit_events: Mutex<Vec<OwnedFd>>,
 }
 
@@ -80,8 +80,8 @@ impl BatchGate {
 #[allow(unsafe_code)]
 fn lend(consumer: EventConsumer) -> (OwnedFd, EventConsumer) {
     let descriptor = consumer.into_raw_fd();
-    // SAFETY: the descriptor is open and nothing else's. The loop that gets the second owner turns it
-    // into a number without closing it, and has ended when the first owner is dropped.
+    // SAFETY: the descriptor is open and nothing else's. The loop that gets the second owner turns
+    // it into a number without closing it, and has ended when the first owner is dropped.
     unsafe {
         (
             OwnedFd::from_raw_fd(descriptor),

@@ -1,11 +1,11 @@
-//! Claiming a target to write to it: what is open is what was looked at, and is what is written.
+//! Claiming a target to write to it: one descriptor is opened, looked at, and written to.
 //!
 //! Nothing that holds data is written without a word that names it:
 //! - a file: one that is created here, an empty one, or an existing one with the overwrite flag;
 //! - a block device with a serial number: that number, exactly, whatever it holds;
-//! - a block device without one: its kernel name while it is blank, as there is nothing to lose. Else
-//!   what stays with the contents: a UUID on it, the backing file of a loop device, the device
-//!   mapper's name, or its exact size. A kernel name changes from boot to boot and confirms little.
+//! - a block device without one: its kernel name while it is blank, as there is nothing to lose.
+//!   Else a word that stays with the contents: a UUID on it, the backing file of a loop device, the
+//!   device mapper's name, or its exact size. A kernel name changes from boot to boot.
 //!
 //! What is mounted (in any mount namespace), held, swap space, behind a loop device or open to
 //! another writer is refused whatever is typed.
@@ -19,11 +19,11 @@ mod blkid;
 mod contents;
 mod users;
 
+use super::bypass::bypass_cache;
 use super::generic::NvmeGenericDevice;
 use super::needs::{OpenOptions, WriteOptions};
 use crate::device::system::{DevId, SysfsDevice, SystemPaths};
 use rustix::fs::{FileType, Mode, OFlags};
-use rustix::io::Errno;
 use ssdlab_base::LabError;
 use ssdlab_base::quantity::parse_size;
 use ssdlab_ssd::Bytes;
@@ -427,16 +427,6 @@ fn replaced(path: &Path) -> LabError {
         format!("{} was replaced while it was opened", path.display()),
         "another process changed it: check the path and try again",
     )
-}
-
-/// Lets reads and writes of an open file go past the page cache from now on.
-fn bypass_cache(file: &File, path: &Path) -> Result<(), LabError> {
-    let flags = rustix::fs::fcntl_getfl(file);
-    match flags.and_then(|flags| rustix::fs::fcntl_setfl(file, flags | OFlags::DIRECT)) {
-        Ok(()) => Ok(()),
-        Err(Errno::INVAL) => Err(super::open::no_direct(path)),
-        Err(error) => Err(LabError::file("opening", path, error.into())),
-    }
 }
 
 /// Whether an open block device is the one numbered `id`.

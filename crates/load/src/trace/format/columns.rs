@@ -26,17 +26,17 @@ enum ColumnSeparator {
 /// What stands in a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum TraceColumn {
-    /// When the command was issued, in units of so many ns.
+    /// When the command was issued, with the unit in ns.
     Time(u64),
-    /// When it was complete, in units of so many ns; may be empty.
+    /// When it was complete, with the unit in ns; may be empty.
     Done(u64),
-    /// How long it took, in units of so many ns; may be empty.
+    /// How long it took, with the unit in ns; may be empty.
     Response(u64),
     /// Its kind: the words of reads and writes; without them those of most tools.
     Op(Option<OpWords>),
-    /// Its address, in units of so many bytes.
+    /// Its address, with the unit in bytes.
     Offset(u64),
-    /// Its length, in units of so many bytes.
+    /// Its length, with the unit in bytes.
     Length(u64),
     /// Its device, or a part of the device's name.
     Device,

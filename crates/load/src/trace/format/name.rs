@@ -73,11 +73,6 @@ impl TraceFormat {
         }
     }
 
-    /// Whether traces of this format are written.
-    pub fn is_written(self) -> bool {
-        TraceFormat::WRITTEN.contains(&self)
-    }
-
     /// The format of that name, or of the columns that it describes.
     ///
     /// # Errors
@@ -95,6 +90,30 @@ impl TraceFormat {
                 format!("known are {}", TraceFormat::names()),
             )
         })
+    }
+
+    /// The format of that name, to be written.
+    ///
+    /// # Errors
+    /// When there is none, or it is only read; the hint lists those there are.
+    pub fn to_write(name: &str) -> Result<TraceFormat, LabError> {
+        let format = TraceFormat::named(name)?;
+        format.require_written().map(|()| format)
+    }
+
+    /// Refuses a format that is only read.
+    ///
+    /// # Errors
+    /// When it is; the hint lists those that are written.
+    pub fn require_written(self) -> Result<(), LabError> {
+        if TraceFormat::WRITTEN.contains(&self) {
+            return Ok(());
+        }
+        let names = TraceFormat::WRITTEN.map(TraceFormat::name);
+        Err(LabError::refused(
+            format!("traces are not written as `{}`", self.name()),
+            format!("written are {}", names.join(", ")),
+        ))
     }
 
     /// All names, for messages.

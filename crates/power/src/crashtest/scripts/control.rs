@@ -73,8 +73,8 @@ pub(super) fn control(
     let count = marks.len() - preparation;
     if count == 0 && !settings.consistency_only {
         return Err(LabError::refused(
-            "the workload acknowledged nothing: with no mark there is nothing that a cut could lose, \
-             and the check tests nothing",
+            "the workload acknowledged nothing: with no mark there is nothing that a cut could \
+             lose, and the check tests nothing",
             "have it say what it takes for acknowledged (\"$SSDLAB\" mark TEXT, or a line on \
              standard output of `crashtest run`); or --consistency-only, for a check that asks \
              only whether what is there is whole",
@@ -91,8 +91,8 @@ pub(super) fn control(
         return Err(LabError::refused(
             format!("the check fails on a run that was not cut: {}", uncut.text),
             format!(
-                "every cut would be called a failure. All that it said is in {}. What was recorded is \
-                 kept: --resume --check COMMAND goes on with another check",
+                "every cut would be called a failure. All that it said is in {}. What was recorded \
+                 is kept: --resume --check COMMAND goes on with another check",
                 out.join(UNCUT_OUTPUT).display()
             ),
         ));
@@ -138,8 +138,8 @@ fn refuse_unusable(
         return Err(LabError::refused(
             format!("the check could not run: {}", outcome.text),
             format!(
-                "it was `{}`; all that it said is in {}. What was recorded is kept: --resume --check \
-                 COMMAND goes on with another check",
+                "it was `{}`; all that it said is in {}. What was recorded is kept: --resume \
+                 --check COMMAND goes on with another check",
                 settings.check,
                 output.display()
             ),

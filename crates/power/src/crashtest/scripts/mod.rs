@@ -301,8 +301,8 @@ impl ScriptCampaign {
         })
     }
 
-    /// Tries the check without a cut, then checks every cut that has no line yet; `progress` gets the number done and the number of
-    /// all. `stop` ends it early, with the results so far.
+    /// Tries the check without a cut, then checks every cut that has no line yet; `progress` gets
+    /// the number done and the number of all. `stop` ends it early, with the results so far.
     ///
     /// # Errors
     /// When the check tests nothing, scripts cannot be run, or files not be written.
