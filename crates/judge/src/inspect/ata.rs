@@ -96,7 +96,7 @@ pub(super) fn read(doc: &Doc, found: &mut Inspection) {
     writes(&rows, vendor, found);
     wear(&rows, vendor, found);
     statistics(doc, found);
-    events(&rows, found);
+    events(&rows, vendor, found);
     timed(&rows, found);
     let below = |row: &&AtaAttribute| match (row.value, row.threshold) {
         (Some(value), Some(limit)) => limit > 0.0 && value <= limit,
@@ -107,6 +107,14 @@ pub(super) fn read(doc: &Doc, found: &mut Inspection) {
             .warnings
             .push(format!("{} is at its threshold", row.source()));
     }
+}
+
+/// Whether the drive reports what only a disk with heads has. An SSD that smartctl does not know
+/// may show one of these names by default, not both.
+pub(super) fn has_heads(doc: &Doc) -> bool {
+    let rows = rows(doc);
+    let has = |names: &[&str]| rows.iter().any(|row| names.contains(&row.name.as_str()));
+    has(&["Spin_Up_Time", "Spin_Retry_Count"]) && has(&["Seek_Error_Rate", "Head_Flying_Hours"])
 }
 
 fn named<'a>(rows: &'a [AtaAttribute], names: &[&str]) -> Option<&'a AtaAttribute> {
@@ -129,8 +137,11 @@ const HOST_READS: [(&str, f64); 4] = [
     ("Lifetime_Reads_GiB", GIB),
     ("Total_Reads_GiB", GIB),
 ];
-const NAND_WRITES: [(&str, f64); 5] = [
+const NAND_WRITES: [(&str, f64); 8] = [
     ("NAND_Writes_32MiB", MIB_32),
+    ("Flash_Writes_32MiB", MIB_32),
+    ("Total_NAND_Writes_GiB", GIB),
+    ("Total_NAND_Prog_Ct_GiB", GIB),
     ("NAND_Writes_1GiB", GIB),
     ("NAND_Writes_GiB", GIB),
     ("Flash_Writes_GiB", GIB),
@@ -177,14 +188,22 @@ fn writes(rows: &[AtaAttribute], vendor: Vendor, found: &mut Inspection) {
     if vendor == Vendor::Micron {
         life.waf = pages(rows);
     }
-    // Western Digital counts what went to either kind of cell, in the unit of its host writes.
-    let split = ["NAND_GB_Written_TLC", "NAND_GB_Written_SLC"];
-    if let [Some(tlc), Some(slc)] = split.map(|name| named(rows, &[name])?.reported(GIB)) {
-        life.nand_bytes_written = Some(ReportedValue {
-            value: tlc.value + slc.value,
-            resolution: 2.0 * GIB,
-            source: format!("{} + {}", tlc.source, slc.source),
-        });
+    // Western Digital and Silicon Motion count what went to either kind of cell.
+    for (split, unit) in [
+        (["NAND_GB_Written_TLC", "NAND_GB_Written_SLC"], GIB),
+        (["TLC_Writes_32MiB", "SLC_Writes_32MiB"], MIB_32),
+    ] {
+        let [tlc, slc] = split.map(|name| named(rows, &[name])?.reported(unit));
+        life.nand_bytes_written = match (tlc, slc) {
+            (Some(tlc), Some(slc)) => Some(ReportedValue {
+                value: tlc.value + slc.value,
+                resolution: 2.0 * unit,
+                source: format!("{} + {}", tlc.source, slc.source),
+            }),
+            // Without a pSLC cache there is nothing else.
+            (Some(tlc), None) if unit == MIB_32 => Some(tlc),
+            _ => continue,
+        };
     }
 }
 
@@ -234,7 +253,75 @@ fn wear(rows: &[AtaAttribute], vendor: Vendor, found: &mut Inspection) {
         Vendor::Other => used_of("SSD_Life_Left"),
     };
     let used = &mut found.life.used_percent;
-    *used = used.take().or(by_vendor);
+    *used = used.take().or(by_vendor).or_else(|| used_by_name(rows));
+    let cycles = &mut found.life.cycles_average;
+    let average = || named(rows, &AVERAGE_CYCLES).and_then(|row| row.reported(1.0));
+    *cycles = cycles.take().or_else(average);
+}
+
+/// Names of smartctl's database for mean program and erase cycles.
+const AVERAGE_CYCLES: [&str; 4] = [
+    "Average_Erase_Count",
+    "Ave_Block-Erase_Count",
+    "Avg_Block-Erase_Count",
+    "Avg_Write/Erase_Count",
+];
+/// Its names for the life that remains, per cent.
+const LIFE_LEFT: [&str; 14] = [
+    "Remaining_Lifetime_Perc",
+    "Lifetime_Remaining%",
+    "SSD_Life_Left",
+    "SSD_LifeLeft",
+    "SSD_Life_Left_Perc",
+    "DriveLife_Remaining%",
+    "Drive_Life_Remaining%",
+    "Percent_Life_Remaining",
+    "Percent_Lifetime_Remain",
+    "Perc_Rated_Life_Remain",
+    "PCT_Life_Remaining",
+    "Remaining_Life",
+    "Lifetime_Left",
+    "Drive_Life_Remaining",
+];
+/// Its names for the life used.
+const LIFE_USED: [&str; 5] = [
+    "Perc_Rated_Life_Used",
+    "Percent_Lifetime_Used",
+    "Percent_Life_Used",
+    "Drive_Life_Used%",
+    "DriveLife_Used%",
+];
+
+/// Life used by an attribute whose name says what it counts. Makers put it into the raw value, the
+/// normalized one, or both; one of which nothing follows is left.
+fn used_by_name(rows: &[AtaAttribute]) -> Option<ReportedValue> {
+    let whole = |used: f64, row: &AtaAttribute| ReportedValue {
+        value: used,
+        resolution: 1.0,
+        source: row.source(),
+    };
+    // What a normalized value is while nothing is normalized.
+    let is_constant = |value: f64| matches!(value as u64, 0 | 100 | 200 | 253 | 255);
+    if let Some(row) = named(rows, &LIFE_LEFT) {
+        let raw = row.raw.filter(|raw| *raw <= 100.0);
+        let value = row.value.filter(|value| *value <= 100.0);
+        let left = match (raw, value) {
+            (Some(raw), Some(value)) if raw > 0.0 && is_constant(value) => raw,
+            (Some(raw), None) => raw,
+            (_, Some(value)) => value,
+            (None, None) => return None,
+        };
+        return Some(whole(100.0 - left, row));
+    }
+    let row = named(rows, &LIFE_USED)?;
+    let raw = row.raw.filter(|raw| *raw <= 255.0);
+    let value = row.value.filter(|value| *value < 100.0 && *value > 0.0);
+    match (raw, value) {
+        (Some(raw), None) => Some(whole(raw, row)),
+        (Some(raw), Some(_)) if raw > 0.0 => Some(whole(raw, row)),
+        (_, Some(value)) => Some(whole(100.0 - value, row)),
+        (None, None) => None,
+    }
 }
 
 /// Dell's firmware of Intel drives: the raw value is the remaining life.
@@ -282,7 +369,7 @@ fn statistics(doc: &Doc, found: &mut Inspection) {
     }
 }
 
-fn events(rows: &[AtaAttribute], found: &mut Inspection) {
+fn events(rows: &[AtaAttribute], vendor: Vendor, found: &mut Inspection) {
     let count = |names: &[&str]| named(rows, names).and_then(AtaAttribute::count);
     let events = &mut found.events;
     events.unsafe_shutdowns = count(&[
@@ -302,11 +389,15 @@ fn events(rows: &[AtaAttribute], found: &mut Inspection) {
         .and_then(|row| row.raw)
         .map(|raw| raw as u64 & 0xffff);
     let reserve = [
+        "Reserved_Block_Pct",
         "Available_Reservd_Space",
+        "Perc_Avail_Resrvd_Space",
         "Reserve_Block_Count",
-        "Unused_Rsvd_Blk_Cnt_Tot",
     ];
-    let row = named(rows, &reserve);
+    // Micron counts blocks under this name, and its normalized value means nothing.
+    let blocks = || named(rows, &["Unused_Rsvd_Blk_Cnt_Tot"]);
+    let of_others = || blocks().filter(|_| vendor != Vendor::Micron);
+    let row = named(rows, &reserve).or_else(of_others);
     let life = &mut found.life;
     if let (None, Some(row)) = (&life.spare_percent, row) {
         life.spare_percent = row

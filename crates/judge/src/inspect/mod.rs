@@ -14,6 +14,7 @@ pub mod forecast;
 pub mod inspection;
 mod json;
 mod nvme;
+mod pasted;
 mod protection;
 mod read;
 pub mod report;
@@ -22,6 +23,8 @@ mod show;
 mod target;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tests_pasted;
 pub mod text;
 pub mod watch;
 

@@ -69,7 +69,7 @@ pub(super) fn read(doc: &Doc, report: &DriveReport, found: &mut Inspection) {
 
 /// The critical warnings, a bit each.
 fn critical(doc: &Doc) -> u64 {
-    doc.whole(&format!("{LOG}/critical_warning"))
+    doc.whole(&format!("{LOG}.critical_warning"))
         .or_else(|| doc.whole("smart_status.nvme.value"))
         .unwrap_or(0)
 }
@@ -84,15 +84,37 @@ fn warnings(doc: &Doc, found: &mut Inspection) {
     let words = [
         "spare below its threshold",
         "temperature beyond a threshold",
-        "reliability degraded by media errors",
+        "reliability degraded",
         "read-only",
         "the backup of the volatile memory failed",
         "the persistent memory region failed",
     ];
     for (bit, words) in words.iter().enumerate() {
-        if bits >> bit & 1 == 1 {
-            found.warnings.push((*words).to_owned());
+        if bits >> bit & 1 == 0 {
+            continue;
         }
+        let words = match bit {
+            DEGRADED => degraded(found),
+            _ => (*words).to_owned(),
+        };
+        found.warnings.push(words);
+    }
+}
+
+/// The bit of degraded reliability: by media errors or by any internal error (NVMe base
+/// specification, SMART log, critical warning). Drives set it at the end of their rated life, too.
+const DEGRADED: usize = 2;
+
+fn degraded(found: &Inspection) -> String {
+    let is_used_up = found
+        .life
+        .used_percent
+        .as_ref()
+        .is_some_and(|used| used.value >= 100.0);
+    match found.events.media_errors {
+        Some(errors) if errors > 0 => format!("reliability degraded: {errors} media errors"),
+        _ if is_used_up => "reliability degraded, as the rated life is used up".to_owned(),
+        _ => "reliability degraded, by an internal error that it does not name".to_owned(),
     }
 }
 

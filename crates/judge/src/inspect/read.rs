@@ -49,6 +49,7 @@ pub fn inspect(report: &DriveReport) -> Result<Inspection, LabError> {
                 .into(),
         );
     }
+    disbelieve_bytes(&mut inspection);
     amplification(&mut inspection);
     protection::judge(&doc, report, &mut inspection);
     if let Some(kernel) = &report.kernel {
@@ -84,16 +85,18 @@ fn refuse_failed(doc: &Doc, source: &str) -> Result<(), LabError> {
 
 fn refuse_rotating(doc: &Doc, source: &str) -> Result<(), LabError> {
     // 0 and 1 both mean that nothing turns (ACS-3 word 217; smartctl writes 0).
-    match doc.number("rotation_rate") {
-        Some(rate) if rate > 1.0 => Err(LabError::refused(
-            format!(
-                "{source}: {} is a rotating disk ({rate} turns a minute), not an SSD",
-                identity(doc).model.unwrap_or("this".into())
-            ),
-            "`inspect` knows the wear of SSDs; for disks read `smartctl -x`",
-        )),
-        _ => Ok(()),
-    }
+    let why = match doc.number("rotation_rate") {
+        Some(rate) if rate > 1.0 => format!("{rate} turns a minute"),
+        None if ata::has_heads(doc) => "it reports how it spins up and seeks".to_owned(),
+        _ => return Ok(()),
+    };
+    Err(LabError::refused(
+        format!(
+            "{source}: {} is a rotating disk ({why}), not an SSD",
+            identity(doc).model.unwrap_or("this".into())
+        ),
+        "`inspect` knows the wear of SSDs; for disks read `smartctl -x`",
+    ))
 }
 
 fn identity(doc: &Doc) -> DriveIdentity {
@@ -156,6 +159,33 @@ fn common(doc: &Doc, found: &mut Inspection) {
     found.life.spare_threshold = doc
         .number("spare_available.threshold_percent")
         .filter(|p| (0.0..=100.0).contains(p));
+}
+
+/// No drive writes or reads faster, B/s.
+const RATE_MAX: f64 = 20e9;
+
+/// Counters of bytes beyond what the drive could have moved since it was made are unknown: some
+/// bridges fill wide counters with ones.
+fn disbelieve_bytes(found: &mut Inspection) {
+    let (hours, time) = match found.events.power_on_hours {
+        // The hour that has begun is not counted.
+        Some(hours) => (hours + 1.0, format!("its {hours:.0} hours")),
+        None => (HOURS_MAX, "50 years".to_owned()),
+    };
+    let most = RATE_MAX * hours * 3600.0;
+    let life = &mut found.life;
+    for counter in [
+        &mut life.host_bytes_written,
+        &mut life.host_bytes_read,
+        &mut life.nand_bytes_written,
+    ] {
+        if let Some(reported) = counter.take_if(|reported| reported.value > most) {
+            found.notes.push(format!(
+                "{} gives {:.1e} bytes, more than any drive moves in {time}: not believed",
+                reported.source, reported.value
+            ));
+        }
+    }
 }
 
 /// Write amplification, where both counters are there and make sense together.

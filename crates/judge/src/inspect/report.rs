@@ -1,9 +1,10 @@
 //! What the tools said of a drive at one time, as it is saved.
 //!
-//! Read are: what `smartctl --json` prints; our own wrapping of it with what `nvme` added; and
-//! JSON lines of either, as `inspect --watch` writes them. A last line that was cut off is left
-//! out.
+//! Read are: what `smartctl --json` prints; our own wrapping of it with what `nvme` added; JSON
+//! lines of either, as `inspect --watch` writes them; and other forms ([`super::pasted`]). A last
+//! line that was cut off is left out.
 
+use super::pasted;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use ssdlab_base::LabError;
@@ -65,20 +66,27 @@ pub fn drive_reports(path: &Path) -> Result<Vec<DriveReport>, LabError> {
         ));
     }
     let bytes = std::fs::read(path).map_err(file)?;
-    let text = String::from_utf8_lossy(&bytes);
-    parse(&text, &path.display().to_string())
+    parse(&pasted::decoded(&bytes), &path.display().to_string())
 }
 
 /// The reports in a text that came from `source`.
 ///
 /// # Errors
-/// When it holds no JSON object.
+/// When it holds no report.
 pub fn parse(text: &str, source: &str) -> Result<Vec<DriveReport>, LabError> {
     let mut reports = Vec::new();
+    let is_json = text.trim_start().starts_with(['{', '[']);
+    if !is_json && let Some(value) = pasted::from_text(text) {
+        return Ok(vec![one(value, source)?]);
+    }
     let mut values = serde_json::Deserializer::from_str(text).into_iter::<Value>();
     loop {
         match values.next() {
             None => break,
+            // nvme-cli's two documents of one drive, one after the other.
+            Some(Ok(value)) if pasted::is_controller(&value) => {
+                add_controller(&mut reports, value, source)?;
+            }
             Some(Ok(value)) => reports.push(one(value, source)?),
             // The end of a file that was being written.
             Some(Err(error)) if error.is_eof() && !reports.is_empty() => break,
@@ -93,6 +101,25 @@ pub fn parse(text: &str, source: &str) -> Result<Vec<DriveReport>, LabError> {
     Ok(reports)
 }
 
+/// Adds `nvme id-ctrl` to the report before it, or begins one with it.
+fn add_controller(
+    reports: &mut Vec<DriveReport>,
+    controller: Value,
+    source: &str,
+) -> Result<(), LabError> {
+    if reports.is_empty() {
+        reports.push(one(
+            serde_json::json!({"device": {"protocol": "NVMe"}}),
+            source,
+        )?);
+    }
+    if let Some(report) = reports.last_mut() {
+        pasted::add_controller(&mut report.smartctl, &controller);
+        report.nvme_controller = Some(controller);
+    }
+    Ok(())
+}
+
 fn not_json(source: &str, line: Option<usize>, what: String) -> LabError {
     let source = source.to_owned();
     LabError::refused(
@@ -100,7 +127,8 @@ fn not_json(source: &str, line: Option<usize>, what: String) -> LabError {
             "{}: no report of smartctl: {what}",
             InputLocation { source, line }
         ),
-        "save a report with `smartctl --json=c -x /dev/DEVICE > FILE.json`",
+        "text and JSON of smartctl and nvme-cli are read: save one with `smartctl --json=c -x \
+         /dev/DEVICE > FILE.json`",
     )
 }
 
@@ -112,7 +140,7 @@ fn one(value: Value, source: &str) -> Result<DriveReport, LabError> {
         }
         None => DriveReport {
             ssdlab_report: REPORT_VERSION,
-            smartctl: value,
+            smartctl: pasted::from_nvme_cli(&value).unwrap_or(value),
             ..DriveReport::default()
         },
         Some(version) if version == u64::from(REPORT_VERSION) => serde_json::from_value(value)
