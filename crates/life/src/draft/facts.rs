@@ -11,6 +11,8 @@ use std::collections::BTreeMap;
 pub enum Interface {
     /// SATA, 6 Gb/s.
     Sata,
+    /// SAS, 12 Gb/s, one port.
+    Sas,
     /// PCIe 3.0 with four lanes, NVMe.
     #[default]
     Pcie3,
@@ -20,9 +22,15 @@ pub enum Interface {
     Pcie5,
 }
 
+/// Years of warranty where the sheet gives drive writes per day without them: usual for drives that
+/// are rated so.
+pub(super) const YEARS_USUAL: u32 = 5;
+
 /// Bits of a cell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Cells {
+    /// One bit: SLC, and its fast kinds (XL-FLASH, Z-NAND).
+    Slc,
     /// Two bits.
     Mlc,
     /// Three bits.
@@ -139,10 +147,15 @@ pub const QUESTIONS: &[DraftQuestion] = &[
         f.capacity = size(t)?;
         Ok(())
     }),
-    question!("interface", true, "sata, pcie3, pcie4 or pcie5", |f, t| {
-        f.interface = choice(t, &INTERFACES)?;
-        Ok(())
-    }),
+    question!(
+        "interface",
+        true,
+        "sata, sas, pcie3, pcie4 or pcie5",
+        |f, t| {
+            f.interface = choice(t, &INTERFACES)?;
+            Ok(())
+        }
+    ),
     question!(
         "protected",
         true,
@@ -160,15 +173,23 @@ pub const QUESTIONS: &[DraftQuestion] = &[
         f.class = Some(choice(t, &classes)?);
         Ok(())
     }),
-    question!("cells", false, "mlc, tlc or qlc", |f, t| {
-        let cell_kinds = [
-            ("mlc", Cells::Mlc),
-            ("tlc", Cells::Tlc),
-            ("qlc", Cells::Qlc),
-        ];
-        f.cells = choice(t, &cell_kinds)?;
-        Ok(())
-    }),
+    question!(
+        "cells",
+        false,
+        "slc (xl-flash, z-nand), mlc, tlc or qlc",
+        |f, t| {
+            let cell_kinds = [
+                ("slc", Cells::Slc),
+                ("xl-flash", Cells::Slc),
+                ("z-nand", Cells::Slc),
+                ("mlc", Cells::Mlc),
+                ("tlc", Cells::Tlc),
+                ("qlc", Cells::Qlc),
+            ];
+            f.cells = choice(t, &cell_kinds)?;
+            Ok(())
+        }
+    ),
     question!(
         "map",
         false,
@@ -331,8 +352,9 @@ pub const QUESTIONS: &[DraftQuestion] = &[
     ),
 ];
 
-const INTERFACES: [(&str, Interface); 4] = [
+const INTERFACES: [(&str, Interface); 5] = [
     ("sata", Interface::Sata),
+    ("sas", Interface::Sas),
     ("pcie3", Interface::Pcie3),
     ("pcie4", Interface::Pcie4),
     ("pcie5", Interface::Pcie5),
@@ -385,6 +407,12 @@ impl DatasheetFacts {
         }
     }
 
+    /// Years over which its drive writes per day count: given, or as usual.
+    pub fn rated_years(&self) -> Option<u32> {
+        self.dwpd?;
+        Some(self.years.unwrap_or(YEARS_USUAL))
+    }
+
     /// Its class: given, or enterprise if its writes are protected.
     pub fn class(&self) -> DraftClass {
         self.class.unwrap_or(if self.protected {
@@ -431,11 +459,21 @@ fn time(text: &str) -> Result<Nanos, String> {
 }
 
 fn count(text: &str) -> Result<u32, String> {
-    let scale = |n: &str, scale: u32| n.parse::<u32>().ok()?.checked_mul(scale);
-    let number = match text.strip_suffix(['k', 'K']) {
-        Some(thousands) => scale(thousands, 1000),
-        None => text.parse().ok(),
+    let text = text.replace(',', "");
+    let (digits, scale) = match text.strip_suffix(['k', 'K']) {
+        Some(thousands) => (thousands, 1e3),
+        None => text
+            .strip_suffix(['m', 'M'])
+            .map_or((&text[..], 1.0), |millions| (millions, 1e6)),
     };
-    let number = number.filter(|n| *n > 0);
-    number.ok_or_else(|| "a whole number such as 540000 or 540k is allowed".into())
+    // `1.4M` is exact to the last command; `1.4` alone is no count.
+    let number = digits
+        .trim()
+        .parse::<f64>()
+        .ok()
+        .map(|number| (number * scale).round());
+    let is_whole = scale > 1.0 || !digits.contains('.');
+    let number = number.filter(|n| is_whole && (1.0..=f64::from(u32::MAX)).contains(n));
+    let allowed = "a number such as 540000, 540k or 1.4M is allowed";
+    number.map(|n| n as u32).ok_or_else(|| allowed.into())
 }

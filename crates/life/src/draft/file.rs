@@ -70,7 +70,8 @@ pub fn draft(facts: &DatasheetFacts) -> Result<String, LabError> {
     let title = facts.title.clone().unwrap_or_else(|| facts.name.clone());
     let interface = match facts.interface {
         Interface::Sata => "sata",
-        _ => "nvme",
+        Interface::Sas => "sas",
+        Interface::Pcie3 | Interface::Pcie4 | Interface::Pcie5 => "nvme",
     };
     let mut page = DraftWriter {
         facts,
@@ -104,10 +105,16 @@ fn documented(page: &mut DraftWriter<'_>, user: u64) {
     );
     page.sheet("raw", "raw", f.raw.map(size));
     page.sheet("dram", "dram", f.dram.map(size));
-    page.sheet("warranty_years", "years", f.years.map(|n| n.to_string()));
+    match (f.years, f.rated_years()) {
+        (None, Some(years)) => {
+            let source = "usual for drives that are rated in drive writes per day; not given";
+            page.line("warranty_years", &years.to_string(), ASSUMED, source);
+        }
+        (years, _) => page.sheet("warranty_years", "years", years.map(|n| n.to_string())),
+    }
     page.sheet("dwpd", "dwpd", f.dwpd.map(|n| format!("{n:?}")));
     page.sheet("rated_writes", "rated-writes", f.rated_writes.map(size));
-    if let (None, Some(dwpd), Some(years)) = (f.rated_writes, f.dwpd, f.years) {
+    if let (None, Some(dwpd), Some(years)) = (f.rated_writes, f.dwpd, f.rated_years()) {
         let bytes = user as f64 * dwpd * f64::from(years) * 365.0;
         let tera = format!("\"{:.0} GB\"", bytes / 1e9);
         page.line(
@@ -360,6 +367,11 @@ fn host(page: &mut DraftWriter<'_>, user: u64, array: &ArrayShape) {
     page.table("host");
     let (depth, duplex, source) = match f.interface {
         Interface::Sata => ("32", "false", "SATA: 32 commands, one way at a time"),
+        Interface::Sas => (
+            "254",
+            "true",
+            "SAS: a queue for each port, both ways at a time",
+        ),
         _ => (
             "256",
             "true",
@@ -458,11 +470,12 @@ fn wear(page: &mut DraftWriter<'_>, user: u64, array: &ArrayShape) {
     let f = page.facts;
     page.table("wear");
     let usual = match f.cells {
+        Cells::Slc => 50_000.0,
         Cells::Mlc | Cells::Tlc => 3000.0,
         Cells::Qlc => 1000.0,
     };
     let rated = f.rated_writes.map(|bytes| bytes as f64).or_else(|| {
-        let (dwpd, years) = (f.dwpd?, f.years?);
+        let (dwpd, years) = (f.dwpd?, f.rated_years()?);
         Some(dwpd * f64::from(years) * 365.0 * user as f64)
     });
     let needed = rated.map_or(0.0, |bytes| {

@@ -81,7 +81,10 @@ pub(super) fn usual_raw(user: u64) -> u64 {
 
 /// Shape of the array: dies of 32 GiB (SATA, PCIe 3.0) or 64 GiB, QLC 128 GiB, of four planes.
 pub(super) fn array(facts: &DatasheetFacts, raw: u64) -> ArrayShape {
-    let old = matches!(facts.interface, Interface::Sata | Interface::Pcie3);
+    let old = matches!(
+        facts.interface,
+        Interface::Sata | Interface::Sas | Interface::Pcie3
+    );
     let die = match facts.cells {
         Cells::Qlc => 128 * GIB,
         _ if old => 32 * GIB,
@@ -98,6 +101,7 @@ pub(super) fn array(facts: &DatasheetFacts, raw: u64) -> ArrayShape {
         channels /= 2;
     }
     let (bits, pages) = match facts.cells {
+        Cells::Slc => (1, 384),
         Cells::Mlc => (2, 512),
         Cells::Tlc => (3, 1152),
         Cells::Qlc => (4, 2304),
@@ -124,6 +128,7 @@ pub(super) fn array(facts: &DatasheetFacts, raw: u64) -> ArrayShape {
 pub(super) fn channel_rate(facts: &DatasheetFacts) -> u64 {
     match facts.interface {
         Interface::Sata => 400,
+        Interface::Sas => 800,
         Interface::Pcie3 => 800,
         Interface::Pcie4 => 1200,
         Interface::Pcie5 => 2400,
@@ -134,6 +139,7 @@ pub(super) fn channel_rate(facts: &DatasheetFacts) -> u64 {
 pub(super) fn link_rate(facts: &DatasheetFacts) -> u64 {
     match facts.interface {
         Interface::Sata => 550,
+        Interface::Sas => 1_100,
         Interface::Pcie3 => 3500,
         Interface::Pcie4 => 7500,
         Interface::Pcie5 => 14_500,
@@ -149,6 +155,7 @@ pub(super) fn per_command(iops: u32) -> u64 {
 pub(super) fn usual_per_command(facts: &DatasheetFacts) -> u64 {
     match facts.interface {
         Interface::Sata => 10_500,
+        Interface::Sas => 4_000,
         _ => 1_600,
     }
 }
@@ -164,6 +171,7 @@ pub(super) fn latency_ns(facts: &DatasheetFacts) -> Option<u64> {
 /// Time of a cell read in ns that is usual: the mean over the pages of a word line.
 pub(super) fn usual_read_ns(cells: Cells) -> u64 {
     match cells {
+        Cells::Slc => 25_000,
         Cells::Mlc => 50_000,
         Cells::Tlc => 60_000,
         Cells::Qlc => 110_000,
@@ -233,6 +241,7 @@ pub(super) fn program_ns(facts: &DatasheetFacts, array: &ArrayShape, rate: u64) 
 /// Time of a program in ns that is usual: the mean over the pages of a word line.
 pub(super) fn usual_program_ns(cells: Cells) -> u64 {
     match cells {
+        Cells::Slc => 200_000,
         Cells::Mlc => 650_000,
         Cells::Tlc => 233_000,
         Cells::Qlc => 2_000_000,

@@ -69,12 +69,49 @@ fn facts_that_contradict_each_other_are_refused() {
     assert!(DatasheetFacts::default().set("colour", "red").is_err());
 }
 
+/// A fact that was typed is used: drive writes per day without a warranty count over five years, and
+/// the file says that these are assumed.
+#[test]
+fn drive_writes_per_day_decide_without_a_warranty() {
+    let mut given = facts(&LOG[..11]);
+    given.set("dwpd", "0.4").unwrap();
+    let text = draft(&given).unwrap();
+    let drive = catalogue::parse(&text, "a-drive.toml").unwrap();
+    assert_eq!(drive.dwpd().map(|n| (n * 100.0).round()), Some(40.0));
+    let years = text.lines().find(|line| line.starts_with("warranty_years"));
+    assert!(years.unwrap().contains("assumed"), "{text}");
+}
+
+#[test]
+fn counts_are_read_as_sheets_print_them() {
+    for (text, count) in [
+        ("540000", 540_000),
+        ("540,000", 540_000),
+        ("540k", 540_000),
+        ("1M", 1_000_000),
+        ("1.4M", 1_400_000),
+        ("2.25m", 2_250_000),
+        ("97.5K", 97_500),
+    ] {
+        let mut given = DatasheetFacts::default();
+        given.set("random-read", text).unwrap();
+        assert_eq!(given.random_read, Some(count), "{text}");
+    }
+    for text in ["1.4", "0", "0k", "9000M", "-1M", "M", "nan", "1e9M"] {
+        assert!(
+            DatasheetFacts::default().set("random-read", text).is_err(),
+            "{text}"
+        );
+    }
+}
+
 /// Each class of drive that people use as a log or a cache is drafted and holds a write.
 #[test]
 fn every_kind_of_drive_can_be_drafted() {
-    for interface in ["sata", "pcie3", "pcie4", "pcie5"] {
+    for interface in ["sata", "sas", "pcie3", "pcie4", "pcie5"] {
         for (protected, map, cells) in [
             ("yes", "dram", "tlc"),
+            ("yes", "dram", "slc"),
             ("no", "dram", "mlc"),
             ("no", "host", "tlc"),
             ("no", "dram", "qlc"),
