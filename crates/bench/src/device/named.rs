@@ -164,6 +164,8 @@ impl OpenTarget {
                 None => {
                     let catalogue_drive = catalogue::open(drive)?;
                     let target = ModelledTarget::new(&catalogue_drive, options.size)?;
+                    // As it was named: a file's own name is none of the catalogue.
+                    let target = target.named(format!("drive:{drive}"));
                     Ok(OpenTarget::Modelled(
                         Box::new(target),
                         catalogue_drive.rests_on(),

@@ -112,15 +112,56 @@ pub fn meant(name: &str) -> Option<String> {
     }
 }
 
-/// The names that are most like `name`, at most three, best first.
+/// The names that are most like `name`, at most three, best first: by words, as people write models
+/// (`990pro`, `Samsung SSD 990 PRO 2TB`), then by spelling.
 fn nearest(name: &str, names: &[String]) -> Vec<String> {
-    /// Similarity below which a name is not a likely misspelling.
-    const LIKELY: f64 = 0.85;
-    let like = |known: &String| (strsim::jaro_winkler(name, known), known.clone());
-    let mut near: Vec<(f64, String)> = names.iter().map(like).collect();
-    near.retain(|(likeness, _)| *likeness >= LIKELY);
+    let by_words = |known: &String| (words_matched(name, known), known.clone());
+    let mut near: Vec<(f64, String)> = names.iter().map(by_words).collect();
+    near.retain(|(share, _)| *share >= WORDS_LIKELY);
+    if near.is_empty() {
+        let by_spelling = |known: &String| (strsim::jaro_winkler(name, known), known.clone());
+        near = names.iter().map(by_spelling).collect();
+        near.retain(|(likeness, _)| *likeness >= SPELLING_LIKELY);
+    }
     near.sort_by(|a, b| b.0.total_cmp(&a.0));
     near.into_iter().take(3).map(|(_, known)| known).collect()
+}
+
+/// Similarity below which a name is not a likely misspelling.
+const SPELLING_LIKELY: f64 = 0.85;
+/// Share of a name's letters and digits that a drive must have to be meant.
+const WORDS_LIKELY: f64 = 0.6;
+
+/// Share of the letters and digits of `name` that stand, word by word, in `known`; 0 when none of the
+/// words with a digit, which tell models apart, is there.
+fn words_matched(name: &str, known: &str) -> f64 {
+    let squeezed = |text: &str| -> String {
+        let characters = text.chars().filter(char::is_ascii_alphanumeric);
+        characters.map(|c| c.to_ascii_lowercase()).collect()
+    };
+    let known = squeezed(known);
+    let lower = name.to_ascii_lowercase();
+    let words = lower.split(|c: char| !c.is_ascii_alphanumeric());
+    // Every name could have these.
+    let words: Vec<&str> = words
+        .filter(|word| {
+            !matches!(
+                *word,
+                "" | "ssd" | "nvme" | "drive" | "sata" | "solid" | "state"
+            )
+        })
+        .collect();
+    let is_capacity = |word: &str| word.ends_with("gb") || word.ends_with("tb");
+    let has_model = words.iter().any(|word| {
+        word.contains(|c: char| c.is_ascii_digit()) && !is_capacity(word) && known.contains(word)
+    });
+    let count =
+        |words: &mut dyn Iterator<Item = &&str>| words.map(|word| word.len()).sum::<usize>();
+    let matched = count(&mut words.iter().filter(|word| known.contains(**word)));
+    if !has_model {
+        return 0.0;
+    }
+    matched as f64 / count(&mut words.iter()).max(1) as f64
 }
 
 /// A drive by name, or from a TOML file when `name` ends in `.toml`.
@@ -366,6 +407,23 @@ mod tests {
         let error = drive("consumer-sata-1t").unwrap_err().to_string();
         assert!(error.contains("did you mean consumer-sata-1tb"), "{error}");
         assert!(!error.contains("intel"), "{error}");
+        for (asked, meant) in [
+            ("990pro", "samsung-990-pro-1tb"),
+            ("Samsung SSD 990 PRO 2TB", "samsung-990-pro-1tb"),
+            ("P1600X", "intel-optane-p1600x-118gb"),
+            ("Intel S3700 200GB", "intel-dc-s3700-200gb"),
+            ("PM983", "samsung-pm983-"),
+        ] {
+            let error = drive(asked).unwrap_err().to_string();
+            assert!(
+                error.contains(&format!("did you mean {meant}")),
+                "{asked}: {error}"
+            );
+        }
+        for unknown in ["990", "1TB", "Kingston DC2000B 480GB", "SSD"] {
+            let error = drive(unknown).unwrap_err().to_string();
+            assert!(!error.contains("kingston"), "{error}");
+        }
         let error = drive("xyzzy").unwrap_err().to_string();
         assert!(error.ends_with("`xyzzy` in the catalogue"), "{error}");
     }
