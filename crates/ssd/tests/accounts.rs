@@ -105,6 +105,14 @@ fn time_by_purpose_is_that_of_the_work_counted() {
         if counters.slots_relocated > 0 {
             assert!(has(Purpose::Relocation), "{name}");
         }
+        // Each unit of slots that reclaim moved is programmed for it.
+        let unit = u64::from(config.geometry().slots_per_unit);
+        let quickest = config.nand.timing.program.iter().min().expect("a page");
+        let least = counters.slots_relocated / unit * quickest.0;
+        assert!(
+            busy[Purpose::Relocation as usize] >= least,
+            "{name}: {busy:?}"
+        );
         assert_eq!(has(Purpose::Map), counters.slots_map > 0, "{name}");
         assert_eq!(has(Purpose::Parity), counters.slots_parity > 0, "{name}");
     }
