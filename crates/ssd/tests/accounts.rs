@@ -1,5 +1,5 @@
-//! What a drive counts is what it does, on every kind of drive: reads of the media, work by purpose,
-//! commits and their map pages.
+//! What a drive counts is what it does, on every kind of drive: reads of the media, work by
+//! purpose, commits and their map pages.
 
 mod kinds;
 
@@ -118,7 +118,7 @@ fn time_by_purpose_is_that_of_the_work_counted() {
     }
 }
 
-/// A FLUSH with nothing to make durable does nothing, and a commit programs the pages that it costs.
+/// A FLUSH with nothing to make durable does nothing, and a commit programs what it costs.
 #[test]
 fn a_flush_commits_what_changed_and_nothing_else() {
     for config in every_kind() {

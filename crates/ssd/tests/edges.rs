@@ -1,10 +1,13 @@
-//! Commands at the edges: those that are impossible are refused by every way into a drive, and bytes
-//! at any place inside mapping units are written, zeroed and read as such.
+//! Commands at the edges: those that are impossible are refused by every way into a drive, bytes at
+//! any place inside mapping units are written, zeroed and read as such, and reads side by side that
+//! cannot be corrected are an error each.
 
 mod kinds;
 
 use kinds::SLOT;
 use ssdlab_ssd::drive::power::{DataDrive, DataError, Power};
+use ssdlab_ssd::nand::WearConfig;
+use ssdlab_ssd::nand::reliability::LevellingConfig;
 use ssdlab_ssd::{Command, CountingDrive, Drive, Nanos};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -98,4 +101,36 @@ fn zeroes_fill_exactly_their_range() {
         }
     }
     drive.drive().check().expect("consistent");
+}
+
+/// Several reads side by side, of which some meet data faded beyond correction.
+#[test]
+fn each_read_beyond_correction_has_its_own_error() {
+    let mut config = kinds::bare();
+    let mut wear = WearConfig::tiny();
+    wear.failure_cycles = vec![u32::MAX];
+    wear.retire_above = u64::MAX;
+    wear.levelling = LevellingConfig::default();
+    config.wear = Some(wear);
+    config.ftl.reclaim.free_superblocks_low = 4;
+    config.user_bytes = 240 * SLOT;
+    config.validate().expect("possible");
+    let mut drive = Drive::new(config).expect("valid");
+    let alone = |drive: &mut Drive, command: Command| {
+        drive.submit(0, &command, drive.now());
+        drive.pop_completion(Nanos::MAX).expect("completes");
+    };
+    for slot in 0..40 {
+        alone(&mut drive, Command::write(slot * SLOT, SLOT as u32));
+    }
+    alone(&mut drive, Command::flush());
+    drive.rest(50_000);
+    // Slot 100 was never written.
+    for (tag, slot) in [(3, 0), (4, 100), (5, 10), (6, 5)] {
+        let read = Command::read(slot * SLOT, SLOT as u32);
+        drive.submit(tag, &read, drive.now());
+    }
+    while drive.pop_completion(Nanos::MAX).is_some() {}
+    let errors = [3, 4, 5, 6].map(|tag| drive.take_unreadable(tag));
+    assert_eq!(errors, [true, false, true, true]);
 }

@@ -1,5 +1,5 @@
-//! Mutants by rule: small changes of the code of `ssd`, chosen by a seed and written into a copy all
-//! at once, each behind a switch.
+//! Mutants by rule: small changes of the code of `ssd`, chosen by a seed and written into a copy
+//! all at once, each behind a switch.
 //!
 //! `sites` finds where a rule applies, `rewrite` writes the chosen ones.
 //! `crates/ssd/tests/mutants/run.py` builds the copy and runs the tests with each.
