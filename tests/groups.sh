@@ -120,7 +120,7 @@ run_licences() {
   "$deny" --locked check --hide-inclusion-graph bans licenses sources
 }
 
-group mutants 4 360 "changes of ftl and drive by rule, one eighth at each landing, are noticed"
+group mutants 4 180 "changes of ftl and drive by rule, one eighth at each landing, are noticed"
 own tests/mutants.sh crates/ssd/tests/mutants/ crates/tidy/src/mutants/ crates/ssd/src/ftl/ \
   crates/ssd/src/drive/
 tests crates/ssd/
