@@ -17,8 +17,8 @@ Usage: ssdlab-tidy [--root FOLDER] COMMAND
         --unresolved       paths that were not found
   words [PATH...]          words to avoid, in files whose path begins with PATH
   lines                    lines of Rust by crate, tests apart
-  mutants SEED ONE_IN      changes by rule of `ssd`: one in ONE_IN, chosen by SEED
-        [FOLDER [ID...]]   written into this copy of the repository, without IDs
+  mutants SEED ONE_IN      changes of `ssd` by rule, one in ONE_IN by SEED
+        [FOLDER [ID...]]   writes them into a copy of the repository, without IDs
 
 Exit code: 0 if every rule holds, 1 if one is broken, 2 after an error.
 ";
