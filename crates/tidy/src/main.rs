@@ -18,7 +18,7 @@ Usage: ssdlab-tidy [--root FOLDER] COMMAND
   words [PATH...]          words to avoid, in files whose path begins with PATH
   lines                    lines of Rust by crate, tests apart
   mutants SEED ONE_IN      changes of `ssd` by rule, one in ONE_IN by SEED
-        [FOLDER [ID...]]   writes them into a copy of the repository, without IDs
+        [FOLDER [ID...]]   writes them into a copy of the tree, without IDs
 
 Exit code: 0 if every rule holds, 1 if one is broken, 2 after an error.
 ";
