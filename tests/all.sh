@@ -38,6 +38,7 @@ step "format" cargo fmt --all --check
 step "lint" cargo clippy --workspace --all-targets --quiet -- -D warnings
 finish "tools"
 step "planted errors can be planted" python3 -B crates/ssd/tests/planted/run.py --check
+step "surviving mutants are explained" python3 -B crates/ssd/tests/mutants/run.py --check
 step "the choice of outer groups" bash tests/choice.sh
 step "tests in Rust, built" cargo test --workspace --tests --quiet --no-run
 step "programs, built" program

@@ -120,6 +120,14 @@ run_licences() {
   "$deny" --locked check --hide-inclusion-graph bans licenses sources
 }
 
+group mutants 4 180 "changes of ftl and drive by rule, one eighth at each landing, are noticed"
+own tests/mutants.sh crates/ssd/tests/mutants/ crates/tidy/src/mutants/ crates/ssd/src/ftl/ \
+  crates/ssd/src/drive/
+tests crates/ssd/
+run_mutants() {
+  bash tests/mutants.sh
+}
+
 group cross-windows 4 120 "the program on Windows, under Wine, gives the same bytes"
 own tests/cross.sh
 tests crates/cli/ crates/bench/ crates/base/ Cargo.lock

@@ -86,6 +86,8 @@ fn a_drive_dies_read_only_with_all_its_data() {
         assert!(drive.counters().host_writes < 1_000_000, "it must end");
     }
     assert_eq!(drive.ended(), Some(EndOfLife::ReadOnly));
+    let timed = drive.clone().into_timed().expect("at rest");
+    assert_eq!(timed.ended(), drive.ended(), "the same with time");
     let counters = drive.reliability().expect("wears").counters();
     assert!(counters.program_failures > 0 && counters.erase_failures > 0);
     assert!(counters.superblocks_retired > 0);

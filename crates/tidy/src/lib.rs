@@ -14,6 +14,7 @@ pub mod circles;
 pub mod crates;
 pub mod lines;
 pub mod modules;
+pub mod mutants;
 pub mod print;
 pub mod recipes;
 pub mod repository;

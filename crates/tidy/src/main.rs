@@ -1,5 +1,6 @@
 //! Prints the structure of the repository and every breach of its rules.
 
+use ssdlab_tidy::mutants;
 use ssdlab_tidy::print::{self, GraphOptions};
 use ssdlab_tidy::repository::Repository;
 use ssdlab_tidy::words::AvoidedWords;
@@ -16,6 +17,8 @@ Usage: ssdlab-tidy [--root FOLDER] COMMAND
         --unresolved       paths that were not found
   words [PATH...]          words to avoid, in files whose path begins with PATH
   lines                    lines of Rust by crate, tests apart
+  mutants SEED ONE_IN      changes of `ssd` by rule, one in ONE_IN by SEED
+        [FOLDER [ID...]]   writes them into a copy of the tree, without IDs
 
 Exit code: 0 if every rule holds, 1 if one is broken, 2 after an error.
 ";
@@ -54,6 +57,7 @@ fn run(arguments: &[String]) -> Result<bool, String> {
             print!("{}", print::line_counts(&repository));
             Ok(true)
         }
+        "mutants" => mutants(&repository, rest),
         _ => Err(format!("unknown: {}\n\n{HELP}", arguments.join(" "))),
     }
 }
@@ -82,6 +86,51 @@ fn graph(repository: &Repository, arguments: &[String]) -> Result<bool, String> 
         eprintln!("wrong: {offence}");
     }
     Ok(wrong.is_empty())
+}
+
+fn mutants(repository: &Repository, arguments: &[String]) -> Result<bool, String> {
+    let number = |text: &String| {
+        text.parse::<u64>()
+            .map_err(|_| format!("not a number: {text}"))
+    };
+    let (seed, one_in, rest) = match arguments {
+        [seed, one_in, rest @ ..] => (number(seed)?, number(one_in)?.max(1), rest),
+        _ => return Err(format!("a number is missing\n\n{HELP}")),
+    };
+    let files = mutants::mutated_files(repository);
+    let chosen = mutants::chosen(&files, &mutants::Choice { seed, one_in })?;
+    for mutant in &chosen {
+        let (id, share, line) = (mutant.id, mutant.share, mutant.line);
+        println!("{id}\t{share}\t{}\t{line}\t{}", mutant.file, mutant.name());
+    }
+    if let Some((folder, left_out)) = rest.split_first() {
+        let left_out: Result<Vec<u64>, String> = left_out.iter().map(number).collect();
+        let left_out = left_out?;
+        let kept = |mutant: &&mutants::Mutant| !left_out.contains(&(mutant.id as u64));
+        for source in &files {
+            let own = chosen.iter().filter(|mutant| mutant.file == source.path);
+            let own: Vec<_> = own.filter(kept).collect();
+            write(
+                folder,
+                &source.path,
+                &mutants::rewritten(&source.text, &own),
+            )?;
+        }
+        let library = "crates/ssd/src/lib.rs";
+        let text = repository.source(library).map_or("", |source| &source.text);
+        write(folder, library, &format!("{text}\nmod mutant;\n"))?;
+        write(
+            folder,
+            "crates/ssd/src/mutant.rs",
+            &mutants::switch(chosen.len()),
+        )?;
+    }
+    Ok(true)
+}
+
+fn write(folder: &str, path: &str, text: &str) -> Result<(), String> {
+    let path = Path::new(folder).join(path);
+    std::fs::write(&path, text).map_err(|error| format!("{}: {error}", path.display()))
 }
 
 fn words(repository: &Repository, paths: &[String]) -> Result<bool, String> {

@@ -175,3 +175,38 @@ impl ReadAhead {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::Rng;
+
+    /// Slots 8 to 20 are in the controller, each at its own time.
+    #[test]
+    fn a_read_waits_for_its_own_slots_and_for_no_others() {
+        for seed in 0..200 {
+            let mut rng = Rng::new(seed);
+            let mut stream = ReadAheadStream {
+                begin: 8,
+                ..ReadAheadStream::default()
+            };
+            let mut ready_of = vec![0; 8];
+            while ready_of.len() < 20 {
+                let end = (ready_of.len() as u32 + 1 + rng.below(4) as u32).min(20);
+                let ready = rng.below(1_000);
+                stream.batches.push(ReadAheadBatch { end, ready });
+                ready_of.resize(end as usize, ready);
+            }
+            for (start, end) in (8..20).flat_map(|start| (start..=20).map(move |end| (start, end)))
+            {
+                let slots = ready_of[start as usize..end as usize].iter().copied();
+                let expected = slots.max().unwrap_or(0);
+                let (ready, missing) = stream.clone().take(start..end);
+                if start < end {
+                    assert_eq!(ready, expected, "seed {seed}: {start}..{end}");
+                }
+                assert!(missing.is_empty(), "seed {seed}: {missing:?}");
+            }
+        }
+    }
+}

@@ -98,3 +98,27 @@ fn the_map_is_the_same_without_costs_of_time() {
     assert_eq!(relieved.counters(), &expected);
     relieved.check().expect("consistent");
 }
+
+/// Whichever kind of pSLC a drive has: what it writes into it comes first, and no later write waits
+/// for folding.
+#[test]
+fn an_endless_cache_is_as_fast_as_its_cells_for_every_kind_of_cache() {
+    for (superblocks, above_free) in [(2, 0), (0, 20), (2, 20), (0, 0)] {
+        let mut config = tlc();
+        config.ftl.slc.superblocks = superblocks;
+        config.ftl.slc.dynamic_above_free = above_free;
+        config.validate().expect("possible");
+        let time = |relief: Option<Relief>| {
+            let mut drive = new(config.clone());
+            relief.into_iter().for_each(|relief| drive.relieve(relief));
+            for slot in 0..1_000 {
+                drive.submit(0, &write(slot, 1), drive.now());
+                drive.pop_completion(Nanos::MAX).expect("completes");
+            }
+            drive.now()
+        };
+        let has_cache = superblocks + above_free > 0;
+        let (usual, endless) = (time(None), time(Some(Relief::EndlessSlc)));
+        assert_eq!(endless < usual, has_cache, "{superblocks}, {above_free}");
+    }
+}

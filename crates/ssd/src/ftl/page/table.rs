@@ -65,17 +65,20 @@ impl Image for Table {
 mod tests {
     use super::*;
 
+    /// Parts that are full, empty and begun, in tables that are copied whole and by parts.
     #[test]
     fn a_copy_is_equal_whatever_parts_of_it_are_zero() {
-        for entries in [0, 1, PART, SMALL - 1, SMALL, SMALL + 3] {
-            let mut table = Table::new(entries);
-            for at in (0..entries).step_by(3 * PART + 7) {
-                table[at] = at as u32 + 1;
+        for len in [0, 1, PART, SMALL - 1, SMALL, SMALL + 4 * PART + 1] {
+            let mut table = Table::new(len);
+            for (index, entry) in table.iter_mut().enumerate() {
+                let is_written = match index / PART % 3 {
+                    0 => true,
+                    1 => false,
+                    _ => index % PART == PART / 2,
+                };
+                *entry = if is_written { index as u32 + 1 } else { 0 };
             }
-            if let Some(last) = table.last_mut() {
-                *last = 9;
-            }
-            assert!(table.clone()[..] == table[..], "{entries} entries");
+            assert!(table.clone()[..] == table[..], "{len} entries");
         }
     }
 }
