@@ -20,5 +20,7 @@ one SSDLAB_THEORY full theory
 # All of its suite takes more than 20 minutes: `ssdlab theory --full`.
 one SSDLAB_THEORY usual theory_drive
 one SSDLAB_THEORY full theory_reference
+echo "-- SSDLAB_RACES=1000, claims of a device against mkfs and mount"
+SSDLAB_RACES=1000 cargo test --quiet -p ssdlab-bench --lib races
 one SSDLAB_KILLS $((6 * factor)) drive_dir a_killed_process
 one SSDLAB_DAMAGES $((400 * factor)) drive_dir_damage

@@ -218,7 +218,7 @@ impl PyCrashDisk {
         after_s: Option<f64>,
         in_recovery: Option<f64>,
     ) -> PyResult<()> {
-        let at = match (after_events, in_program, after_s, in_recovery) {
+        let place = match (after_events, in_program, after_s, in_recovery) {
             (Some(count), None, None, None) => CutAt::Event(count),
             (None, Some(nth), None, None) => CutAt::Program(nth),
             (None, None, Some(seconds), None) => CutAt::After(nanos(seconds)?),
@@ -233,7 +233,7 @@ impl PyCrashDisk {
                 ));
             }
         };
-        self.disk.arm(at);
+        self.disk.arm(place);
         Ok(())
     }
 

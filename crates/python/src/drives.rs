@@ -29,8 +29,9 @@ impl NamedDrive {
     /// # Errors
     /// When one does not exist, or its value is of another form.
     pub fn settings(&self) -> Result<Vec<DriveSetting>, LabError> {
-        let all = self.settings.iter();
-        all.map(|(key, value)| DriveSetting::new(key, value))
+        let settings = self.settings.iter();
+        settings
+            .map(|(key, value)| DriveSetting::new(key, value))
             .collect()
     }
 

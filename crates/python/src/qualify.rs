@@ -30,10 +30,13 @@ impl PyQualification {
     /// Reads `qualification.json`.
     #[new]
     fn new(text: &str) -> PyResult<PyQualification> {
-        let found = serde_json::from_str(text);
+        let parsed = serde_json::from_str(text);
         let hint = "it was written by another version, or changed";
-        let found = found.map_err(|error| refused(format!("no qualification: {error}"), hint))?;
-        Ok(PyQualification { found })
+        let qualification =
+            parsed.map_err(|error| refused(format!("no qualification: {error}"), hint))?;
+        Ok(PyQualification {
+            found: qualification,
+        })
     }
 
     /// `qualification.json`.
@@ -69,12 +72,12 @@ pub struct PyQualifyRequest {
 
 impl PyQualifyRequest {
     fn plan(&self, target: Option<&str>) -> Result<QualifyPlan, LabError> {
-        let all = [
+        let profiles = [
             QualifyProfile::Quick,
             QualifyProfile::Standard,
             QualifyProfile::Full,
         ];
-        let profile = all.into_iter().find(|p| p.name() == self.profile);
+        let profile = profiles.into_iter().find(|p| p.name() == self.profile);
         let profile = profile.ok_or_else(|| {
             LabError::bad_option(
                 "profile",
@@ -135,8 +138,10 @@ pub fn qualify(
     progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<PyQualification> {
     let plan = request.plan(target.as_deref()).map_err(lab)?;
-    let found = whole(py, progress.as_ref(), |stop, reached| {
+    let qualification = whole(py, progress.as_ref(), |stop, reached| {
         ssdlab_judge::qualify(&plan, &mut QualifyReporter(reached), stop)
     })?;
-    Ok(PyQualification { found })
+    Ok(PyQualification {
+        found: qualification,
+    })
 }

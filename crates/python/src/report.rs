@@ -42,15 +42,16 @@ impl PyReport {
 
     #[getter]
     fn broken(&self) -> Vec<(u64, String, u64, u64)> {
-        let all = self.report.broken.iter();
-        all.map(|b| (b.sector, b.by.to_string(), b.promised, b.found))
+        let broken = self.report.broken.iter();
+        broken
+            .map(|b| (b.sector, b.by.to_string(), b.promised, b.found))
             .collect()
     }
 
     #[getter]
     fn lost(&self) -> Vec<(u64, u64)> {
-        let all = self.report.lost.iter();
-        all.map(|part| (part.number, part.unit)).collect()
+        let lost = self.report.lost.iter();
+        lost.map(|part| (part.number, part.unit)).collect()
     }
 
     #[getter]
@@ -66,7 +67,7 @@ impl PyReport {
     /// dict of str to int
     ///     `current`, `older`, `torn`, `lost`, `never_written`.
     fn sectors(&self) -> std::collections::BTreeMap<&'static str, usize> {
-        let all = [
+        let classes = [
             ("current", SectorClass::Current),
             ("older", SectorClass::Older),
             ("torn", SectorClass::Torn),
@@ -74,7 +75,7 @@ impl PyReport {
             ("never_written", SectorClass::NeverWritten),
         ];
         let count = |(name, class)| (name, self.report.count(class));
-        all.into_iter().map(count).collect()
+        classes.into_iter().map(count).collect()
     }
 
     /// Raises when a promise was broken.

@@ -121,8 +121,8 @@ impl Drop for PyServed {
         let Some(serving) = serving.take() else {
             return;
         };
-        let mut left = Some(serving);
-        Python::try_attach(|py| py.detach(|| drop(left.take())));
+        let mut server = Some(serving);
+        Python::try_attach(|py| py.detach(|| drop(server.take())));
     }
 }
 
@@ -147,9 +147,9 @@ impl PyServed {
         answer.map_err(lab)
     }
 
-    fn stand<E: Into<Option<CutMoment>>>(&self, py: Python<'_>, at: E) -> PyResult<String> {
-        let at = at.into();
-        let status = self.ask(py, |drive| drive.cut_when(at).map_err(power_error))?;
+    fn stand<E: Into<Option<CutMoment>>>(&self, py: Python<'_>, moment: E) -> PyResult<String> {
+        let moment = moment.into();
+        let status = self.ask(py, |drive| drive.cut_when(moment).map_err(power_error))?;
         serde_json::to_string(&status).map_err(json)
     }
 }
@@ -192,11 +192,11 @@ impl PyServed {
     /// `at` as the switch's protocol has it, JSON; `None` takes an armed cut back.
     #[pyo3(signature = (at=None))]
     fn cut_when(&self, py: Python<'_>, at: Option<&str>) -> PyResult<String> {
-        let at: Option<CutMoment> = at
+        let moment: Option<CutMoment> = at
             .map(serde_json::from_str)
             .transpose()
             .map_err(|error| refused(format!("no place of a cut: {error}"), ""))?;
-        self.stand(py, at)
+        self.stand(py, moment)
     }
 
     /// Waits until there were more than `cuts` cuts, at most `seconds`.
@@ -226,7 +226,7 @@ pub fn create(
     drive: NamedDrive,
     size: Option<&str>,
 ) -> PyResult<()> {
-    let made = py.detach(|| {
+    let created = py.detach(|| {
         let opened = drive.open()?;
         let config = match size {
             Some(size) => sized(&opened.config, parse_size(size)?)?.config,
@@ -234,5 +234,5 @@ pub fn create(
         };
         DriveDir::create(&directory, &config, &opened.file.title)
     });
-    made.map(drop).map_err(lab)
+    created.map(drop).map_err(lab)
 }

@@ -31,24 +31,24 @@ impl PySimulation {
 
     /// `series.csv`.
     fn samples(&self) -> PyResult<PyTable> {
-        let all = || self.samples.iter();
+        let samples = || self.samples.iter();
         let mut columns = Columns::default();
-        columns.texts("phase", all().map(|s| Some(s.phase.to_owned())));
-        columns.counts("host_bytes", all().map(|s| Some(s.host_bytes)));
-        columns.decimals("t_s", all().map(|s| Some(s.t_s)));
-        columns.decimals("waf", all().map(|s| s.waf));
-        columns.decimals("iops", all().map(|s| s.iops));
+        columns.texts("phase", samples().map(|s| Some(s.phase.to_owned())));
+        columns.counts("host_bytes", samples().map(|s| Some(s.host_bytes)));
+        columns.decimals("t_s", samples().map(|s| Some(s.t_s)));
+        columns.decimals("waf", samples().map(|s| s.waf));
+        columns.decimals("iops", samples().map(|s| s.iops));
         for (at, name) in ["p50", "p99", "p999"].iter().enumerate() {
-            let read = all().map(|s| s.read_ns.map(|three| three[at]));
+            let read = samples().map(|s| s.read_ns.map(|three| three[at]));
             columns.counts(&format!("read_{name}_ns"), read);
         }
         for (at, name) in ["p50", "p99", "p999"].iter().enumerate() {
-            let write = all().map(|s| s.write_ns.map(|three| three[at]));
+            let write = samples().map(|s| s.write_ns.map(|three| three[at]));
             columns.counts(&format!("write_{name}_ns"), write);
         }
-        let free = all().map(|s| Some(s.free_superblocks as u64));
+        let free = samples().map(|s| Some(s.free_superblocks as u64));
         columns.counts("free_superblocks", free);
-        columns.decimals("watts", all().map(|s| s.watts));
+        columns.decimals("watts", samples().map(|s| s.watts));
         columns.table()
     }
 

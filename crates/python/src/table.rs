@@ -81,13 +81,13 @@ impl PyTable {
         columns: Vec<Bound<'_, PyAny>>,
     ) -> PyResult<PyTable> {
         if names.len() != kinds.len() || names.len() != columns.len() {
-            let what = format!(
+            let counts = format!(
                 "{} names, {} kinds, {} columns",
                 names.len(),
                 kinds.len(),
                 columns.len()
             );
-            return Err(refused(what, "give every column a name and a kind"));
+            return Err(refused(counts, "give every column a name and a kind"));
         }
         let mut table = Columns::default();
         for ((name, kind), column) in names.iter().zip(&kinds).zip(columns) {

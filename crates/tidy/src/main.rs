@@ -106,10 +106,10 @@ fn mutants(repository: &Repository, arguments: &[String]) -> Result<bool, String
     if let Some((folder, left_out)) = rest.split_first() {
         let left_out: Result<Vec<u64>, String> = left_out.iter().map(number).collect();
         let left_out = left_out?;
-        let kept = |mutant: &&mutants::Mutant| !left_out.contains(&(mutant.id as u64));
+        let is_kept = |mutant: &&mutants::Mutant| !left_out.contains(&(mutant.id as u64));
         for source in &files {
             let own = chosen.iter().filter(|mutant| mutant.file == source.path);
-            let own: Vec<_> = own.filter(kept).collect();
+            let own: Vec<_> = own.filter(is_kept).collect();
             write(
                 folder,
                 &source.path,

@@ -132,8 +132,8 @@ const SPELLING_LIKELY: f64 = 0.85;
 /// Share of a name's letters and digits that a drive must have to be meant.
 const WORDS_LIKELY: f64 = 0.6;
 
-/// Share of the letters and digits of `name` that stand, word by word, in `known`; 0 when none of the
-/// words with a digit, which tell models apart, is there.
+/// Share of the letters and digits of `name` that stand, word by word, in `known`; 0 when none of
+/// the words with a digit, which tell models apart, is there.
 fn words_matched(name: &str, known: &str) -> f64 {
     let squeezed = |text: &str| -> String {
         let characters = text.chars().filter(char::is_ascii_alphanumeric);

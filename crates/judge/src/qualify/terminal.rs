@@ -103,10 +103,7 @@ fn next_step(q: &Qualification, unknown: &RoleFinding) -> String {
         "sustained_durable_rate" | "write_cliff" | "durable_write_rate" | "flush_tail"
     );
     match (facts.kind, facts.virtualised) {
-        (TargetKind::Modelled | TargetKind::Null, _) => format!(
-            "ssdlab qualify {} --role {} --profile full",
-            facts.name, q.role
-        ),
+        (TargetKind::Modelled | TargetKind::Null, _) => next_step_of_model(q, unknown),
         (_, Some(true)) => format!(
             "`ssdlab inspect /dev/DEVICE` on the machine that holds the drive under this virtual \
              disk, then `ssdlab qualify --role {}` there",
@@ -125,6 +122,30 @@ fn next_step(q: &Qualification, unknown: &RoleFinding) -> String {
              protection and health"
                 .into()
         }
+    }
+}
+
+/// The same for a model, which a longer run tells nothing of what its file leaves out.
+fn next_step_of_model(q: &Qualification, unknown: &RoleFinding) -> String {
+    let name = &q.target.evidence.facts.name;
+    let file = name
+        .strip_prefix("drive:")
+        .filter(|file| file.ends_with(".toml"));
+    let key = match unknown.id.as_str() {
+        "endurance" => Some("rated_writes"),
+        "power_loss_protection" => Some("power_loss_protection"),
+        _ => None,
+    };
+    match (key, file) {
+        (Some(key), Some(file)) => format!("the drive's sheet: {key} in [documented] of {file}"),
+        (Some(_), None) => "nothing: no source that was read says it of this drive".to_owned(),
+        (None, _) if unknown.id == "durability" => {
+            "a real drive of the kind: `sudo ssdlab pull run \
+             /dev/DEVICE --serial SERIAL` cuts its power; this model keeps what its file says"
+                .to_owned()
+        }
+        (None, _) if q.profile == "full" => "nothing: the full profile has been run".to_owned(),
+        (None, _) => format!("ssdlab qualify {name} --role {} --profile full", q.role),
     }
 }
 

@@ -69,8 +69,8 @@ fn facts_that_contradict_each_other_are_refused() {
     assert!(DatasheetFacts::default().set("colour", "red").is_err());
 }
 
-/// A fact that was typed is used: drive writes per day without a warranty count over five years, and
-/// the file says that these are assumed.
+/// A fact that was typed is used: drive writes per day without a warranty count over five years,
+/// and the file says that these are assumed.
 #[test]
 fn drive_writes_per_day_decide_without_a_warranty() {
     let mut given = facts(&LOG[..11]);

@@ -216,13 +216,14 @@ impl<'ast> Visit<'ast> for Search<'_> {
     }
 
     fn visit_item_impl(&mut self, item: &'ast syn::ItemImpl) {
-        let of = item
+        let last = item
             .trait_
             .as_ref()
             .and_then(|(path, _)| path.segments.last());
-        let of = of.map(|segment| segment.ident.to_string());
+        let implemented = last.map(|segment| segment.ident.to_string());
         let of_text = ["Debug", "Display", "Default", "Error"];
-        if is_test(&item.attrs) || of.is_some_and(|of| of_text.contains(&of.as_str())) {
+        if is_test(&item.attrs) || implemented.is_some_and(|name| of_text.contains(&name.as_str()))
+        {
             return;
         }
         let name = self.source(item.self_ty.span());
