@@ -165,7 +165,9 @@ impl BitmapFileSystem {
             for block in extent.first..extent.first + extent.count {
                 let (word, bit) = ((block / 64) as usize, 1 << (block % 64));
                 if block >= self.blocks || seen[word] & bit != 0 {
-                    return Err(format!("block {block} belongs to two files, or to none"));
+                    return Err(format!(
+                        "block {block} belongs to two files, or lies beyond the end"
+                    ));
                 }
                 seen[word] |= bit;
                 count += 1;

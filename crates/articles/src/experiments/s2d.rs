@@ -203,13 +203,13 @@ fn compare(
         )
     };
     let rates = over(outcome, CliffMetric::Mean);
-    let lost = over(outcome, CliffMetric::WafAfter);
+    let amplification = over(outcome, CliffMetric::WafAfter);
     outcome.value(S2dMeasure::ThroughOverBuffered, rates);
-    outcome.value(S2dMeasure::ThroughWafOverBuffered, lost);
+    outcome.value(S2dMeasure::ThroughWafOverBuffered, amplification);
     let rated = facts::rated_per_day(entry);
     outcome.value(
         S2dMeasure::ThroughGbDay,
-        rated.map(|rated| rated / lost / 1e9),
+        rated.map(|rated| rated / amplification / 1e9),
     );
 }
 

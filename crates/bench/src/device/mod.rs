@@ -130,8 +130,11 @@ pub enum TargetKind {
 /// What is known of a target before anything is measured. `None` = unknown.
 #[derive(Clone, Debug, Serialize, JsonSchema, Deserialize)]
 pub struct TargetFacts {
-    /// As the user named it.
+    /// As the user named it; a drive file by the drive's own name.
     pub name: String,
+    /// What to type for it, where that is not its name: `drive:FILE.toml`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub typed: Option<String>,
     /// What it is.
     pub kind: TargetKind,
     /// Bytes usable.
@@ -177,6 +180,7 @@ impl TargetFacts {
     pub fn unknown(name: String, kind: TargetKind) -> TargetFacts {
         TargetFacts {
             name,
+            typed: None,
             kind,
             capacity: 0,
             block_size: 512,

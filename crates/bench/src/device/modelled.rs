@@ -79,6 +79,12 @@ impl ModelledTarget {
         self
     }
 
+    /// The same, with what its user types for it.
+    pub fn typed(mut self, text: String) -> ModelledTarget {
+        self.facts.typed = Some(text);
+        self
+    }
+
     /// The error of a command that the drive refuses because it is at its end.
     fn refusal(&self, op: Op) -> Option<i32> {
         match self.drive.ended()? {
@@ -195,6 +201,7 @@ fn facts(from: &CatalogueDrive, capacity: u64) -> TargetFacts {
     let protection = &file.documented.power_loss_protection;
     TargetFacts {
         name: format!("drive:{}", file.name),
+        typed: None,
         kind: TargetKind::Modelled,
         capacity,
         block_size: 512,

@@ -164,8 +164,11 @@ impl OpenTarget {
                 None => {
                     let catalogue_drive = catalogue::open(drive)?;
                     let target = ModelledTarget::new(&catalogue_drive, options.size)?;
-                    // As it was named: a file's own name is none of the catalogue.
-                    let target = target.named(format!("drive:{drive}"));
+                    let target = if drive.ends_with(".toml") {
+                        target.typed(format!("drive:{drive}"))
+                    } else {
+                        target
+                    };
                     Ok(OpenTarget::Modelled(
                         Box::new(target),
                         catalogue_drive.rests_on(),

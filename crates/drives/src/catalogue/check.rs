@@ -99,14 +99,14 @@ fn member(drive: &CatalogueDrive, text: &str, r: &QuantityReader<'_>) -> Result<
         return Ok(());
     };
     let own: toml::Table = text.parse().unwrap_or_default();
+    if own.contains_key("family") {
+        // Another family on the same controller, with a base of its own.
+        return Ok(());
+    }
     for (table, values) in &own {
         let Some(values) = values.as_table() else {
             continue;
         };
-        if table == "family" {
-            // Another family on the same controller may have a base of its own.
-            return Ok(());
-        }
         for (key, value) in values {
             let key = format!("{table}.{key}");
             let kind = value.get("kind").and_then(toml::Value::as_str);

@@ -9,6 +9,7 @@ use ssdlab_ssd::Op;
 pub fn facts(kind: TargetKind) -> TargetFacts {
     TargetFacts {
         name: "fixture".into(),
+        typed: None,
         kind,
         capacity: 1_000_000_000_000,
         block_size: 512,

@@ -127,7 +127,8 @@ fn next_step(q: &Qualification, unknown: &RoleFinding) -> String {
 
 /// The same for a model, which a longer run tells nothing of what its file leaves out.
 fn next_step_of_model(q: &Qualification, unknown: &RoleFinding) -> String {
-    let name = &q.target.evidence.facts.name;
+    let facts = &q.target.evidence.facts;
+    let name = facts.typed.as_ref().unwrap_or(&facts.name);
     let file = name
         .strip_prefix("drive:")
         .filter(|file| file.ends_with(".toml"));

@@ -49,12 +49,12 @@ impl DriveConfig {
         )?;
         let mut before: Option<&PowerState> = None;
         for state in states {
-            require(
-                state.entry <= SECOND && state.exit <= SECOND,
-                "energy.state_exit",
-                state.entry.max(state.exit),
-                "at most 1 s to enter or leave a power state is allowed",
-            )?;
+            for (key, time) in [
+                ("energy.state_entry", state.entry),
+                ("energy.state_exit", state.exit),
+            ] {
+                require(time <= SECOND, key, time, "at most 1 s is allowed")?;
+            }
             require(
                 before.is_none_or(|b| state.after > b.after.saturating_add(b.entry)),
                 "energy.state_after",
@@ -104,9 +104,18 @@ fn validate_steps(heat: &HeatConfig) -> Result<(), ConfigError> {
     }
     let (warning, overheated) = (heat.warning_c, heat.overheated_c);
     require(
-        warning > heat.ambient_c && warning <= overheated && overheated <= CELSIUS_MAX,
+        overheated <= CELSIUS_MAX,
+        "heat.overheated",
+        format!("{overheated} C"),
+        &format!("at most {CELSIUS_MAX} C is allowed"),
+    )?;
+    require(
+        warning > heat.ambient_c && warning <= overheated,
         "heat.warning",
         format!("{warning} C"),
-        &format!("above the air, and at most the temperature of overheating ({overheated} C)"),
+        &format!(
+            "more than the air ({} C) and at most heat.overheated ({overheated} C) is allowed",
+            heat.ambient_c
+        ),
     )
 }

@@ -152,8 +152,8 @@ const BLOCK: u32 = 4096;
 
 /// Commands are made this many ahead of their turn, so that the drive's memory can be fetched.
 const AHEAD: usize = 32;
-/// And what the map leads to is fetched this many ahead of its turn.
-const BEHIND: usize = 12;
+/// What the map holds of a command's slots is fetched this many commands ahead of its turn.
+const MAPPED_AHEAD: usize = 12;
 
 /// Commands, some of them known ahead; a command that is not given stays the next one.
 struct PrefetchedCommands<F> {
@@ -172,7 +172,7 @@ impl<F: FnMut() -> Command> PrefetchedCommands<F> {
         let later = (self.make)();
         drive.prefetch(&later);
         let command = std::mem::replace(&mut self.ahead[self.at % AHEAD], later);
-        drive.prefetch_behind(&self.ahead[(self.at + BEHIND) % AHEAD]);
+        drive.prefetch_behind(&self.ahead[(self.at + MAPPED_AHEAD) % AHEAD]);
         self.at = (self.at + 1) % AHEAD;
         command
     }

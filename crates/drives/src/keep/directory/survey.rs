@@ -1,9 +1,8 @@
-//! What is in a directory: everything is read and held against everything else, and nothing is
-//! changed.
+//! Reads every file of a drive directory, compares each with the others, and changes nothing.
 //!
-//! A killed process leaves the beginning of a frame at the end of the last log, and that is all it
-//! leaves. Where the machine may have crashed, on a directory that survives that, what is not whole
-//! behind the last byte known to be on disk may be cut off. Anything else is damage.
+//! A killed process leaves at most an unfinished frame at the end of the last log. If the machine
+//! may have crashed, on a directory made to survive that, an incomplete frame behind the last byte
+//! known to be on disk may be cut off, too. Anything else is damage.
 
 use super::end::LogEnd;
 use super::file::{FrameFileKind, HEAD, VERSION, VERSION_MIN};
@@ -19,14 +18,14 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Something in a file that was never written so.
+/// A place in a file whose content no version of ssdlab wrote.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Damage {
     /// The file.
     pub file: PathBuf,
     /// First byte that is wrong or missing; `None`: the file as a whole.
     pub at: Option<u64>,
-    /// What is wrong, in a sentence.
+    /// The problem, in a sentence.
     pub what: String,
 }
 
@@ -54,51 +53,53 @@ impl Damage {
     }
 }
 
-/// A file that was read.
+/// A checkpoint or log, as far as it could be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FrameFileSummary {
     /// The file.
     pub file: PathBuf,
-    /// Its whole frames.
+    /// Complete frames.
     pub frames: u64,
-    /// Bytes of these.
+    /// Bytes of the complete frames.
     pub bytes: u64,
-    /// Bytes behind them.
+    /// Bytes of the file behind them.
     pub behind: u64,
 }
 
-/// What is behind damage and cannot be recovered.
+/// Data behind damage, which cannot be recovered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct UnrecoverableTail {
-    /// Frames, each of one command or a few; at least that many.
+    /// Least number of frames, each of one command or a few.
     pub frames: u64,
-    /// Bytes of files.
+    /// Bytes of the files behind the damage.
     pub bytes: u64,
 }
 
 /// The drive of a directory, up to the first damage to its checkpoint and logs.
 pub(super) struct RecoveryBase {
-    /// Number of the checkpoint, and its format.
+    /// Number of the checkpoint.
     pub number: u64,
+    /// Format of the checkpoint.
     pub format: u32,
     pub stored: DirectoryState,
-    /// Drawn when the directory was made; 0 in formats that have none.
+    /// Random number of the directory, drawn when it was made; 0 in formats without one.
     pub directory: u64,
-    /// The chain behind everything.
+    /// Checksum chain after the last frame read.
     pub chain: u64,
-    /// The number of the last log, and the log itself where it has begun.
+    /// Number of the last log.
     pub last: u64,
+    /// The last log, if it has begun.
     pub tail: Option<FrameScan>,
-    /// Bytes of the logs before it.
+    /// Bytes of the logs before the last.
     pub bytes_before: u64,
     pub title: String,
-    /// Places named in the last log, where what was not synced may be missing.
+    /// Frames of the last log that name places, whose data may be missing if it was not synced.
     pub named: NamingFrames,
-    /// Places whose bytes are not those that were put there.
+    /// Places whose bytes differ from their checksum.
     pub not_whole: BTreeSet<u32>,
 }
 
-/// What was found.
+/// Result of a survey.
 pub(super) struct DirectorySurvey {
     pub path: PathBuf,
     checkpoints: BTreeSet<u64>,
@@ -107,25 +108,25 @@ pub(super) struct DirectorySurvey {
     pub boot: u64,
     pub seen: Vec<FrameFileSummary>,
     pub damages: Vec<Damage>,
-    /// What is not damage and must be said.
+    /// Remarks for the user that are no damage.
     pub notes: Vec<String>,
     pub base: Option<RecoveryBase>,
     pub lost: UnrecoverableTail,
     pub places: Arc<DataPlaces>,
-    /// Frames after which the last log is cut off.
+    /// Most frames of the last log that are read; the rest is ignored.
     pub frames_max: u64,
 }
 
-/// What a directory is surveyed for.
+/// Purpose of a survey.
 #[derive(Clone, Copy)]
 pub(super) struct SurveyOptions {
-    /// Older checkpoints are tried, too, when the newest is damaged.
+    /// If the newest checkpoint is damaged, older ones are tried.
     pub salvage: bool,
-    /// The places can be written later.
+    /// The data places are opened for writing.
     pub writable: bool,
 }
 
-/// Surveys a directory, in the present run of the machine.
+/// Surveys a directory; `boot` identifies the present run of the machine.
 ///
 /// # Errors
 /// When it is not a drive directory, cannot be read, or another build wrote it.
@@ -142,7 +143,7 @@ pub(super) fn survey(
     while let Some(frames) = survey.frames_without_bytes() {
         let shorter = look(frames)?;
         if shorter.damages.len() > survey.damages.len() {
-            // That would cut off what was synced.
+            // Cutting here would drop synced data.
             break;
         }
         survey = shorter;
@@ -315,7 +316,7 @@ impl DirectorySurvey {
         }))
     }
 
-    /// Whether `end` is of this checkpoint and these logs.
+    /// Whether the file `end` belongs to this checkpoint and these logs.
     pub(super) fn hold_against_end(&mut self, base: &RecoveryBase) -> bool {
         if old::has(base.format) {
             return true;
@@ -336,7 +337,7 @@ impl DirectorySurvey {
         }
         let last = self.logs.last().copied().unwrap_or(base.number);
         let next = log_path(&self.path, end.log + 1);
-        // Between the beginning of a log and the first word about it.
+        // A log is created before `end` names it: for that moment the next log has a head only.
         let begun = file_bytes(&next) <= HEAD as u64;
         if end.log < base.number || last > end.log + 1 || (last > end.log && !begun) {
             let problem = format!(
@@ -380,7 +381,7 @@ pub(super) fn also(behind: &TrailingFrames) -> String {
     }
 }
 
-/// Whether a file is of a format without heads: it begins with the length of a frame.
+/// Whether a file has an old format, which begins with a frame's length instead of a head.
 pub(super) fn is_old(file: &Path) -> Result<bool, LabError> {
     use std::io::Read as _;
     let failed = |error| LabError::file("reading", file, error);
