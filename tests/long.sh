@@ -20,7 +20,7 @@ one SSDLAB_THEORY full theory
 # All of these two suites takes a quarter of an hour each; by hand, SSDLAB_THEORY=full.
 one SSDLAB_THEORY usual theory_drive
 one SSDLAB_THEORY usual theory_reference
-echo "-- SSDLAB_RACES=1000, claims of a device against mkfs and mount"
-SSDLAB_RACES=1000 cargo test --quiet -p ssdlab-bench --lib races
+echo "-- SSDLAB_RACES=300, claims of a device against mkfs and mount"
+SSDLAB_RACES=300 cargo test --quiet -p ssdlab-bench --lib races
 one SSDLAB_KILLS $((6 * factor)) drive_dir a_killed_process
 one SSDLAB_DAMAGES $((400 * factor)) drive_dir_damage
