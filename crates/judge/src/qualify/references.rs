@@ -96,6 +96,8 @@ pub fn line(name: &str, measured: Evidence) -> Result<String, LabError> {
 pub fn line_of(name: &str, config: &DriveConfig, measured: Evidence) -> Result<String, LabError> {
     let mut evidence = measured;
     evidence.facts.name = format!("drive:{name}");
+    // The path by which it was measured means nothing elsewhere.
+    evidence.facts.typed = None;
     for run in &mut evidence.sustained {
         run.seconds = whole(&run.seconds).into_iter().collect();
     }
