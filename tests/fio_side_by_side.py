@@ -87,7 +87,7 @@ def by_ssdlab(program, text, directory, what):
 def as_a_line(program, directory):
     """What ssdlab makes of fio's own command line for its job file."""
     path = os.path.join(directory, "ssdlab.fio")
-    shown = subprocess.run(["fio", f"--showcmd={path}"], capture_output=True, text=True, check=True)
+    shown = subprocess.run(["fio", "--showcmd", path], capture_output=True, text=True, check=True)
     words = shlex.split(shown.stdout)
     run = subprocess.run([program, "line", *words], capture_output=True, text=True)
     return [line.split() for line in run.stdout.splitlines()] or [run.stderr]

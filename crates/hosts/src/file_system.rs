@@ -173,11 +173,14 @@ impl BitmapFileSystem {
                 count += 1;
             }
         }
-        if seen != self.bitmap || count != self.used {
+        if count != self.used {
             return Err(format!(
                 "files have {count} blocks, {} are marked as used",
                 self.used
             ));
+        }
+        if seen != self.bitmap {
+            return Err("the blocks marked as used are not those of the files".to_owned());
         }
         Ok(())
     }

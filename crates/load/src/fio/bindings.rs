@@ -96,17 +96,17 @@ fn blocks(draft: &FioJobDraft, s: &JobOption) -> Result<u64, Error> {
 }
 
 pub(super) fn zonesize(draft: &mut FioJobDraft, s: &JobOption) -> SetterResult {
-    draft.zone_bytes = blocks(draft, s)?;
+    draft.zones.bytes = blocks(draft, s)?;
     Ok(())
 }
 
 pub(super) fn zonerange(draft: &mut FioJobDraft, s: &JobOption) -> SetterResult {
-    draft.zone_range = blocks(draft, s)?;
+    draft.zones.range = blocks(draft, s)?;
     Ok(())
 }
 
 pub(super) fn zoneskip(draft: &mut FioJobDraft, s: &JobOption) -> SetterResult {
-    draft.zone_skip = blocks(draft, s)?;
+    draft.zones.skip = blocks(draft, s)?;
     Ok(())
 }
 

@@ -13,7 +13,7 @@ impl FioJobDraft {
     pub(super) fn contradiction(&self, section: &JobFileSection) -> Option<Error> {
         let files = u64::from(self.files.in_turn()) * u64::from(self.copies);
         if let Some(setting) = &self.zbd {
-            return Some(super::zbd::refused(setting, self.zone_bytes > 0));
+            return Some(super::zbd::refused(setting, self.zones.bytes > 0));
         }
         if let Some(error) = self.odd_block_refused() {
             return Some(error);
@@ -81,7 +81,7 @@ impl FioJobDraft {
     }
 
     fn contradiction_of_bindings(&self) -> Option<(&'static str, &'static str)> {
-        let zone = self.zone_bytes > 0;
+        let zone = self.zones.bytes > 0;
         Some(if self.strided && !zone {
             (
                 "zonemode=strided without zones",

@@ -137,9 +137,7 @@ pub(super) struct FioJobDraft {
     pub strided: bool,
     /// `zonemode=zbd`.
     pub zbd: Option<JobOption>,
-    pub zone_bytes: u64,
-    pub zone_range: u64,
-    pub zone_skip: u64,
+    pub zones: ZoneSizes,
     pub new_group: bool,
     /// Weight; 0 = no flow.
     pub flow: u32,
@@ -150,6 +148,14 @@ pub(super) struct FioJobDraft {
     pub steady: SteadyRateCriterion,
     /// Without a limit, no depth is searched.
     pub latency: LatencyTarget,
+}
+
+/// `zonesize`, `zonerange` and `zoneskip`, in bytes; 0: not given.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct ZoneSizes {
+    pub bytes: u64,
+    pub range: u64,
+    pub skip: u64,
 }
 
 impl Default for FioJobDraft {
@@ -210,9 +216,7 @@ impl Default for FioJobDraft {
             verify_goes_on: false,
             strided: false,
             zbd: None,
-            zone_bytes: 0,
-            zone_range: 0,
-            zone_skip: 0,
+            zones: ZoneSizes::default(),
             new_group: false,
             flow: 0,
             flow_id: 0,

@@ -118,13 +118,13 @@ impl FioJobDraft {
             align: self.own_align(),
             copy: self.offset_step,
             zones: self.strided.then_some(Zones {
-                bytes: self.zone_bytes,
+                bytes: self.zones.bytes,
                 // fio: "backward compatibility dictates it should be made equal to zone_size".
-                range: match self.zone_range {
-                    0 => self.zone_bytes,
+                range: match self.zones.range {
+                    0 => self.zones.bytes,
                     range => range,
                 },
-                skip: self.zone_skip,
+                skip: self.zones.skip,
             }),
             size_range: self.range.filter(|_| self.split.is_none()),
             write_as: self.write_as,

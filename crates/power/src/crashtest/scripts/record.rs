@@ -81,7 +81,9 @@ impl RecordingStore {
     /// Records no more; the device works on.
     pub fn end(&self) {
         let mut recorder = self.recorder();
-        recorder.ended = Some(recorder.disk.clone().into_stream());
+        if recorder.ended.is_none() {
+            recorder.ended = Some(recorder.disk.clone().into_stream());
+        }
     }
 
     /// Records commands, which stay in flight until this thread settles.
@@ -273,8 +275,8 @@ pub fn mark(socket: &Path, text: &str) -> Result<(), LabError> {
     match answer.trim() {
         "ok" => Ok(()),
         other => Err(LabError::refused(
-            format!("the mark was refused: {other}"),
-            "",
+            format!("the mark was refused: {}", other.trim_start_matches("no: ")),
+            "a mark is one short line of text",
         )),
     }
 }
@@ -355,6 +357,8 @@ mod tests {
         store.end();
         write(7);
         store.settle().unwrap();
+        // The first end counts.
+        store.end();
         assert_eq!(store.stream().commands.len(), stream.commands.len());
     }
 }
