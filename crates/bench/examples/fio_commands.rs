@@ -2,7 +2,6 @@
 //!
 //! * `fio_commands list JOB.fio`: the commands of each copy of each job, in order, a line each:
 //!   job, copy, kind, offset and length in bytes.
-//! * `fio_commands line fio WORD...`: the same of a command line, such as `fio --showcmd` prints.
 //! * `fio_commands run JOB.fio`: carried out on a modelled drive, a line for each job: its name,
 //!   reads, writes, trims, bytes, and seconds.
 
@@ -12,8 +11,6 @@ use ssdlab_base::LabError;
 use ssdlab_bench::device::ModelledTarget;
 use ssdlab_bench::engine::{Unobserved, run};
 use ssdlab_drives::catalogue;
-use ssdlab_load::command_line;
-use ssdlab_load::diskspd::TargetNames;
 use ssdlab_load::fio;
 use ssdlab_load::follow::FollowUpStream;
 use ssdlab_load::plan::WorkloadPlan;
@@ -28,15 +25,8 @@ fn main() -> Result<(), LabError> {
     let args: Vec<String> = std::env::args().skip(1).collect();
     match &args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["list", file] => list(&fio::read(Path::new(file))?),
-        ["line", ..] => {
-            let here = fio::Surroundings::here();
-            list(&command_line::read(&args[1..], TargetNames::Used, &here)?.plan)
-        }
         ["run", file] => carry_out(&fio::read(Path::new(file))?),
-        _ => Err(LabError::refused(
-            "list or run, and a job file; or line",
-            "",
-        )),
+        _ => Err(LabError::refused("list or run, and a job file", "")),
     }
 }
 
