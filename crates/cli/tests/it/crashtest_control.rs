@@ -52,7 +52,7 @@ const WAYS: [WayToTestNothing; 12] = [
         says: "the check could not run: exit status: 127",
     },
     WayToTestNothing {
-        what: "a program that is none",
+        what: "a file that is not a program",
         program: PROGRAM,
         judged_by: &["--check", "./plain.txt"],
         says: "the check could not run: exit status: 126",

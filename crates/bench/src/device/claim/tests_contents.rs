@@ -122,7 +122,7 @@ fn every_kind_of_content_needs_a_word_with_and_without_a_serial_number() {
 
 #[test]
 fn contents_are_described_by_what_they_are() {
-    let told = |offset, bytes: &[u8]| {
+    let described = |offset, bytes: &[u8]| {
         let contents = TargetContents::look(&holding(offset, bytes), LEN).unwrap();
         contents.to_string()
     };
@@ -132,20 +132,23 @@ fn contents_are_described_by_what_they_are() {
         (b"KDMV", "VMDK image"),
         (b"SQLite format 3\0", "SQLite database"),
     ] {
-        assert_eq!(told(0, bytes), name);
+        assert_eq!(described(0, bytes), name);
     }
-    assert_eq!(told(512, b"XAGF"), "XFS without its first sector");
-    assert_eq!(told(0x400_0040, b"_BHRfS_M"), "btrfs, second superblock");
-    assert_eq!(told(0, b"Dear diary,\n"), "text, from its start on");
+    assert_eq!(described(512, b"XAGF"), "XFS without its first sector");
     assert_eq!(
-        told(8 << 20, &[1, 2, 3]),
+        described(0x400_0040, b"_BHRfS_M"),
+        "btrfs, second superblock"
+    );
+    assert_eq!(described(0, b"Dear diary,\n"), "text, from its start on");
+    assert_eq!(
+        described(8 << 20, &[1, 2, 3]),
         "data of no known format, 8 MiB from its start"
     );
     let mut random = vec![0; 1 << 20];
     let mut rng = ssdlab_ssd::rng::Rng::named(1, "an encrypted volume");
     random.fill_with(|| rng.below(256) as u8);
     let volume = "data that look random (encrypted or compressed), from its start on";
-    assert_eq!(told(0, &random), volume);
+    assert_eq!(described(0, &random), volume);
 }
 
 #[test]

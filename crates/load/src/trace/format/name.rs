@@ -95,7 +95,7 @@ impl TraceFormat {
     /// The format of that name, to be written.
     ///
     /// # Errors
-    /// When there is none, or it is only read; the hint lists those there are.
+    /// When the name is unknown or the format is only read; the hint lists those there are.
     pub fn to_write(name: &str) -> Result<TraceFormat, LabError> {
         let format = TraceFormat::named(name)?;
         format.require_written().map(|()| format)
