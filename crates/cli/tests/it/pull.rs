@@ -265,3 +265,22 @@ fn pulls_that_take_no_power_away_do_not_count() {
     assert_eq!(code, Some(2), "{said}");
     assert!(said.contains("--pull-record: the pulls are of"), "{said}");
 }
+
+/// The next step that a verdict on a model prints leads to `pull`, and is a command that it takes.
+/// It is refused for the placeholder of the device, not for its form.
+#[test]
+fn the_next_step_of_a_verdict_is_a_command_of_pull() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let args = "qualify drive:consumer-sata-1tb --role slog -q --no-reference --out q";
+    let args: Vec<&str> = args.split(' ').collect();
+    let verdict = crate::run::ssdlab(dir.path(), &args).stdout;
+    let words: Vec<&str> = verdict.split_whitespace().collect();
+    let text = words.join(" ");
+    let step = text.split("`ssdlab ").nth(1).expect("a next step");
+    let step = step.split('`').next().expect("its end");
+    let step: Vec<&str> = step.split(' ').collect();
+    assert_eq!(step[..2], ["pull", "run"]);
+    let outcome = crate::run::ssdlab(dir.path(), &step);
+    assert!(outcome.stderr.contains("/dev/DEVICE"), "{}", outcome.stderr);
+    assert!(!outcome.stderr.contains("Usage:"), "{}", outcome.stderr);
+}

@@ -141,8 +141,8 @@ fn next_step_of_model(q: &Qualification, unknown: &RoleFinding) -> String {
         (Some(key), Some(file)) => format!("the drive's sheet: {key} in [documented] of {file}"),
         (Some(_), None) => "nothing: no source that was read says it of this drive".to_owned(),
         (None, _) if unknown.id == "durability" => {
-            "a real drive of the kind: `sudo ssdlab pull run \
-             /dev/DEVICE --serial SERIAL` cuts its power; this model keeps what its file says"
+            "a real drive of the kind, by cuts of its power: `ssdlab pull run /dev/DEVICE --serial \
+             SERIAL --ledger FILE`"
                 .to_owned()
         }
         (None, _) if q.profile == "full" => "nothing: the full profile has been run".to_owned(),
