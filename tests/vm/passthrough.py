@@ -234,7 +234,7 @@ def refusals(guest, answers):
     write, read = "rw=write;bs=4k;size=64k", "rw=randread;bs=4k;size=64k"
     for name, lines, target, more, words in [
         ("unconfirmed", write, "/dev/ng0n1", "", "nothing was confirmed"),
-        ("wrong", write, "/dev/ng0n1", "--serial TOOLS", "does not name this device"),
+        ("wrong", write, "/dev/ng0n1", "--serial TOOLS", "does not name it"),
         ("signature", write, "/dev/ng0n5", "", "ext4"),
         ("mounted", write, "/dev/ng1n1", "--serial TOOLS", "mounted"),
         ("metadata", write, "/dev/ng0n3", f"--serial {SERIAL}", "bytes of metadata"),
