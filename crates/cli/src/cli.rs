@@ -3,7 +3,7 @@
 use crate::commands::{
     age, check, compare, conform, crashtest, create, diagnose, drives, endurance, fingerprint,
     generate, host, inspect, list, mark, power, pull, qualify, report, reproduce, run, serve,
-    simulate, snia, theory, trace, twin,
+    simulate, snia, theory, trace, twin, watch,
 };
 use crate::failure::{CliFailure, CommandExit};
 use clap::{CommandFactory, Parser, Subcommand};
@@ -35,6 +35,8 @@ pub struct Cli {
 pub enum CliCommand {
     /// Measure a target and say whether it is a good choice for a role.
     Qualify(qualify::Qualify),
+    /// Watch a drive in use, and say what makes it slow; nothing is written.
+    Watch(watch::Watch),
     /// Take a modelled drive apart, one cost at a time, and say what makes it slow.
     Diagnose(diagnose::Diagnose),
     /// Run a fio job file, a DISKSPD command line, a profile or a trace on a target.
@@ -109,6 +111,7 @@ impl CliCommand {
     pub fn run(self) -> Result<CommandExit, CliFailure> {
         match self {
             CliCommand::Qualify(args) => qualify::qualify(&args),
+            CliCommand::Watch(args) => watch::watch(&args),
             CliCommand::Diagnose(args) => diagnose::diagnose(&args),
             CliCommand::Run(args) => run::run(&args),
             CliCommand::Create(args) => create::create(&args),

@@ -12,6 +12,7 @@ const GROUPS: [(&str, &[Entry]); 4] = [
         "Judge and measure",
         &[
             ("qualify", "is it good for a role?"),
+            ("watch", "what gives, in use"),
             ("inspect", "health, wear, forecast"),
             ("run", "fio, DISKSPD, a trace"),
             ("fingerprint", "find caches, spare area"),

@@ -22,6 +22,7 @@ const TABLES: &[&[DocumentSchema]] = &[
     ssdlab_life::schemas::SCHEMAS,
     ssdlab_load::schemas::SCHEMAS,
     ssdlab_twin::schemas::SCHEMAS,
+    ssdlab_watch::schemas::SCHEMAS,
     #[cfg(target_os = "linux")]
     ssdlab_conform::schemas::SCHEMAS,
     #[cfg(target_os = "linux")]

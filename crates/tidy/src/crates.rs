@@ -37,6 +37,7 @@ pub const PLACES: &[CratePlacement] = &[
     on(8, "articles"),
     on(7, "hosts"),
     on(7, "twin"),
+    on(7, "watch"),
     on(6, "judge"),
     on(6, "life"),
     on(6, "power"),

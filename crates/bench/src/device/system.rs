@@ -11,6 +11,7 @@
 
 use super::{Counters, TargetFacts};
 use rustix::fs::{FileType, Stat, major, minor};
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
@@ -72,6 +73,8 @@ pub struct MountInfoEntry {
     pub kind: String,
     /// `/dev/sda1`, or whatever the file system calls its source.
     pub source: String,
+    /// Options of the mount and of the file system, each once.
+    pub options: Vec<String>,
 }
 
 /// One block device or partition as sysfs shows it.
@@ -307,12 +310,18 @@ fn parse_mount(line: &str) -> Option<MountInfoEntry> {
     let mut mount_fields = mount.split(' ').skip(2);
     let id = DevId::parse(mount_fields.next()?)?;
     let point = unescape(mount_fields.nth(1)?);
+    let of_mount = mount_fields.next()?.split(',');
     let mut source_fields = source.split(' ');
+    let kind = source_fields.next()?.to_owned();
+    let source = unescape(source_fields.next()?);
+    let of_file_system = source_fields.next().unwrap_or_default().split(',');
+    let options: BTreeSet<&str> = of_mount.chain(of_file_system).collect();
     Some(MountInfoEntry {
         id,
         point,
-        kind: source_fields.next()?.to_owned(),
-        source: unescape(source_fields.next()?),
+        kind,
+        source,
+        options: options.into_iter().map(str::to_owned).collect(),
     })
 }
 

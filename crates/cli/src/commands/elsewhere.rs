@@ -49,3 +49,6 @@ pub mod pull {
 pub mod serve {
     refused!("serve", serve, Serve);
 }
+pub mod watch {
+    refused!("watch", watch, Watch);
+}

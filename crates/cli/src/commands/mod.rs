@@ -37,6 +37,8 @@ pub mod snia;
 pub mod theory;
 pub mod trace;
 pub mod twin;
+#[cfg(target_os = "linux")]
+pub mod watch;
 
 #[cfg(not(target_os = "linux"))]
-pub use elsewhere::{conform, crashtest, mark, power, pull, serve};
+pub use elsewhere::{conform, crashtest, mark, power, pull, serve, watch};

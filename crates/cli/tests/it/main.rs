@@ -26,4 +26,5 @@ mod simulate;
 mod smartctl;
 mod trace;
 mod twin;
+mod watch;
 mod zil;

@@ -29,6 +29,7 @@ pub mod write;
 pub use document::{BadLineDocument, TraceDocument};
 pub use event::TraceEvent;
 pub use format::TraceFormat;
+pub use format::csv::WATCH_HEADER;
 pub use pattern::{IoPattern, PatternRow, SeekSize};
 pub use read::{ReadOptions, TraceReadStats, TraceReader};
 pub use ssdlab_ssd::Op;

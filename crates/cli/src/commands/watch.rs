@@ -1,0 +1,119 @@
+//! `ssdlab watch`: what makes a drive in use slow, by watching; nothing is written to it.
+
+mod args;
+
+pub use args::Watch;
+
+use crate::failure::{CliFailure, CommandExit};
+use crate::output::{print_result, say};
+use crate::progress::stop_on_signal;
+use ssdlab_base::LabError;
+use ssdlab_base::quantity::parse_duration;
+use ssdlab_bench::device::named::TargetName;
+use ssdlab_drives::catalogue;
+use ssdlab_drives::scaling::scaled;
+use ssdlab_judge::ablate::steady;
+use ssdlab_ssd::Drive;
+use ssdlab_view::units;
+use ssdlab_watch::judge::LiveAnswer;
+use ssdlab_watch::live::{WatchOrder, WatchProgress, watch as watch_live};
+use ssdlab_watch::model::ModelComparison;
+use ssdlab_watch::record::{is_recording, read_recording};
+use ssdlab_watch::report::WatchReport;
+use ssdlab_watch::show;
+use std::path::Path;
+
+/// A line on standard error for each second.
+struct WatchLines {
+    quiet: bool,
+}
+
+impl WatchProgress for WatchLines {
+    fn second(&mut self, report: &WatchReport) {
+        let Some(second) = report.seconds.last() else {
+            return;
+        };
+        let count = second.reads.count + second.writes.count + second.flushes.count;
+        let line = format!(
+            "{:>4.0} s  {} requests  {}",
+            report.watched_s,
+            units::count(count),
+            short_answer(&report.answer)
+        );
+        say(self.quiet, &line);
+    }
+}
+
+fn short_answer(answer: &LiveAnswer) -> String {
+    match answer {
+        LiveAnswer::TooLittle { .. } => "too few to say".to_owned(),
+        LiveAnswer::AsExpected { .. } => "as on a healthy drive".to_owned(),
+        LiveAnswer::Causes { findings } => {
+            let names: Vec<_> = findings
+                .iter()
+                .map(|finding| finding.cause.name())
+                .collect();
+            names.join(", ")
+        }
+    }
+}
+
+/// Capacity of the model: fewer blocks, all its dies.
+const MODEL_BYTES: u64 = 1 << 30;
+
+/// A model in the state of a drive in use: overwritten until steady.
+fn modelled_drive(name: &str) -> Result<Drive, LabError> {
+    let TargetName::Drive(name) = TargetName::parse(name)? else {
+        return Err(LabError::bad_option(
+            "--model",
+            name,
+            "a modelled drive",
+            "drive:NAME of the catalogue (`ssdlab list drives`) or drive:FILE.toml",
+        ));
+    };
+    let listed = catalogue::open(&name)?;
+    steady(&scaled(&listed.config, MODEL_BYTES)?.config, 1)
+}
+
+fn seconds(text: &str) -> Result<u64, LabError> {
+    let seconds = parse_duration(text)?.0 / 1_000_000_000;
+    if seconds == 0 {
+        return Err(LabError::bad_option(
+            "--for",
+            text,
+            "a second or more",
+            "ten seconds give a first answer: --for 10s",
+        ));
+    }
+    Ok(seconds)
+}
+
+/// Watches a drive, or reads a recording, and says what makes it slow.
+///
+/// # Errors
+/// When it is on no drive of this machine, or a recording cannot be read or written.
+pub fn watch(args: &Watch) -> Result<CommandExit, CliFailure> {
+    let path = Path::new(&args.target);
+    let outcome = if path.is_file() && is_recording(path) {
+        read_recording(path)?
+    } else {
+        let mut order = WatchOrder::new(&args.target);
+        order.seconds = args.duration.as_deref().map(seconds).transpose()?;
+        order.counters_only = args.counters;
+        order.record.clone_from(&args.record);
+        order.hashes_names = args.hash_names;
+        let quiet = args.quiet;
+        watch_live(&order, &mut WatchLines { quiet }, &*stop_on_signal()?)?
+    };
+    let mut report = outcome.report;
+    if let Some(name) = &args.model {
+        say(args.quiet, &format!("the same commands on {name}"));
+        report.model = ModelComparison::new(&modelled_drive(name)?, &outcome.events);
+    }
+    print_result(args.json, &report, || show::text(&report))?;
+    Ok(match report.answer {
+        LiveAnswer::AsExpected { .. } => CommandExit::Good,
+        LiveAnswer::Causes { .. } => CommandExit::Fails,
+        LiveAnswer::TooLittle { .. } => CommandExit::Unknown,
+    })
+}

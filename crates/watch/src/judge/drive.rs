@@ -1,0 +1,309 @@
+//! Causes in the drive and on the way to it.
+
+use super::{
+    BUSY, CELLS_READ, Certainty, FACTOR_MAX, Finding, JudgedWindow, LiveFinding, apart_time,
+};
+use crate::cause::{CauseLayer, LiveCause};
+use crate::figures::{ENOUGH, TimeSpread};
+use crate::steps::StepKind;
+use ssdlab_view::units;
+
+/// ns of a flush that waits for no media.
+const FLUSH: f64 = 150e3;
+/// Bytes per second that a healthy drive writes at random for ever: 4 KiB at 20,000 a second.
+const RANDOM_WRITES: f64 = 80e6;
+/// And in order: large writes at half the rate of a slow link.
+const ORDERED_WRITES: f64 = 250e6;
+/// Bytes of writes under way from which it is the media's rate that counts.
+const LARGE_UNDER_WAY: f64 = 12_288.0;
+/// Share of space in use from which a file system is nearly full.
+const NEARLY_FULL: f64 = 0.9;
+/// Mean bytes of a request from which it is the bytes that take the time.
+const LARGE: f64 = 49_152.0;
+/// C at which drives of data sheets begin to throttle.
+const WARM_C: f64 = 70.0;
+
+impl JudgedWindow<'_> {
+    pub(super) fn volatile_buffer(&self) -> Finding {
+        let flushes = &self.figures.flushes;
+        let healthy = self.way(0.0) + FLUSH;
+        if flushes.count() < ENOUGH || (flushes.device.median_ns as f64) < 1.5 * healthy {
+            return None;
+        }
+        let excess = flushes.device.sum_ns as f64 - flushes.count() as f64 * healthy;
+        let without_fua = match self.settings.fua {
+            Some(false) => "; without FUA a commit takes two",
+            _ => "",
+        };
+        self.finding(
+            LiveCause::VolatileBuffer,
+            Certainty::Shown,
+            excess,
+            format!(
+                "a flush takes {} (median), a drive with a protected buffer needs less than {}; \
+                 {:.0} flushes a second{without_fua}",
+                units::time(flushes.device.median_ns),
+                units::time_mean(healthy),
+                flushes.count() as f64 / self.figures.seconds.max(1e-3)
+            ),
+        )
+    }
+
+    pub(super) fn write_cache_off(&self) -> Finding {
+        let writes = &self.figures.writes;
+        let is_through = self.settings.write_cache.as_deref() == Some("write through");
+        let healthy = self.way(writes.mean_bytes()) + FLUSH;
+        if !is_through
+            || writes.count() < ENOUGH
+            || self.figures.depth > 2.0
+            || (writes.device.median_ns as f64) < 1.5 * healthy
+        {
+            return None;
+        }
+        self.finding(
+            LiveCause::WriteCacheOff,
+            Certainty::Likely,
+            writes.device.sum_ns as f64 - writes.count() as f64 * healthy,
+            format!(
+                "a write takes {} (median), and the kernel sends no flushes: its cache is set to \
+                 write through",
+                units::time(writes.device.median_ns)
+            ),
+        )
+    }
+
+    pub(super) fn throttling(&self) -> Finding {
+        let warm = self
+            .settings
+            .temperature_c
+            .filter(|&celsius| celsius >= WARM_C);
+        let step = self.step.filter(|step| step.kind == StepKind::All);
+        let celsius = warm.map(|celsius| format!("; it is at {celsius:.0} C"));
+        let (why, factor, certainty) = match (step, warm) {
+            (Some(step), warm) => (
+                format!("{}{}", step.sentence(), celsius.unwrap_or_default()),
+                step.factor(),
+                if warm.is_some() {
+                    Certainty::Shown
+                } else {
+                    Certainty::Likely
+                },
+            ),
+            (None, Some(celsius)) => {
+                let excess = self.slow_data_ns();
+                (
+                    format!("it is at {celsius:.0} C, and reads and writes are slow"),
+                    self.factor(excess),
+                    Certainty::Likely,
+                )
+            }
+            (None, None) => return None,
+        };
+        Some(LiveFinding {
+            cause: LiveCause::Throttling,
+            layer: CauseLayer::Drive,
+            factor: Some(factor),
+            certainty,
+            why,
+        })
+    }
+
+    /// ns of a write of a healthy drive among as many as there are.
+    pub(super) fn healthy_write_ns(&self) -> f64 {
+        let writes = &self.figures.writes;
+        let in_order = self.figures.pattern.sequential >= 0.5 && writes.mean_bytes() >= LARGE;
+        let rate = if in_order {
+            ORDERED_WRITES
+        } else {
+            RANDOM_WRITES
+        };
+        let per_write = writes.mean_bytes() / rate * 1e9;
+        self.way(writes.mean_bytes())
+            .max((1.0 + self.figures.depth) * per_write)
+    }
+
+    /// Time of reads and writes beyond that of a healthy drive at this depth, ns.
+    pub(super) fn slow_data_ns(&self) -> f64 {
+        let reads = &self.figures.reads;
+        let beyond = |spread: &TimeSpread, healthy: f64| {
+            (spread.sum_ns as f64 - spread.count as f64 * healthy).max(0.0)
+        };
+        beyond(&reads.device, self.way(reads.mean_bytes()) + CELLS_READ)
+            + beyond(&self.figures.writes.device, self.healthy_write_ns())
+    }
+
+    pub(super) fn reads_behind_writes(&self) -> Finding {
+        let spread = &self.figures.reads_beside_writes;
+        let healthy = self.way(self.figures.reads.mean_bytes()) + CELLS_READ;
+        if (spread.beside.median_ns as f64) < 2.0 * healthy {
+            return None;
+        }
+        let excess = Self::lost_beside(spread, healthy, 3.0)?;
+        self.finding(
+            LiveCause::ReadsBehindWrites,
+            Certainty::Shown,
+            excess,
+            format!(
+                "reads take {} beside writes and {} without",
+                units::time_mean(spread.beside.mean_ns()),
+                apart_time(&spread.apart)
+            ),
+        )
+    }
+
+    /// Writes that a healthy drive would take faster for ever: reclaim, a full pSLC cache, a file
+    /// system that never discards.
+    pub(super) fn sustained_writes(&self) -> Finding {
+        let figures = self.figures;
+        let (writes, pattern) = (&figures.writes, &figures.pattern);
+        let rate = writes.bytes as f64 / figures.seconds.max(1e-3);
+        let healthy = self.healthy_write_ns();
+        // Small writes one at a time wait for something else than the media's rate.
+        let under_way = (1.0 + figures.depth) * writes.mean_bytes();
+        if writes.count() < ENOUGH
+            || figures.busy < BUSY
+            || under_way < LARGE_UNDER_WAY
+            || writes.device.mean_ns() < 1.5 * healthy
+        {
+            return None;
+        }
+        let excess = writes.device.sum_ns as f64 - writes.count() as f64 * healthy;
+        let full = self.settings.file_systems.iter().find(|mounted| {
+            mounted.used.is_some_and(|used| used >= NEARLY_FULL) && !mounted.discards()
+        });
+        let never_discarded = self.settings.discards_since_boot == Some(0);
+        let fell = self.step.filter(|step| step.kind == StepKind::Writes);
+        let rate = units::throughput(rate);
+        let (cause, why) = match (full, fell) {
+            (Some(mounted), _) if never_discarded => (
+                LiveCause::FullWithoutTrim,
+                format!(
+                    "writes come to {rate}; {} is {:.0} % full, and nothing was discarded since \
+                     the machine started",
+                    mounted.point,
+                    100.0 * mounted.used.unwrap_or_default()
+                ),
+            ),
+            (_, Some(step)) if pattern.sequential >= 0.5 => (LiveCause::SlcFull, step.sentence()),
+            _ if pattern.sequential >= 0.5 => (
+                LiveCause::SlcFull,
+                format!(
+                    "writes in order come to {rate} with the drive busy {:.0} % of the time",
+                    100.0 * figures.busy
+                ),
+            ),
+            _ => (
+                LiveCause::Reclaim,
+                format!(
+                    "writes at random come to {rate} with the drive busy {:.0} % of the time",
+                    100.0 * figures.busy
+                ),
+            ),
+        };
+        let certainty = if cause == LiveCause::FullWithoutTrim || fell.is_some() {
+            Certainty::Shown
+        } else {
+            Certainty::Likely
+        };
+        self.finding(cause, certainty, excess, why)
+    }
+
+    pub(super) fn map(&self) -> Finding {
+        let near = &self.figures.reads_near;
+        let (beside, apart) = (&near.beside, &near.apart);
+        if beside.count < ENOUGH
+            || apart.count < ENOUGH
+            || (apart.median_ns as f64) < 1.4 * beside.median_ns as f64
+        {
+            return None;
+        }
+        let excess = apart.sum_ns as f64 - apart.count as f64 * beside.mean_ns();
+        self.finding(
+            LiveCause::Map,
+            Certainty::Shown,
+            excess,
+            format!(
+                "a read takes {} (median) far from the last ones and {} near them",
+                units::time(apart.median_ns),
+                units::time(beside.median_ns)
+            ),
+        )
+    }
+
+    pub(super) fn link(&self) -> Finding {
+        let figures = self.figures;
+        let bytes = (figures.reads.bytes + figures.writes.bytes) as f64;
+        let large = bytes / (figures.count() as f64) >= LARGE;
+        if figures.busy < BUSY || !large {
+            return None;
+        }
+        let rate = bytes / figures.seconds.max(1e-3);
+        let trained_down = self
+            .settings
+            .link
+            .as_ref()
+            .filter(|link| link.is_trained_down());
+        if let Some(link) = trained_down {
+            let lanes = f64::from(link.width_max) / f64::from(link.width.max(1));
+            return Some(LiveFinding {
+                cause: LiveCause::Link,
+                layer: CauseLayer::Link,
+                factor: Some(lanes.clamp(2.0, FACTOR_MAX)),
+                certainty: Certainty::Shown,
+                why: format!(
+                    "the link runs at {} x{}, the drive can do {} x{}; it carries {}",
+                    link.speed,
+                    link.width,
+                    link.speed_max,
+                    link.width_max,
+                    units::throughput(rate)
+                ),
+            });
+        }
+        // A link gives each byte the same time: large reads take about the same time each.
+        let reads = &figures.reads.device;
+        let is_even = reads.count >= ENOUGH && reads.p99_ns < 2 * reads.median_ns;
+        let limits = self.limits();
+        if !is_even || (figures.reads.bytes as f64) < 0.9 * bytes {
+            return None;
+        }
+        Some(LiveFinding {
+            cause: LiveCause::Link,
+            layer: CauseLayer::Link,
+            factor: Some((limits.link / rate).min(FACTOR_MAX)),
+            certainty: Certainty::Likely,
+            why: format!(
+                "large reads come to {} and take much the same time each; the slowest link of a \
+                 healthy drive carries {}",
+                units::throughput(rate),
+                units::throughput(limits.link)
+            ),
+        })
+    }
+
+    /// Reads or lone writes that take long without any of the other reasons.
+    pub(super) fn slow_media(&self) -> Finding {
+        let figures = self.figures;
+        let reads = &figures.reads_beside_writes.apart;
+        let depth = 1.0 + figures.depth;
+        let per_command = self
+            .limits()
+            .command
+            .max(figures.reads.mean_bytes() / self.limits().link * 1e9);
+        let healthy = (self.way(figures.reads.mean_bytes()) + CELLS_READ).max(depth * per_command);
+        if reads.count < ENOUGH || (reads.median_ns as f64) < 1.5 * healthy {
+            return None;
+        }
+        self.finding(
+            LiveCause::SlowMedia,
+            Certainty::Likely,
+            reads.sum_ns as f64 - reads.count as f64 * healthy,
+            format!(
+                "a read without writes beside it takes {} (median), a healthy drive needs at most \
+                 {}",
+                units::time(reads.median_ns),
+                units::time_mean(healthy)
+            ),
+        )
+    }
+}

@@ -1,0 +1,209 @@
+//! Causes on the host's side.
+
+use super::{
+    BUSY, CELLS_READ, Certainty, FACTOR_MAX, Finding, JudgedWindow, LiveFinding, apart_time,
+};
+use crate::cause::{CauseLayer, LiveCause};
+use crate::figures::{ENOUGH, is_kernel_thread};
+use crate::source::settings::LimitedRate;
+use ssdlab_judge::ablate::FAULT;
+use ssdlab_view::units;
+
+/// A host's queue that holds no more than this is short.
+const FEW_REQUESTS: f64 = 8.0;
+
+impl JudgedWindow<'_> {
+    pub(super) fn cgroup_limit(&self) -> Finding {
+        let figures = self.figures;
+        let per_second = |value: u64| value as f64 / figures.seconds.max(1e-3);
+        let at_limit = self.settings.limits.iter().find(|limit| {
+            let rate = match limit.rate {
+                LimitedRate::ReadBytes => per_second(figures.reads.bytes),
+                LimitedRate::WriteBytes => per_second(figures.writes.bytes),
+                LimitedRate::Reads => per_second(figures.reads.count()),
+                LimitedRate::Writes => per_second(figures.writes.count()),
+            };
+            (0.8..1.3).contains(&(rate / limit.limit as f64))
+        })?;
+        if figures.busy > BUSY {
+            return None;
+        }
+        let factor = (1.0 / figures.busy.max(1.0 / FACTOR_MAX)).max(FAULT);
+        Some(LiveFinding {
+            cause: LiveCause::CgroupLimit,
+            layer: CauseLayer::Host,
+            factor: Some(factor),
+            certainty: Certainty::Shown,
+            why: format!(
+                "{} may do {}, and that is what reaches the drive, which is busy {:.0} % of the \
+                 time",
+                at_limit.group,
+                at_limit.rate.sentence(at_limit.limit),
+                100.0 * figures.busy
+            ),
+        })
+    }
+
+    pub(super) fn host_queue(&self) -> Finding {
+        let figures = self.figures;
+        let requests_max = self.settings.requests_max.unwrap_or(128) as f64;
+        let scheduler = self.settings.scheduler.as_deref().unwrap_or("unknown");
+        // A queue of few places that is always full: those who wait for a place are not in it.
+        let is_full = requests_max <= FEW_REQUESTS && figures.depth + 1.0 >= 0.75 * requests_max;
+        if is_full && figures.busy >= BUSY {
+            return Some(LiveFinding {
+                cause: LiveCause::HostQueue,
+                layer: CauseLayer::Host,
+                factor: None,
+                certainty: Certainty::Shown,
+                why: format!(
+                    "the queue holds {requests_max:.0} requests (nr_requests) and is full: when \
+                     one comes, {:.1} others are in the drive",
+                    figures.depth
+                ),
+            });
+        }
+        // Behind a deep queue in the drive it is the drive that is waited for.
+        if figures.depth_of_queued > 4.0 {
+            return None;
+        }
+        let mean = figures.awaited_queue_ns as f64 / figures.awaited.count.max(1) as f64;
+        self.finding(
+            LiveCause::HostQueue,
+            Certainty::Shown,
+            figures.awaited_queue_ns as f64,
+            format!(
+                "awaited requests wait {} in the host, with {:.1} in the drive; scheduler \
+                 {scheduler}, nr_requests {requests_max:.0}",
+                units::time_mean(mean),
+                figures.depth_of_queued
+            ),
+        )
+    }
+
+    pub(super) fn doubled_flushes(&self) -> Finding {
+        let empty = &self.figures.empty_flushes;
+        let share = empty.count as f64 / self.figures.flushes.count().max(1) as f64;
+        if empty.count < ENOUGH || share < 0.2 {
+            return None;
+        }
+        self.finding(
+            LiveCause::DoubledFlushes,
+            Certainty::Shown,
+            empty.sum_ns as f64,
+            format!(
+                "{} of {} flushes had no write before them and took {} each",
+                empty.count,
+                self.figures.flushes.count(),
+                units::time_mean(empty.mean_ns())
+            ),
+        )
+    }
+
+    pub(super) fn neighbour(&self) -> Finding {
+        let neighbour = self.figures.neighbour.as_ref()?;
+        let others = &neighbour.others;
+        let count = others.beside.count + others.apart.count;
+        if is_kernel_thread(&neighbour.name) || neighbour.share < 0.5 || count < ENOUGH {
+            return None;
+        }
+        let healthy = self.way(4096.0) + CELLS_READ;
+        let excess = Self::lost_beside(others, healthy, 1.5)?;
+        let all = (others.beside.sum_ns + others.apart.sum_ns) as f64;
+        let factor = (all / (all - excess).max(all / FACTOR_MAX)).min(FACTOR_MAX);
+        Some(LiveFinding {
+            cause: LiveCause::Neighbour,
+            layer: CauseLayer::Host,
+            factor: Some(factor),
+            certainty: Certainty::Shown,
+            why: format!(
+                "{} takes {:.0} % of the drive's time; others wait {} beside it and {} without",
+                neighbour.name,
+                100.0 * neighbour.share,
+                units::time_mean(others.beside.mean_ns()),
+                apart_time(&others.apart)
+            ),
+        })
+    }
+
+    pub(super) fn layer_above(&self) -> Finding {
+        let slowest = self
+            .layers
+            .iter()
+            .max_by(|a, b| a.above_ns.total_cmp(&b.above_ns))?;
+        let factor = (slowest.above_ns / slowest.drive_ns.max(1.0)).min(FACTOR_MAX);
+        Some(LiveFinding {
+            cause: LiveCause::LayerAbove,
+            layer: CauseLayer::Host,
+            factor: Some(factor),
+            certainty: Certainty::Shown,
+            why: format!(
+                "requests take {} at {} and {} at the drive",
+                units::time_mean(slowest.above_ns),
+                slowest.layer,
+                units::time_mean(slowest.drive_ns)
+            ),
+        })
+    }
+
+    pub(super) fn misaligned(&self) -> Finding {
+        let writes = &self.figures.writes;
+        let unaligned = self.figures.pattern.unaligned;
+        if unaligned < 0.3 || writes.count() < ENOUGH {
+            return None;
+        }
+        let excess =
+            writes.device.sum_ns as f64 * unaligned - writes.count() as f64 * self.way(4096.0);
+        let partitions = match self.settings.misaligned.as_slice() {
+            [] => String::new(),
+            names => format!("; {} begins at an odd sector", names.join(", ")),
+        };
+        self.finding(
+            LiveCause::Misaligned,
+            Certainty::Likely,
+            excess,
+            format!(
+                "{:.0} % of the writes do not begin and end at 4 KiB{partitions}",
+                100.0 * unaligned
+            ),
+        )
+    }
+
+    pub(super) fn discards(&self) -> Finding {
+        let spread = &self.figures.beside_discards;
+        let healthy = self.way(4096.0) + CELLS_READ;
+        let excess = Self::lost_beside(spread, healthy, 2.0)?;
+        let discards = &self.figures.discards;
+        self.finding(
+            LiveCause::Discards,
+            Certainty::Shown,
+            excess,
+            format!(
+                "reads and writes take {} beside discards and {} without; {} discards of {}",
+                units::time_mean(spread.beside.mean_ns()),
+                apart_time(&spread.apart),
+                discards.count(),
+                units::decimal_bytes(discards.mean_bytes())
+            ),
+        )
+    }
+
+    pub(super) fn one_at_a_time(&self) -> Finding {
+        let figures = self.figures;
+        if figures.awaited.count < ENOUGH || figures.depth > 0.5 || figures.busy < 0.5 {
+            return None;
+        }
+        Some(LiveFinding {
+            cause: LiveCause::OneAtATime,
+            layer: CauseLayer::Host,
+            factor: None,
+            certainty: Certainty::Shown,
+            why: format!(
+                "each request takes {} (mean), as on a healthy drive, and {:.0} % of the time one \
+                 is under way, seldom two",
+                units::time_mean(figures.awaited.mean_ns()),
+                100.0 * figures.busy
+            ),
+        })
+    }
+}

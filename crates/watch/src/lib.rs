@@ -1,0 +1,17 @@
+#![doc = include_str!("../README.md")]
+
+pub mod cause;
+pub mod figures;
+pub mod judge;
+#[cfg(target_os = "linux")]
+pub mod live;
+pub mod model;
+pub mod record;
+pub mod report;
+pub mod request;
+pub mod schemas;
+pub mod show;
+pub mod source;
+pub mod steps;
+#[cfg(target_os = "linux")]
+pub mod subject;

@@ -1,0 +1,287 @@
+//! What a watch has found: the document, and how it grows from requests.
+
+use crate::figures::WatchFigures;
+use crate::judge::{JudgedWindow, LayerTimes, LiveAnswer};
+use crate::model::{ModelComparison, trace_events};
+use crate::request::BlockRequest;
+use crate::source::event::RequestKind;
+use crate::source::settings::HostSettings;
+use crate::steps::{RateStep, WatchedSecond, find_step};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use ssdlab_load::trace::TraceEvent;
+use std::collections::VecDeque;
+
+/// Seconds that the answer looks back at.
+pub const WINDOW_S: u64 = 30;
+/// Requests that the answer looks back at, at most.
+const REQUESTS_MAX: usize = 200_000;
+/// Seconds that are kept: two hours.
+const SECONDS_MAX: usize = 7200;
+/// Stalls that are kept: the longest.
+const STALLS_MAX: usize = 10;
+/// A request that takes so long is a stall, ns.
+const STALL_NS: u64 = 100_000_000;
+const SECOND_NS: u64 = 1_000_000_000;
+
+/// Where figures came from, or why one place gave none.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SourceState {
+    /// The source.
+    pub name: String,
+    /// Why it was not there; `None` when it was used.
+    pub missing: Option<String>,
+}
+
+/// A request that took long.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Stall {
+    /// When it was handed over, s from the beginning.
+    pub at_s: f64,
+    /// What it was.
+    pub kind: String,
+    /// Its bytes.
+    pub bytes: u64,
+    /// Time in the host, ns.
+    pub queue_ns: u64,
+    /// Time in the device, ns.
+    pub device_ns: u64,
+    /// Who asked.
+    pub process: String,
+    /// What was in the device with it, in words.
+    pub beside: String,
+}
+
+/// What is watched.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct WatchedDrive {
+    /// As the user named it.
+    pub given: String,
+    /// The disk's name.
+    pub device: String,
+    /// The model, where the kernel has it.
+    pub model: Option<String>,
+    /// Bytes that it has.
+    pub capacity: Option<u64>,
+    /// The process it was found by.
+    pub pid: Option<u32>,
+}
+
+/// What a watch has found.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct WatchReport {
+    /// Version of this document.
+    pub version: u32,
+    /// What was watched.
+    pub drive: WatchedDrive,
+    /// How long, s.
+    pub watched_s: f64,
+    /// Where the figures came from.
+    pub sources: Vec<SourceState>,
+    /// What is the matter.
+    #[serde(flatten)]
+    pub answer: LiveAnswer,
+    /// Figures of the last seconds.
+    pub figures: WatchFigures,
+    /// Settings of the host.
+    pub settings: HostSettings,
+    /// Times of layers above.
+    pub layers: Vec<LayerTimes>,
+    /// A change of rate within the watch.
+    pub step: Option<RateStep>,
+    /// What a model would have done with the same commands, if one was named.
+    pub model: Option<ModelComparison>,
+    /// Requests that took long, the longest first.
+    pub stalls: Vec<Stall>,
+    /// Every second, from the first.
+    pub seconds: Vec<WatchedSecond>,
+    /// Events that the kernel could not keep.
+    pub lost_events: u64,
+    /// Requests that were seen in part.
+    pub seen_in_part: u64,
+}
+
+/// Requests as they come, and what is kept of them.
+#[derive(Debug, Default)]
+pub struct WatchHistory {
+    begun_ns: u64,
+    now_ns: u64,
+    requests: VecDeque<BlockRequest>,
+    seconds: Vec<WatchedSecond>,
+    stalls: Vec<Stall>,
+}
+
+fn beside(request: &BlockRequest) -> String {
+    let parts: Vec<String> = RequestKind::ALL
+        .into_iter()
+        .filter(|kind| request.was_beside(*kind))
+        .map(|kind| {
+            let count = request.beside.count(kind).max(request.joined.count(kind));
+            format!("{count} {}", kind.name())
+        })
+        .collect();
+    if parts.is_empty() {
+        return "nothing".to_owned();
+    }
+    parts.join(", ")
+}
+
+impl WatchHistory {
+    /// From this moment on.
+    pub fn new(begun_ns: u64) -> WatchHistory {
+        WatchHistory {
+            begun_ns,
+            now_ns: begun_ns,
+            ..WatchHistory::default()
+        }
+    }
+
+    /// Seconds since the beginning.
+    pub fn watched_s(&self) -> f64 {
+        (self.now_ns - self.begun_ns) as f64 / 1e9
+    }
+
+    /// Whole seconds that have passed.
+    pub fn seconds(&self) -> &[WatchedSecond] {
+        &self.seconds
+    }
+
+    /// Time has passed: seconds that ended are closed, requests that are too old are dropped.
+    pub fn advance(&mut self, now_ns: u64) {
+        self.now_ns = now_ns.max(self.now_ns);
+        let oldest = self.now_ns.saturating_sub(WINDOW_S * SECOND_NS);
+        while self
+            .requests
+            .front()
+            .is_some_and(|first| first.done_ns < oldest)
+            || self.requests.len() > REQUESTS_MAX
+        {
+            self.requests.pop_front();
+        }
+        let whole = ((self.now_ns - self.begun_ns) / SECOND_NS) as usize;
+        self.seconds.resize(
+            whole.min(SECONDS_MAX).max(self.seconds.len()),
+            WatchedSecond::default(),
+        );
+    }
+
+    /// Adds a request that is done.
+    pub fn add(&mut self, request: BlockRequest) {
+        self.advance(request.done_ns);
+        let second = (request.done_ns.saturating_sub(self.begun_ns) / SECOND_NS) as usize;
+        if second < SECONDS_MAX {
+            if self.seconds.len() <= second {
+                self.seconds.resize(second + 1, WatchedSecond::default());
+            }
+            self.seconds[second].add(&request);
+        }
+        if request.total_ns() >= STALL_NS && request.is_awaited() {
+            self.stall(&request);
+        }
+        self.requests.push_back(request);
+    }
+
+    /// Adds what counters alone say of a second.
+    pub fn add_second(&mut self, second: WatchedSecond) {
+        if self.seconds.len() < SECONDS_MAX {
+            self.seconds.push(second);
+        }
+    }
+
+    fn stall(&mut self, request: &BlockRequest) {
+        self.stalls.push(Stall {
+            at_s: request.queued_ns.saturating_sub(self.begun_ns) as f64 / 1e9,
+            kind: request.kind.one().to_owned(),
+            bytes: request.bytes,
+            queue_ns: request.queue_ns(),
+            device_ns: request.device_ns(),
+            process: request.origin.name.to_string(),
+            beside: beside(request),
+        });
+        self.stalls
+            .sort_by_key(|stall| std::cmp::Reverse(stall.queue_ns + stall.device_ns));
+        self.stalls.truncate(STALLS_MAX);
+    }
+
+    /// Figures of the last seconds.
+    pub fn figures(&mut self) -> WatchFigures {
+        let window_s = self.watched_s().min(WINDOW_S as f64);
+        let requests = self.requests.make_contiguous();
+        let mut seconds = window_s;
+        // At high rates the requests that are kept reach back less far.
+        if requests.len() >= REQUESTS_MAX {
+            seconds = (self.now_ns - requests[0].done_ns) as f64 / 1e9;
+        }
+        WatchFigures::new(requests, seconds)
+    }
+
+    /// The commands of the last seconds, by time of issue.
+    pub fn events(&self) -> Vec<TraceEvent> {
+        trace_events(self.requests.iter())
+    }
+
+    /// The stalls so far.
+    pub fn stalls(&self) -> &[Stall] {
+        &self.stalls
+    }
+}
+
+/// A report, and the commands that it looks back at.
+#[derive(Debug)]
+pub struct WatchOutcome {
+    /// The report.
+    pub report: WatchReport,
+    /// The commands, by time of issue; empty where counters alone were there.
+    pub events: Vec<TraceEvent>,
+}
+
+/// What surrounds the requests.
+#[derive(Clone, Debug, Default)]
+pub struct WatchSurroundings {
+    /// What is watched.
+    pub drive: WatchedDrive,
+    /// Where figures come from.
+    pub sources: Vec<SourceState>,
+    /// The host's settings.
+    pub settings: HostSettings,
+    /// Times of the layers above.
+    pub layers: Vec<LayerTimes>,
+    /// Events that the kernel could not keep.
+    pub lost_events: u64,
+    /// Requests seen in part.
+    pub seen_in_part: u64,
+}
+
+impl WatchReport {
+    /// The report of these figures.
+    pub fn new(
+        history: &WatchHistory,
+        figures: WatchFigures,
+        surroundings: &WatchSurroundings,
+    ) -> WatchReport {
+        let step = find_step(history.seconds());
+        let answer = JudgedWindow {
+            figures: &figures,
+            settings: &surroundings.settings,
+            layers: &surroundings.layers,
+            step: step.as_ref(),
+        }
+        .judge();
+        WatchReport {
+            version: 1,
+            drive: surroundings.drive.clone(),
+            watched_s: history.watched_s(),
+            sources: surroundings.sources.clone(),
+            answer,
+            figures,
+            settings: surroundings.settings.clone(),
+            layers: surroundings.layers.clone(),
+            step,
+            model: None,
+            stalls: history.stalls().to_vec(),
+            seconds: history.seconds().to_vec(),
+            lost_events: surroundings.lost_events,
+            seen_in_part: surroundings.seen_in_part,
+        }
+    }
+}

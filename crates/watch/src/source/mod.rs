@@ -1,0 +1,13 @@
+//! Where figures come from: events, counters and settings of the running system.
+
+#[cfg(target_os = "linux")]
+mod cgroup;
+pub mod counters;
+pub mod event;
+#[cfg(target_os = "linux")]
+pub mod host;
+#[cfg(target_os = "linux")]
+mod ioctl;
+pub mod settings;
+#[cfg(target_os = "linux")]
+pub mod tracepoints;
