@@ -28,7 +28,7 @@ pub struct FleetRow {
     pub what: String,
     /// The answer of a qualification.
     pub answer: Option<QualifyOutcome>,
-    /// The requirement on which the answer rests.
+    /// The *must* on which the answer rests; of a PASS, the one that is nearest to its limit.
     pub decided_by: Option<String>,
     /// Its value and limit.
     pub deciding: Option<String>,
@@ -74,8 +74,8 @@ impl FleetRow {
 
     fn of_qualification(path: &Path, q: &Qualification) -> FleetRow {
         let e = &q.target.evidence;
-        let findings = compare::worst_first(&q.target.verdict.findings);
-        let deciding = terminal::deciding(&findings);
+        let verdict = &q.target.verdict;
+        let deciding = terminal::deciding(verdict).or_else(|| terminal::least_room(verdict));
         let probe = role(&q.role).ok();
         let probe = probe.and_then(|role| compare::one_writer(e, role.durable_method.probe()));
         let end = |name: &str| e.run(name).map(|run| run.iops_end);

@@ -1,6 +1,8 @@
 //! A qualification as text for a terminal.
 
-use crate::qualify::{Assessment, Qualification, QualifyOutcome, RoleFinding, compare};
+use crate::qualify::{
+    Assessment, Qualification, QualifyOutcome, RoleFinding, RoleVerdict, compare, readings,
+};
 use ssdlab_bench::device::TargetKind;
 use ssdlab_drives::rests_on::RestsOn;
 use ssdlab_view::text::{
@@ -23,9 +25,14 @@ pub fn answer(q: &Qualification, width: usize) -> String {
     let (symbol, word) = compare::outcome(verdict.outcome);
     let mut rows = vec![(format!("{symbol} {word}"), verdict.answer.clone())];
     let worst = compare::worst_first(&verdict.findings);
-    if let Some(f) = deciding(&worst) {
-        let number = format!("{}: {} (required {})", f.title, f.value, f.limit);
-        rows.push(("Decided by".into(), number));
+    let number = |f: &RoleFinding| format!("{}: {} (required {})", f.title, f.value, f.limit);
+    if let Some(f) = deciding(verdict) {
+        rows.push((
+            "Decided by".into(),
+            format!("{}. {}", number(f), f.harm).trim_end().to_owned(),
+        ));
+    } else if let Some(f) = least_room(verdict) {
+        rows.push(("Least room".into(), number(f)));
     }
     let not_validated = compare::not_validated(&q.target.evidence);
     rows.extend(not_validated.map(|why| ("Mind".to_owned(), format!("{why}."))));
@@ -86,13 +93,20 @@ pub fn answer(q: &Qualification, width: usize) -> String {
     lines.join("\n") + "\n"
 }
 
-/// The finding on which the outcome rests: the worst one, or, when all is well, the sustained rate.
-pub fn deciding<'a>(worst: &[&'a RoleFinding]) -> Option<&'a RoleFinding> {
-    let first = worst
-        .first()
-        .filter(|f| f.hard && f.outcome != QualifyOutcome::Pass);
-    let sustained = || worst.iter().find(|f| f.id == "sustained_durable_rate");
-    first.or_else(sustained).or(worst.first()).copied()
+/// The finding on which an outcome rests: a *must* with that outcome. A PASS rests on all of them.
+pub fn deciding(verdict: &RoleVerdict) -> Option<&RoleFinding> {
+    if verdict.outcome == QualifyOutcome::Pass {
+        return None;
+    }
+    let mut findings = verdict.findings.iter();
+    findings.find(|f| f.hard && f.outcome == verdict.outcome)
+}
+
+/// The *must* of a PASS whose number is nearest to its limit.
+pub fn least_room(verdict: &RoleVerdict) -> Option<&RoleFinding> {
+    let musts = verdict.findings.iter().filter(|f| f.hard);
+    let numbers = musts.filter_map(|f| Some((f.room?, f)));
+    numbers.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, f)| f)
 }
 
 /// The one command that would decide what `unknown` leaves open.
@@ -100,8 +114,8 @@ fn next_step(q: &Qualification, unknown: &RoleFinding) -> String {
     let facts = &q.target.evidence.facts;
     let timed = matches!(
         unknown.id.as_str(),
-        "sustained_durable_rate" | "write_cliff" | "durable_write_rate" | "flush_tail"
-    );
+        "durable_write_rate" | "flush_tail" | "append_tail"
+    ) || is_overwritten(unknown);
     match (facts.kind, facts.virtualised) {
         (TargetKind::Modelled | TargetKind::Null, _) => next_step_of_model(q, unknown),
         (_, Some(true)) => format!(
@@ -125,6 +139,12 @@ fn next_step(q: &Qualification, unknown: &RoleFinding) -> String {
     }
 }
 
+/// Whether it takes a drive that was overwritten.
+fn is_overwritten(unknown: &RoleFinding) -> bool {
+    let states = [readings::USED, readings::WORST_CASE];
+    states.iter().any(|state| unknown.title.ends_with(state)) || unknown.id == "write_cliff"
+}
+
 /// The same for a model, which a longer run tells nothing of what its file leaves out.
 fn next_step_of_model(q: &Qualification, unknown: &RoleFinding) -> String {
     let facts = &q.target.evidence.facts;
@@ -144,6 +164,9 @@ fn next_step_of_model(q: &Qualification, unknown: &RoleFinding) -> String {
             "a real drive of the kind, by cuts of its power: `ssdlab pull run /dev/DEVICE --serial \
              SERIAL --ledger FILE`"
                 .to_owned()
+        }
+        (None, _) if is_overwritten(unknown) => {
+            "nothing: every profile overwrites a model as long, and this one does not settle".into()
         }
         (None, _) if q.profile == "full" => "nothing: the full profile has been run".to_owned(),
         (None, _) => format!("ssdlab qualify {name} --role {} --profile full", q.role),
