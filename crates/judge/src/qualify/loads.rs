@@ -55,7 +55,7 @@ const RECORDS_8K: [LogBlock; 1] = [block(1000, 8, 0)];
 pub enum CommitPattern {
     /// Blocks one behind the other, round and round.
     Blocks(&'static [LogBlock]),
-    /// Records of so many bytes, each appended to the last: its first page is written again.
+    /// Records of this number of bytes, each appended to the last: its first page is written again.
     Append(u64),
     /// 4 KiB anywhere.
     Random,
@@ -165,7 +165,7 @@ const IDLE: Nanos = Nanos::from_secs(3600);
 /// A region is not made smaller than this with its drive, or than it is.
 const REGION_LEAST: u64 = 16 * MIB;
 /// Commits before the measured ones: a round of the region, and at least a quarter of the drive, so
-/// that what was written at random has left the spare area; at most this number.
+/// that random data has left the spare area; at most this number.
 const ROUND_COMMITS_MAX: u64 = 40_000;
 const ROUND_SHARE: u64 = 4;
 /// Commits measured: a hundred beyond the 99th percentile.

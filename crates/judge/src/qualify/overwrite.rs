@@ -418,11 +418,7 @@ pub fn overwrite(
     let last = mean_window(&windows[windows.len().saturating_sub(WINDOW)..]);
     (result.sustained, result.waf) = (last.rate, last.waf);
     if !bench.stopped() {
-        bench.devices.settle();
-        let state = bench.devices.drive(0);
-        if state.ended().is_none() {
-            result.used = loads::used(state, whole, seed, stop);
-        }
+        result.used = used(&mut bench.devices, whole, seed, stop);
         durable_after(&mut bench, &mut result);
         result.faults = faults(bench.devices, seed)?;
         if collapses && !kept {
@@ -430,6 +426,17 @@ pub fn overwrite(
         }
     }
     Ok(result)
+}
+
+/// The roles' loads on forks of the drive, unless these would be too large.
+fn used(devices: &mut Devices, whole: u64, seed: u64, stop: &AtomicBool) -> Vec<loads::UsedRun> {
+    devices.settle();
+    let drive = devices.drive(0);
+    if drive.config().memory_bytes() <= FORK_MAX && drive.ended().is_none() {
+        loads::used(drive, whole, seed, stop)
+    } else {
+        Vec::new()
+    }
 }
 
 /// Whether the rate lost more than half within the last half capacity.

@@ -307,7 +307,8 @@ fn durable_rate(method: DurableMethod, e: &Evidence) -> MeasureReading {
     number(
         p.per_second,
         format!(
-            "One writer completed {} durable 4 KiB writes a second, one in {} on average ({}); {}.{}",
+            "One writer completed {} durable 4 KiB writes a second, one in {} on average ({}); \
+             {}.{}",
             show::rate(p.per_second),
             show::time((1e9 / p.per_second).round() as u64),
             method.says(),
@@ -484,7 +485,7 @@ fn nominal(capacity: u64) -> u64 {
     }
 }
 
-/// DWPD = rated bytes written / (capacity x 365 x years) (docs/roles.md, section 4.7).
+/// DWPD = rated bytes written / (capacity x 365 x years) (docs/roles.md, section 4.8).
 fn endurance_dwpd(e: &Evidence) -> MeasureReading {
     // A file's capacity is the file's, not the drive's.
     if e.facts.kind == TargetKind::File || e.facts.capacity == 0 {

@@ -15,8 +15,10 @@ const DRIVES_ACROSS: usize = 3;
 
 /// Most lines of [`answer`].
 pub const ANSWER_LINES_MAX: usize = 40;
-/// Most things not known, and things missed, that it names.
-const NAMED_MAX: usize = 5;
+/// Most things not known, things missed, and warnings that it names.
+const NAMED_MAX: usize = 3;
+/// Most drives beside the target: the nearest two, the best and the worst.
+const BESIDE_MAX: usize = 4;
 
 /// The first screen: the answer, the number that decided, what it means for the role, what is not
 /// known, and the one command that would find it out.
@@ -68,18 +70,30 @@ pub fn answer(q: &Qualification, width: usize) -> String {
     rows.extend(warnings.map(|warning| ("It warns".to_owned(), warning.clone())));
     let gives = verdict.mechanisms.first();
     rows.extend(gives.map(|m| ("What gives?".into(), format!("{}. {}", m.title, m.sentence))));
-    rows.extend(beside(q));
+    let mut notes: Vec<(String, String)> = Vec::new();
     let note = q.kept.as_ref();
-    rows.extend(note.map(|note| (String::new(), format!("{note}."))));
+    notes.extend(note.map(|note| (String::new(), format!("{note}."))));
     let incomplete = q.incomplete.len();
-    rows.extend((incomplete > 0).then(|| {
+    notes.extend((incomplete > 0).then(|| {
         let cut = format!("{incomplete} steps were left out or cut short");
         ("Incomplete".to_owned(), cut)
     }));
-    let heads = rows.iter().map(|(head, _)| head.chars().count()).max();
-    let indent = heads.unwrap_or(0) + 2;
-    let mut lines: Vec<String> = Vec::new();
-    for (head, text) in &rows {
+    let heads = rows.iter().chain(&notes);
+    let indent = heads.map(|(head, _)| head.chars().count()).max();
+    let indent = indent.unwrap_or(0) + 2;
+    let mut lines = wrapped(&rows, indent, width);
+    let heads = std::iter::once("Beside it").chain(std::iter::repeat(""));
+    let beside = beside(q).into_iter().zip(heads);
+    lines.extend(beside.map(|(line, head)| format!("{head:indent$}{line}")));
+    lines.extend(wrapped(&notes, indent, width));
+    lines.truncate(ANSWER_LINES_MAX);
+    lines.join("\n") + "\n"
+}
+
+/// Heads in a column, and each text wrapped beside its own.
+fn wrapped(rows: &[(String, String)], indent: usize, width: usize) -> Vec<String> {
+    let mut lines = Vec::new();
+    for (head, text) in rows {
         let wrapped = wrap(&clean(text), width.max(indent + 20) - indent);
         let heads = std::iter::once(head.as_str()).chain(std::iter::repeat(""));
         lines.extend(
@@ -89,8 +103,7 @@ pub fn answer(q: &Qualification, width: usize) -> String {
                 .map(|(line, head)| format!("{head:indent$}{line}")),
         );
     }
-    lines.truncate(ANSWER_LINES_MAX);
-    lines.join("\n") + "\n"
+    lines
 }
 
 /// The finding on which an outcome rests: a *must* with that outcome. A PASS rests on all of them.
@@ -173,15 +186,38 @@ fn next_step_of_model(q: &Qualification, unknown: &RoleFinding) -> String {
     }
 }
 
-/// Modelled drives that were measured beside it, a line each.
-fn beside(q: &Qualification) -> Vec<(String, String)> {
-    let line = |drive: &Assessment| {
-        let (symbol, word) = compare::outcome(drive.verdict.outcome);
-        let name = &drive.evidence.facts.name;
-        let text = format!("{name}: {symbol} {word}. {}", drive.verdict.consequence);
-        ("Beside it".to_owned(), text)
+/// Modelled drives that were measured beside it, a line each: the answer and the rate of durable
+/// writes in each state.
+fn beside(q: &Qualification) -> Vec<String> {
+    let states = [readings::FRESH, readings::USED, readings::WORST_CASE];
+    let rate = |drive: &Assessment, state: &str| {
+        let is_rate = |f: &&RoleFinding| f.title.ends_with(state) && f.value.contains("/s");
+        let f = drive.verdict.findings.iter().find(is_rate);
+        let number = f.and_then(|f| f.value.split(' ').next());
+        number.unwrap_or(units::NOTHING).to_owned()
     };
-    q.references.iter().take(NAMED_MAX).map(line).collect()
+    let drives = q.references.iter().take(BESIDE_MAX);
+    let rows: Vec<(&str, String, Vec<String>)> = drives
+        .map(|drive| {
+            let name = drive.evidence.facts.name.trim_start_matches("drive:");
+            let rates = states.iter().map(|state| rate(drive, state));
+            (name, badge(drive), rates.collect())
+        })
+        .collect();
+    if rows.is_empty() {
+        return Vec::new();
+    }
+    let longest = rows.iter().map(|(name, ..)| name.len()).max().unwrap_or(0);
+    let line = |name: &str, badge: &str, rates: &[String]| {
+        let [fresh, used, worst] = [&rates[0], &rates[1], &rates[2]];
+        let name = clean(name);
+        format!("{name:longest$}  {badge:9} {fresh:>7} {used:>7} {worst:>10}")
+    };
+    let head = line("durable writes a second", "", &states.map(str::to_owned));
+    let drives = rows
+        .iter()
+        .map(|(name, badge, rates)| line(name, badge, rates));
+    std::iter::once(head).chain(drives).collect()
 }
 
 /// The comparison, then the verdict.

@@ -40,8 +40,8 @@ fn the_consumer_drive_is_no_cache_device_and_the_reasons_are_named() {
     assert_eq!(
         v.answer,
         "No: not a good choice as a Storage Spaces Direct cache device: it has no power-loss \
-         protection, and a durable 4 KiB write takes 15.2 ms on average (66 a second) because the volatile \
-         buffer is forced to media on each one."
+         protection, and a durable 4 KiB write takes 15.2 ms on average (66 a second) because \
+         the volatile buffer is forced to media on each one."
     );
     let plp = finding(&v, "power_loss_protection");
     assert_eq!(
@@ -211,7 +211,7 @@ fn a_cliff_is_named_in_verdict_and_mechanisms() {
         e.overwrite = Some(fixtures::overwritten(40.0, 29_000.0, worst));
         verdict("s2d-cache", &e)
     };
-    // Half of enough several times over is enough: a drive that holds ten times what is asked was
+    // Half of enough several times over is enough: a drive ten times above its limit was
     // condemned by its drop, and one that never had more passed.
     let v = of(3_625.0);
     assert_eq!(v.outcome, QualifyOutcome::Pass);
@@ -225,8 +225,8 @@ fn a_cliff_is_named_in_verdict_and_mechanisms() {
     assert!(v.answer.contains("usable"), "{}", v.answer);
     let v = of(600.0);
     assert_eq!(v.outcome, QualifyOutcome::Fail);
-    let said = "a server completes 29,000 durable 4 KiB writes a second fresh, 600 writes used, and \
-                600 writes in the worst case";
+    let said = "a server completes 29,000 durable 4 KiB writes a second fresh, 600 writes used, \
+                and 600 writes in the worst case";
     assert!(v.answer.contains(said), "{}", v.answer);
     assert_eq!(mechanism_ids(&cliff()), ["write_cliff", "no_steady_state"]);
 }

@@ -181,7 +181,7 @@ pub(super) fn find(r: &Requirement, role: &Role, e: &Evidence) -> RoleFinding {
     }
 }
 
-/// That the absolute figure is so many times what is required that a relative limit is pointless.
+/// That the absolute figure has enough surplus to make a relative limit pointless.
 fn surplus(moot: &MootLimit, role: &Role, e: &Evidence) -> Option<String> {
     let mut requirements = role.requirements.iter();
     let absolute = requirements.find(|r| r.id == moot.requirement)?;
