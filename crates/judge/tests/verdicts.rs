@@ -151,7 +151,7 @@ fn section() -> String {
     let mut table = format!(
         "| drive | {} |\n|---|{}\n",
         names.join(" | "),
-        "---|".repeat(6)
+        "---|".repeat(names.len())
     );
     let (mut changes, mut changed, mut count) = (String::new(), 0, 0);
     for drive in &kept {

@@ -2,6 +2,7 @@
 
 use super::roles::MeasureUnit;
 use ssdlab_ssd::Nanos;
+use ssdlab_view::units;
 
 /// A time given in ns: `15.2 ms`.
 pub fn time(ns: u64) -> String {
@@ -10,6 +11,9 @@ pub fn time(ns: u64) -> String {
 
 /// A number per second without its unit: `0.8`, `66`, `25,394`.
 pub fn rate(per_second: f64) -> String {
+    if !per_second.is_finite() {
+        return units::NOTHING.into();
+    }
     if per_second < 10.0 {
         return format!("{per_second:.1}");
     }

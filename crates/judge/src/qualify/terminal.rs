@@ -29,10 +29,9 @@ pub fn answer(q: &Qualification, width: usize) -> String {
     let worst = compare::worst_first(&verdict.findings);
     let number = |f: &RoleFinding| format!("{}: {} (required {})", f.title, f.value, f.limit);
     if let Some(f) = deciding(verdict) {
-        rows.push((
-            "Decided by".into(),
-            format!("{}. {}", number(f), f.harm).trim_end().to_owned(),
-        ));
+        let harm = (!f.harm.is_empty()).then(|| format!(". {}", f.harm));
+        let text = format!("{}{}", number(f), harm.unwrap_or_default());
+        rows.push(("Decided by".into(), text));
     } else if let Some(f) = least_room(verdict) {
         rows.push(("Least room".into(), number(f)));
     }
