@@ -215,17 +215,24 @@ fn answer_no(role: &Role, e: &Evidence, findings: &[RoleFinding], m: &[Mechanism
     format!("No: not a good choice as {}: {clauses}{cause}.", role.as_a)
 }
 
+/// Most soft requirements that a sentence names.
+const NAMED_MAX: usize = 3;
+
 /// Soft requirements with this outcome, as a list of titles.
 fn soft(findings: &[RoleFinding], outcome: QualifyOutcome) -> String {
-    let titles: Vec<String> = findings
+    let of_outcome = |f: &&RoleFinding| !f.hard && f.outcome == outcome;
+    let mut titles: Vec<String> = findings
         .iter()
-        .filter(|f| !f.hard && f.outcome == outcome)
+        .filter(of_outcome)
         .map(|f| match outcome {
             QualifyOutcome::Fail => format!("{} ({}, {})", lower_first(&f.title), f.value, f.limit),
             _ => lower_first(&f.title),
         })
         .collect();
-    titles.join("; ")
+    let more = titles.len().saturating_sub(NAMED_MAX);
+    titles.truncate(NAMED_MAX);
+    let more = (more > 0).then(|| format!(", and {more} more"));
+    titles.join("; ") + &more.unwrap_or_default()
 }
 
 fn shortcomings(findings: &[RoleFinding]) -> String {
