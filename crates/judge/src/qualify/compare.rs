@@ -1,9 +1,10 @@
 //! The target beside the modelled drives: the rows that the page and the terminal both show, and
 //! the words for outcomes, grades and methods.
 
-use crate::qualify::loads::{LOADS, RoleLoad};
+use crate::qualify::loads::{LOADS, RoleLoad, load};
 use crate::qualify::{
-    Assessment, Evidence, Qualification, QualifyOutcome, RoleFinding, SustainedRun, WriteProbe,
+    Assessment, Evidence, Qualification, QualifyMeasure, QualifyOutcome, RoleFinding, SustainedRun,
+    WriteProbe, role,
 };
 use crate::qualify::{cuts, show};
 use maud::{Markup, html};
@@ -38,10 +39,23 @@ pub fn rows(q: &Qualification) -> Vec<ComparisonRow> {
     rows.push(row(&evidence, "Capacity", |e| Some(capacity(&e.facts))));
     rows.push(row(&evidence, "Meets its data sheet", meets_its_sheet));
     rows.retain(|row| row.cells.iter().any(Option::is_some));
+    let used = used_label(&q.role);
     for row in &mut rows {
-        row.leads = LEAD.iter().any(|label| row.label == *label);
+        let is_used = used.as_ref() == Some(&row.label);
+        row.leads = is_used || LEAD.iter().any(|label| row.label == *label);
     }
     rows
+}
+
+/// The row of the load of a role.
+fn used_label(role_name: &str) -> Option<String> {
+    let mut measures = role(role_name).ok()?.requirements.iter().map(|r| r.measure);
+    let name = measures.find_map(QualifyMeasure::load)?;
+    load(name).map(used_row_label)
+}
+
+fn used_row_label(load: &RoleLoad) -> String {
+    format!("{}, used", capital(load.title))
 }
 
 /// The rows that decide most verdicts.
@@ -70,7 +84,7 @@ fn overwritten_rows(all: &[&Evidence]) -> Vec<ComparisonRow> {
         })
     };
     let used_row = |load: &RoleLoad| {
-        row(all, &format!("{}, used", capital(load.title)), |e| {
+        row(all, &used_row_label(load), |e| {
             let run = e.overwrite.as_ref()?.used(load.name)?;
             Some(format!("{} /s", show::rate(run.per_second)))
         })
