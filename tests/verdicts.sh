@@ -5,7 +5,8 @@
 # to 130 s a drive, standard 10 to 100 s, full minutes. The table holds what has been measured, and the
 # quick figures that are kept (drives/references.jsonl);
 # crates/judge/tests/verdicts.rs holds its law: the longer profile may decide what the shorter leaves
-# open, and nothing else.
+# open, and nothing else. In the end, every verdict of every role is held against the laws of verdicts
+# (crates/judge/src/qualify/laws.rs); the script fails where one is contradicted.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 runs=$1
@@ -29,3 +30,4 @@ for profile; do
 done
 table=$(target/release/examples/verdicts "$runs"/*-*/)
 { head -1 <<<"$table"; tail -n +2 <<<"$table" | LC_ALL=C sort; } >drives/verdicts.csv
+target/release/examples/verdicts --laws "$runs"/*-*/

@@ -1,9 +1,13 @@
 //! Does a longer look give the same answer? The table of `tests/verdicts.sh`, and one drive again.
+//! What do the roles say of the kept drives, and what did they say before?
 
 use ssdlab_base::parallel;
 use ssdlab_bench::device::named::TargetName;
 use ssdlab_drives::catalogue;
-use ssdlab_judge::qualify::{QualifyPlan, QualifyProfile, SilentProgress, compare, qualify, role};
+use ssdlab_judge::qualify::{
+    QualifyOutcome, QualifyPlan, QualifyProfile, RoleFinding, RoleVerdict, SilentProgress, compare,
+    judge, qualify, references, role, roles,
+};
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 
@@ -86,4 +90,117 @@ fn a_drive_measured_again_gives_the_answers_of_the_table() {
     .unwrap();
     let kept = &answers(TABLE)[&(drive.to_owned(), "slog".to_owned())];
     assert_eq!(found.into_iter().map(Some).collect::<Vec<_>>(), kept[..2]);
+}
+
+/// Answers on the kept drives before a role had a load of its own, with the *musts* that were
+/// missed and those not known.
+const BEFORE: &str = include_str!("../../../drives/verdicts-before.csv");
+const PAGE: &str = "docs/roles.md";
+const SECTION: &str = "## 4.9 Answers on the kept drives\n";
+
+struct AnswerBefore<'a> {
+    answer: &'a str,
+    /// Requirements that were missed, or else those that were not known.
+    reasons: &'a str,
+}
+
+fn before(drive: &str, role: &str) -> Option<AnswerBefore<'static>> {
+    let start = format!("{drive},{role},");
+    let rest = BEFORE.lines().find_map(|row| row.strip_prefix(&start))?;
+    let cells: Vec<&str> = rest.split(',').collect();
+    let reasons = if cells[1].is_empty() {
+        cells[2]
+    } else {
+        cells[1]
+    };
+    Some(AnswerBefore {
+        answer: cells[0],
+        reasons,
+    })
+}
+
+fn held(f: &RoleFinding) -> String {
+    let need = if f.hard { "must" } else { "should" };
+    let outcome = compare::outcome(f.outcome).1;
+    let surplus = f.why.find("It does no harm").map(|at| &f.why[at..]);
+    let surplus = surplus.map_or(String::new(), |why| {
+        format!(". {}", why.trim_end_matches('.'))
+    });
+    format!(
+        "{}: {} ({}, {need}, {outcome}){surplus}",
+        f.title, f.value, f.limit
+    )
+}
+
+/// What became of the findings that had decided, and which decides now.
+fn reason(before: &AnswerBefore<'_>, verdict: &RoleVerdict) -> String {
+    let mut findings = verdict.findings.iter();
+    let mut finding = |id: &str| findings.clone().find(|f| f.id == id);
+    let were: Vec<&RoleFinding> = before.reasons.split(' ').filter_map(&mut finding).collect();
+    let decides = findings.find(|f| f.hard && f.outcome == verdict.outcome);
+    let decides = decides.filter(|_| verdict.outcome != QualifyOutcome::Pass);
+    let decides = decides.filter(|f| !were.iter().any(|were| were.id == f.id));
+    let all = were.into_iter().chain(decides).map(held);
+    all.collect::<Vec<String>>().join("; ")
+}
+
+/// The section of answers, before and now.
+fn section() -> String {
+    let kept = references::kept().unwrap();
+    let names: Vec<&str> = roles().iter().map(|role| role.name.as_str()).collect();
+    let mut table = format!(
+        "| drive | {} |\n|---|{}\n",
+        names.join(" | "),
+        "---|".repeat(names.len())
+    );
+    let (mut changes, mut changed, mut count) = (String::new(), 0, 0);
+    for drive in &kept {
+        let name = drive.evidence.facts.name.trim_start_matches("drive:");
+        let mut cells = vec![name.to_owned()];
+        for role in roles() {
+            let verdict = judge(role, &drive.evidence);
+            let answer = compare::outcome(verdict.outcome).1;
+            count += 1;
+            cells.push(match before(name, &role.name) {
+                Some(before) if before.answer != answer => {
+                    changed += 1;
+                    let why = reason(&before, &verdict);
+                    let from = before.answer;
+                    changes += &format!("| {name} | {} | {from} | {answer} | {why} |\n", role.name);
+                    format!("{from}, now **{answer}**")
+                }
+                _ => answer.to_owned(),
+            });
+        }
+        table += &format!("| {} |\n", cells.join(" | "));
+    }
+    format!(
+        "{SECTION}\n\
+         Each validated drive of the catalogue and each role: the answer of the quick profile, and \
+         what it\nwas before roles had loads of their own and limits named the harm beyond them. \
+         Of {count} answers,\n{changed} changed; `etcd` is new. Written by `UPDATE_VERDICTS=1 \
+         cargo test -p ssdlab-judge --test\nverdicts`.\n\n{table}\n\
+         What changed, and why: the findings that decided before, as they are now, and the one \
+         that decides\nnow.\n\n\
+         | drive | role | before | now | findings |\n|---|---|---|---|---|\n{changes}"
+    )
+}
+
+#[test]
+fn the_answers_in_the_guide_are_what_the_roles_say_now() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let path = root.join(PAGE);
+    let page = std::fs::read_to_string(&path).unwrap();
+    let start = page.find(SECTION).unwrap_or(page.len());
+    let (guide, kept) = page.split_at(start);
+    let section = section();
+    if std::env::var_os("UPDATE_VERDICTS").is_some() {
+        std::fs::write(&path, format!("{guide}{section}")).unwrap();
+        return;
+    }
+    let differs = kept.lines().zip(section.lines()).find(|(a, b)| a != b);
+    assert!(
+        kept == section,
+        "UPDATE_VERDICTS=1 writes the end of {PAGE} again: {differs:?}"
+    );
 }

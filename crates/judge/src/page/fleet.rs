@@ -28,7 +28,7 @@ pub struct FleetRow {
     pub what: String,
     /// The answer of a qualification.
     pub answer: Option<QualifyOutcome>,
-    /// The requirement on which the answer rests.
+    /// The *must* on which the answer rests; of a PASS, the one that is nearest to its limit.
     pub decided_by: Option<String>,
     /// Its value and limit.
     pub deciding: Option<String>,
@@ -74,8 +74,8 @@ impl FleetRow {
 
     fn of_qualification(path: &Path, q: &Qualification) -> FleetRow {
         let e = &q.target.evidence;
-        let findings = compare::worst_first(&q.target.verdict.findings);
-        let deciding = terminal::deciding(&findings);
+        let verdict = &q.target.verdict;
+        let deciding = terminal::deciding(verdict).or_else(|| terminal::least_room(verdict));
         let probe = role(&q.role).ok();
         let probe = probe.and_then(|role| compare::one_writer(e, role.durable_method.probe()));
         let end = |name: &str| e.run(name).map(|run| run.iops_end);
@@ -177,7 +177,7 @@ fn expanded(path: &Path) -> Vec<PathBuf> {
 type FleetColumn = (&'static str, fn(&FleetRow) -> Option<String>);
 
 const FIGURES: [FleetColumn; 7] = [
-    ("Deciding number", |r| r.deciding.clone()),
+    ("Its number", |r| r.deciding.clone()),
     ("Durable writes/s", |r| r.durable.map(units::rate)),
     ("Durable p99", |r| r.durable_p99_ns.map(units::time)),
     ("Reads/s", |r| r.reads.map(units::rate)),
@@ -190,7 +190,13 @@ const FIGURES: [FleetColumn; 7] = [
 pub fn fleet_page(rows: &[FleetRow], page: &Path) -> String {
     let troubled = rows.iter().any(|row| row.trouble.is_some());
     // The answer stands where a narrow screen shows it; trouble takes no room from figures.
-    let mut head = parts::heads(&["Run", "Answer", "Drive", "What", "Decided by"]);
+    let mut head = parts::heads(&[
+        "Run",
+        "Answer",
+        "Drive",
+        "What",
+        "Decided by, or least room",
+    ]);
     head.extend(FIGURES.iter().map(|(name, _)| html! { (name) }));
     head.extend(troubled.then(|| html! { "Trouble" }));
     let cells = |row: &FleetRow| {
@@ -305,7 +311,7 @@ fn escaped(part: &str) -> String {
 /// The fleet for a terminal: the answers, then what is wrong.
 pub fn fleet_text(rows: &[FleetRow]) -> String {
     let mut table = new_table(PLAIN);
-    table.set_header(["Run", "Drive", "Answer", "Deciding number"]);
+    table.set_header(["Run", "Drive", "Answer", "Its number"]);
     for row in rows {
         let answer = match row.answer {
             Some(outcome) => compare::outcome(outcome).1,

@@ -81,6 +81,7 @@ fn finding(f: &RoleFinding) -> Markup {
                 b { (f.title) }
                 span .need { @if f.hard { "must" } @else { "should" } }
                 div { (f.why) }
+                @if !f.harm.is_empty() { div { (f.harm) } }
                 div .source { "Limit from: " (f.source) }
             }
             td .number data-label="Measured" { (f.value) }

@@ -1,8 +1,10 @@
 //! The target beside the modelled drives: the rows that the page and the terminal both show, and
 //! the words for outcomes, grades and methods.
 
+use crate::qualify::loads::{LOADS, RoleLoad, load};
 use crate::qualify::{
-    Assessment, Evidence, Qualification, QualifyOutcome, RoleFinding, SustainedRun, WriteProbe,
+    Assessment, Evidence, Qualification, QualifyMeasure, QualifyOutcome, RoleFinding, SustainedRun,
+    WriteProbe, role,
 };
 use crate::qualify::{cuts, show};
 use maud::{Markup, html};
@@ -37,38 +39,59 @@ pub fn rows(q: &Qualification) -> Vec<ComparisonRow> {
     rows.push(row(&evidence, "Capacity", |e| Some(capacity(&e.facts))));
     rows.push(row(&evidence, "Meets its data sheet", meets_its_sheet));
     rows.retain(|row| row.cells.iter().any(Option::is_some));
+    let used = used_label(&q.role);
     for row in &mut rows {
-        row.leads = LEAD.iter().any(|label| row.label == *label);
+        let is_used = used.as_ref() == Some(&row.label);
+        row.leads = is_used || LEAD.iter().any(|label| row.label == *label);
     }
     rows
 }
 
+/// The row of the load of a role.
+fn used_label(role_name: &str) -> Option<String> {
+    let mut measures = role(role_name).ok()?.requirements.iter().map(|r| r.measure);
+    let name = measures.find_map(QualifyMeasure::load)?;
+    load(name).map(used_row_label)
+}
+
+fn used_row_label(load: &RoleLoad) -> String {
+    format!("{}, used", capital(load.title))
+}
+
 /// The rows that decide most verdicts.
 const LEAD: [&str; 9] = [
-    "Plain write, per second",
-    "Written through (FUA), per second",
-    "Write, then flush, per second",
-    "Write, then flush, p99",
-    "Written through (FUA), overwritten",
-    "Write, then flush, overwritten",
+    "Plain write, fresh",
+    "Written through (FUA), fresh",
+    "Write, then flush, fresh",
+    "Write, then flush, fresh, p99",
+    "Written through (FUA), worst case",
+    "Write, then flush, worst case",
     "Power-loss protection",
     "Rated endurance",
     "Meets its data sheet",
 ];
 
-/// Durable writes of models that were overwritten.
+/// Durable writes of models once they are used, and in the worst case.
 fn overwritten_rows(all: &[&Evidence]) -> Vec<ComparisonRow> {
     let method_row = |(method, title): (&str, &str)| {
-        row(all, &format!("{}, overwritten", capital(title)), |e| {
+        row(all, &format!("{}, worst case", capital(title)), |e| {
             let run = e.overwrite.as_ref()?.durable(method)?;
-            let last = units::rate(run.after);
+            let last = show::rate(run.after);
             Some(match run.after_80_min {
-                Some(rate) => format!("{} /s after 80 min, then {last}", units::rate(rate)),
+                Some(rate) => format!("{} /s after 80 min, then {last}", show::rate(rate)),
                 None => format!("{last} /s"),
             })
         })
     };
-    METHODS.into_iter().skip(1).map(method_row).collect()
+    let used_row = |load: &RoleLoad| {
+        row(all, &used_row_label(load), |e| {
+            let run = e.overwrite.as_ref()?.used(load.name)?;
+            Some(format!("{} /s", show::rate(run.per_second)))
+        })
+    };
+    let used = LOADS.iter().map(used_row);
+    used.chain(METHODS.into_iter().skip(1).map(method_row))
+        .collect()
 }
 
 fn row(
@@ -108,16 +131,16 @@ pub fn not_validated(e: &Evidence) -> Option<String> {
 fn durable_rows(all: &[&Evidence]) -> Vec<ComparisonRow> {
     let mut rows = Vec::new();
     for (method, title) in METHODS {
-        let cell = |label: String, show: &dyn Fn(&WriteProbe) -> String| {
-            row(all, &label, |e| one_writer(e, method).map(show))
+        let cell = |label: String, text: &dyn Fn(&WriteProbe) -> String| {
+            row(all, &label, |e| one_writer(e, method).map(text))
         };
-        rows.push(cell(format!("{}, per second", capital(title)), &|p| {
-            format!("{} /s", units::rate(p.per_second))
+        rows.push(cell(format!("{}, fresh", capital(title)), &|p| {
+            format!("{} /s", show::rate(p.per_second))
         }));
-        rows.push(cell(format!("{}, p50", capital(title)), &|p| {
+        rows.push(cell(format!("{}, fresh, p50", capital(title)), &|p| {
             units::time(p.p50_ns)
         }));
-        rows.push(cell(format!("{}, p99", capital(title)), &|p| {
+        rows.push(cell(format!("{}, fresh, p99", capital(title)), &|p| {
             units::time(p.p99_ns)
         }));
     }

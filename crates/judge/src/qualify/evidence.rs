@@ -187,6 +187,12 @@ pub struct RoleFinding {
     pub why: String,
     /// Where the requirement and its limit come from.
     pub source: String,
+    /// What begins beyond the limit, as a sentence.
+    #[serde(default)]
+    pub harm: String,
+    /// Times by which a number is better than its limit: below 1 it misses it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub room: Option<f64>,
 }
 
 /// A mechanism that explains slowness.

@@ -1,6 +1,9 @@
 //! Hand-made evidence for tests: drives whose verdicts are known beforehand.
 
-use super::{DurableRun, Evidence, FlushPoint, Overwrite, SustainedRun, WriteProbe, names};
+use super::loads::{self, RoleLoad};
+use super::{
+    DurableRun, Evidence, FlushPoint, Overwrite, SustainedRun, UsedRun, WriteProbe, names,
+};
 use ssdlab_bench::analysis::{SteadyState, WriteCliff};
 use ssdlab_bench::device::{TargetFacts, TargetKind};
 use ssdlab_bench::record::{OpSecond, Second};
@@ -118,6 +121,15 @@ pub fn overwritten(p50_us: f64, before: f64, after: f64) -> Overwrite {
         max_ns: p50_ns * 3,
         after_80_min: None,
     };
+    let used = |load: &RoleLoad| UsedRun {
+        load: load.name.into(),
+        per_second: after,
+        count: 10_000,
+        p50_ns,
+        p99_ns: p50_ns * 3 / 2,
+        max_ns: p50_ns * 3,
+        commit_bytes: 4096.0,
+    };
     let whole = 1_000_000_000_000;
     Overwrite {
         scaled: "scaled".into(),
@@ -134,6 +146,7 @@ pub fn overwritten(p50_us: f64, before: f64, after: f64) -> Overwrite {
         waf_steady: true,
         map_steady: true,
         durable: vec![run(names::FUA), run(names::WRITE_FLUSH)],
+        used: loads::LOADS.iter().map(used).collect(),
         faults: None,
     }
 }

@@ -144,8 +144,9 @@ fn volatile_buffer_forced_to_media(e: &Evidence) -> Option<Mechanism> {
         "volatile_buffer_forced_to_media",
         "Volatile buffer forced to media",
         format!(
-            "A plain 4 KiB write takes {}, a durable one {} ({} times as long): {cause}",
+            "At the median a plain 4 KiB write takes {}, a {} one {} ({} times as long): {cause}",
             show::time(plain.p50_ns),
+            method_name(slow),
             show::time(slow.p50_ns),
             show::plain(times)
         ),

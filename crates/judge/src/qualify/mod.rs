@@ -7,6 +7,8 @@ pub mod compare;
 mod cuts;
 pub mod evidence;
 pub mod files;
+pub mod laws;
+pub mod loads;
 pub mod mechanisms;
 pub mod metrics;
 pub mod names;
@@ -29,13 +31,16 @@ mod plans;
 #[cfg(test)]
 mod procedure_tests;
 mod reading;
+
 mod settings;
 mod show;
 mod steps;
 mod sustained;
 #[cfg(test)]
 mod verdict_tests;
+mod weigh;
 
+pub use loads::UsedRun;
 pub use mechanisms::explain;
 pub use overwrite::{DurableRun, Overwrite};
 pub use plan::{QualifyPlan, qualify};

@@ -7,7 +7,7 @@
 //! move. Then the durable rates are taken again, with enough writes for the longest tails. A drive
 //! that was kept (`age`, `simulate --save`) is taken as it is, and what it wrote before counts.
 
-use super::names;
+use super::{loads, names};
 use crate::ablate::{AblationLoad, Bottleneck, diagnose_faults};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -62,7 +62,8 @@ const MINUTE: Nanos = Nanos::from_secs(60);
 pub struct DurableRun {
     /// `fua` or `write_flush`.
     pub method: String,
-    /// Completed per second, before any overwrite.
+    /// Completed per second, before any overwrite, on the drive made smaller. Its fast cache is
+    /// smaller too, so that the fresh rate of the whole drive is the probe's.
     pub before: f64,
     /// Completed per second, after all of them.
     pub after: f64,
@@ -117,6 +118,9 @@ pub struct Overwrite {
     pub written_80_min: Option<u64>,
     /// Durable writes before and after.
     pub durable: Vec<DurableRun>,
+    /// The roles' loads on the drive once it was overwritten and had been idle.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub used: Vec<loads::UsedRun>,
     /// Causes of slowness in this state, found by taking it apart ([`crate::ablate`]), worst first;
     /// `None`: it was not.
     pub faults: Option<Vec<Bottleneck>>,
@@ -134,15 +138,9 @@ impl Overwrite {
         self.durable.iter().find(|run| run.method == method)
     }
 
-    /// Bytes overwritten when the rate had fallen half of its way to the sustained one.
-    pub fn fell_after(&self) -> u64 {
-        let most = self.rates.iter().copied().fold(0.0, f64::max);
-        let half = f64::midpoint(most, self.sustained);
-        if self.sustained > 0.9 * most {
-            return self.written;
-        }
-        let last_above = self.rates.iter().rposition(|rate| *rate > half);
-        last_above.map_or(0, |at| (at as u64 + 1) * self.point_bytes)
+    /// The run of this load on the used drive.
+    pub fn used(&self, load: &str) -> Option<&loads::UsedRun> {
+        self.used.iter().find(|run| run.load == load)
     }
 
     /// What has been covered, in a sentence without its full stop.
@@ -420,6 +418,7 @@ pub fn overwrite(
     let last = mean_window(&windows[windows.len().saturating_sub(WINDOW)..]);
     (result.sustained, result.waf) = (last.rate, last.waf);
     if !bench.stopped() {
+        result.used = used(&mut bench.devices, whole, seed, stop);
         durable_after(&mut bench, &mut result);
         result.faults = faults(bench.devices, seed)?;
         if collapses && !kept {
@@ -427,6 +426,17 @@ pub fn overwrite(
         }
     }
     Ok(result)
+}
+
+/// The roles' loads on forks of the drive, unless these would be too large.
+fn used(devices: &mut Devices, whole: u64, seed: u64, stop: &AtomicBool) -> Vec<loads::UsedRun> {
+    devices.settle();
+    let drive = devices.drive(0);
+    if drive.config().memory_bytes() <= FORK_MAX && drive.ended().is_none() {
+        loads::used(drive, whole, seed, stop)
+    } else {
+        Vec::new()
+    }
 }
 
 /// Whether the rate lost more than half within the last half capacity.

@@ -7,10 +7,10 @@
 
 pub use super::reading::MeasureReading;
 use super::reading::{not_measured, number, unknown};
-use super::roles::DurableMethod;
+use super::roles::{DurableMethod, MeasureUnit};
 use super::sustained::{self, length_s};
 use super::{Evidence, EvidenceGrade, QualifyMeasure, WriteProbe, names, show};
-use super::{cuts, health};
+use super::{cuts, health, loads};
 use ssdlab_bench::device::TargetKind;
 use ssdlab_bench::device::health::ReportedValue;
 
@@ -40,6 +40,12 @@ pub fn read(measure: QualifyMeasure, method: DurableMethod, e: &Evidence) -> Mea
         LongestStall => sustained::longest_stall(method, e),
         SustainedDurableIops => sustained::durable_iops(method, e),
         DurableFall => sustained::durable_fall(method, e),
+        EtcdAppendP99 => sustained::used_p99(loads::ETCD, e).unwrap_or_else(|| flush_p99(e)),
+        OneDatasetPerSecond => sustained::used_rate(loads::ZIL, method, e),
+        TierWritesPerSecond => sustained::used_rate(loads::TIER, method, e),
+        LogRecordsPerSecond => sustained::used_rate(loads::LOG_8K, method, e),
+        EtcdAppendsPerSecond => sustained::used_rate(loads::ETCD, method, e),
+        DesktopWritesPerSecond => sustained::used_rate(loads::DESKTOP, method, e),
         Health => health::health(e),
         FlushGrowth => flush_growth(e),
         WriteThroughPenalty => write_through_penalty(e),
@@ -54,6 +60,35 @@ pub fn read(measure: QualifyMeasure, method: DurableMethod, e: &Evidence) -> Mea
         EnduranceTbPerDay => endurance_tb_per_day(e),
     }
 }
+
+/// The state of the drive in which a durable figure was taken: one of three names, everywhere.
+pub fn state(measure: QualifyMeasure, method: DurableMethod, e: &Evidence) -> Option<&'static str> {
+    use QualifyMeasure::*;
+    let if_model = |state| match sustained::durable_run(method, e) {
+        Some(_) => state,
+        None => FRESH,
+    };
+    let is_used = |load| e.overwrite.as_ref().is_some_and(|o| o.used(load).is_some());
+    match measure {
+        DurableWritesPerSecond | FlushP99 => Some(FRESH),
+        SustainedDurableIops => Some(WORST_CASE),
+        DurableWriteP50 | DurableWriteP99 | DurableWriteP999 | DurableWriteP9999 | LongestStall => {
+            Some(if_model(WORST_CASE))
+        }
+        other => other.load().map(|load| match other.unit() {
+            _ if is_used(load) => USED,
+            MeasureUnit::PerSecond => WORST_CASE,
+            _ => FRESH,
+        }),
+    }
+}
+
+/// The first probe: of a model after 100 GiB were written once, of a real drive as it was found.
+pub const FRESH: &str = "fresh";
+/// Filled, overwritten, an hour idle, and then under the role's load.
+pub const USED: &str = "used";
+/// Overwritten at random over its whole span without a pause.
+pub const WORST_CASE: &str = "worst case";
 
 /// The command stream behind a durable number, in a clause.
 pub fn stream(p: &WriteProbe) -> String {
@@ -272,8 +307,10 @@ fn durable_rate(method: DurableMethod, e: &Evidence) -> MeasureReading {
     number(
         p.per_second,
         format!(
-            "One writer completed {} durable 4 KiB writes a second ({}); {}.{}",
+            "One writer completed {} durable 4 KiB writes a second, one in {} on average ({}); \
+             {}.{}",
             show::rate(p.per_second),
+            show::time((1e9 / p.per_second).round() as u64),
             method.says(),
             stream(p),
             write_through_note(e)
@@ -437,14 +474,27 @@ fn used_up(used: &ReportedValue, rating: &str) -> MeasureReading {
     }
 }
 
-/// DWPD = rated bytes written / (capacity x 365 x years) (docs/roles.md, section 4.7).
+/// The capacity that is printed on the drive, where the number of its sectors is the industry's
+/// for that many gigabytes (IDEMA LBA1-03): makers count drive writes a day by it.
+fn nominal(capacity: u64) -> u64 {
+    const AT_50_GB: u64 = 97_696_368;
+    const PER_GB: u64 = 1_953_504;
+    match (capacity / 512).checked_sub(AT_50_GB) {
+        Some(more) if more.is_multiple_of(PER_GB) => (50 + more / PER_GB) * 1_000_000_000,
+        _ => capacity,
+    }
+}
+
+/// DWPD = rated bytes written / (capacity x 365 x years) (docs/roles.md, section 4.8).
 fn endurance_dwpd(e: &Evidence) -> MeasureReading {
     // A file's capacity is the file's, not the drive's.
     if e.facts.kind == TargetKind::File || e.facts.capacity == 0 {
         return no_rating(e);
     }
     match bytes_per_day(e) {
-        Some((rated, years, day)) => documented(e, day / e.facts.capacity as f64, rated, years),
+        Some((rated, years, day)) => {
+            documented(e, day / nominal(e.facts.capacity) as f64, rated, years)
+        }
         None => no_rating(e),
     }
 }

@@ -7,6 +7,7 @@
 //! docs/methods.md, section 2.3: 4 KiB durable writes of 19 drives gathered from public posts, md
 //! and file system overhead included.
 
+use super::loads;
 use serde::{Deserialize, Serialize};
 use ssdlab_base::LabError;
 use std::sync::LazyLock;
@@ -62,6 +63,10 @@ pub struct Requirement {
     pub or: Option<Alternative>,
     /// Whether the role cannot do without it.
     pub hard: bool,
+    /// What begins beyond the limit, as a sentence.
+    pub harm: String,
+    /// Of a relative limit: another requirement whose surplus makes it pointless.
+    pub moot: Option<MootLimit>,
     /// Where the requirement and its limit come from.
     pub source: String,
 }
@@ -78,6 +83,17 @@ pub struct Alternative {
     pub at_most: Option<f64>,
     /// The measure's unit, repeated.
     pub unit: MeasureUnit,
+}
+
+/// A relative limit does not apply to a drive that has several times what is required of the
+/// absolute figure: half of ten times enough is enough.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MootLimit {
+    /// The requirement of the absolute figure.
+    pub requirement: String,
+    /// Times its limit.
+    pub times: f64,
 }
 
 /// What a requirement looks at.
@@ -106,8 +122,20 @@ pub enum QualifyMeasure {
     DurableWritesScaling,
     /// Durable 4 KiB writes per second, one writer, once the drive is overwritten.
     SustainedDurableIops,
-    /// Loss of that rate, per cent of what it was before.
+    /// Loss from the fresh durable rate to the worst case, per cent of the fresh one.
     DurableFall,
+    /// Commits per second of the load `zil` on a used drive.
+    OneDatasetPerSecond,
+    /// Writes per second of the load `tier` on a used drive.
+    TierWritesPerSecond,
+    /// Commits per second of the load `log-8k` on a used drive.
+    LogRecordsPerSecond,
+    /// Commits per second of the load `etcd` on a used drive.
+    EtcdAppendsPerSecond,
+    /// 99th percentile of a commit of the load `etcd` on a used drive, ms.
+    EtcdAppendP99,
+    /// Writes per second of the load `desktop` on a used drive.
+    DesktopWritesPerSecond,
     /// Life used, uncorrectable reads, reserve, read-only, temperature.
     Health,
     /// Flush time: most dirty data divided by least.
@@ -136,7 +164,7 @@ pub enum QualifyMeasure {
 
 impl QualifyMeasure {
     /// Every measure.
-    pub const ALL: [QualifyMeasure; 24] = [
+    pub const ALL: [QualifyMeasure; 30] = [
         QualifyMeasure::Durability,
         QualifyMeasure::PowerLossProtection,
         QualifyMeasure::DurableWriteP50,
@@ -149,6 +177,12 @@ impl QualifyMeasure {
         QualifyMeasure::DurableWritesScaling,
         QualifyMeasure::SustainedDurableIops,
         QualifyMeasure::DurableFall,
+        QualifyMeasure::OneDatasetPerSecond,
+        QualifyMeasure::TierWritesPerSecond,
+        QualifyMeasure::LogRecordsPerSecond,
+        QualifyMeasure::EtcdAppendsPerSecond,
+        QualifyMeasure::EtcdAppendP99,
+        QualifyMeasure::DesktopWritesPerSecond,
         QualifyMeasure::Health,
         QualifyMeasure::FlushGrowth,
         QualifyMeasure::WriteThroughPenalty,
@@ -163,16 +197,35 @@ impl QualifyMeasure {
         QualifyMeasure::EnduranceTbPerDay,
     ];
 
+    /// The role's load on a used drive that it is a figure of ([`super::loads`]).
+    pub const fn load(self) -> Option<&'static str> {
+        match self {
+            QualifyMeasure::OneDatasetPerSecond => Some(loads::ZIL),
+            QualifyMeasure::TierWritesPerSecond => Some(loads::TIER),
+            QualifyMeasure::LogRecordsPerSecond => Some(loads::LOG_8K),
+            QualifyMeasure::EtcdAppendsPerSecond | QualifyMeasure::EtcdAppendP99 => {
+                Some(loads::ETCD)
+            }
+            QualifyMeasure::DesktopWritesPerSecond => Some(loads::DESKTOP),
+            _ => None,
+        }
+    }
+
     /// Its unit.
     pub const fn unit(self) -> MeasureUnit {
         use QualifyMeasure::*;
         match self {
             Durability | PowerLossProtection | SteadyState | Health => MeasureUnit::Fact,
             DurableWriteP50 | DurableWriteP99 | DurableWriteP999 | DurableWriteP9999
-            | LongestStall | FlushP99 | RandomReadP99 | ReadP99UnderWrites => {
+            | LongestStall | FlushP99 | EtcdAppendP99 | RandomReadP99 | ReadP99UnderWrites => {
                 MeasureUnit::Milliseconds
             }
             DurableWritesPerSecond
+            | OneDatasetPerSecond
+            | TierWritesPerSecond
+            | LogRecordsPerSecond
+            | EtcdAppendsPerSecond
+            | DesktopWritesPerSecond
             | SustainedDurableIops
             | WriteThroughMixedIops
             | SustainedWriteIops
@@ -227,11 +280,12 @@ impl MeasureUnit {
 }
 
 /// The files, in the order in which roles are listed.
-const FILES: [&str; 5] = [
+const FILES: [&str; 6] = [
     include_str!("roles/slog.toml"),
     include_str!("roles/s2d-cache.toml"),
     include_str!("roles/ceph-wal.toml"),
     include_str!("roles/db-wal.toml"),
+    include_str!("roles/etcd.toml"),
     include_str!("roles/general.toml"),
 ];
 
@@ -272,7 +326,7 @@ mod tests {
         let names: Vec<&str> = roles().iter().map(|r| r.name.as_str()).collect();
         assert_eq!(
             names,
-            ["slog", "s2d-cache", "ceph-wal", "db-wal", "general"]
+            ["slog", "s2d-cache", "ceph-wal", "db-wal", "etcd", "general"]
         );
         for role in roles() {
             assert!(role.as_a.starts_with("a "), "{}", role.name);
@@ -283,6 +337,18 @@ mod tests {
                 let at = format!("{} {}", role.name, r.id);
                 assert!(ids.insert(&r.id), "{at} twice");
                 assert!(r.source.trim().len() > 40, "{at}: source");
+                assert!(r.harm.len() > 30 && r.harm.ends_with('.'), "{at}: harm");
+                if let Some(moot) = &r.moot {
+                    let mut others = role.requirements.iter();
+                    let absolute = others.find(|other| other.id == moot.requirement);
+                    assert!(absolute.is_some_and(|a| a.at_least.is_some()), "{at}");
+                    assert!(!r.hard && moot.times > 1.0, "{at}");
+                }
+                let relative = matches!(r.unit, MeasureUnit::Ratio | MeasureUnit::Percent);
+                assert!(
+                    !(relative && r.hard),
+                    "{at}: a relative limit may not be a must"
+                );
                 assert!(!r.title.is_empty(), "{at}: title");
                 assert_eq!(r.unit, r.measure.unit(), "{at}: unit");
                 let limits = r.at_least.is_some() as u8 + r.at_most.is_some() as u8;

@@ -2,6 +2,7 @@
 
 use super::roles::MeasureUnit;
 use ssdlab_ssd::Nanos;
+use ssdlab_view::units;
 
 /// A time given in ns: `15.2 ms`.
 pub fn time(ns: u64) -> String {
@@ -10,6 +11,9 @@ pub fn time(ns: u64) -> String {
 
 /// A number per second without its unit: `0.8`, `66`, `25,394`.
 pub fn rate(per_second: f64) -> String {
+    if !per_second.is_finite() {
+        return units::NOTHING.into();
+    }
     if per_second < 10.0 {
         return format!("{per_second:.1}");
     }
@@ -52,6 +56,23 @@ pub fn with_unit(value: f64, unit: MeasureUnit) -> String {
         MeasureUnit::Percent => format!("{value:.0} %"),
         _ => format!("{value:.2} {}", unit.symbol()),
     }
+}
+
+/// A value with its unit and, where it misses `limit` by less than that shows, more places.
+pub fn beside_limit(value: f64, limit: Option<f64>, unit: MeasureUnit) -> String {
+    let text = with_unit(value, unit);
+    let Some(limit) = limit.filter(|limit| *limit != value) else {
+        return text;
+    };
+    if text != with_unit(limit, unit) {
+        return text;
+    }
+    let digits = (1..12).map(|places| format!("{value:.places$}"));
+    let mut telling = digits.filter(|digits| digits.parse() != Ok(limit));
+    telling.next().map_or(text, |digits| match unit {
+        MeasureUnit::Ratio => format!("{digits}x"),
+        _ => format!("{digits} {}", unit.symbol()),
+    })
 }
 
 /// A limit with its unit: whole numbers without places.
@@ -105,5 +126,12 @@ mod tests {
         assert_eq!(limit(1.5, MeasureUnit::Ratio), "1.5x");
         assert_eq!(limit(3.0, MeasureUnit::DriveWritesPerDay), "3 DWPD");
         assert_eq!(limit(2200.0, MeasureUnit::PerSecond), "2,200 /s");
+        let beside = |value, limit, unit| beside_limit(value, Some(limit), unit);
+        assert_eq!(beside(699.9, 700.0, MeasureUnit::PerSecond), "699.9 /s");
+        assert_eq!(beside(700.0, 700.0, MeasureUnit::PerSecond), "700 /s");
+        assert_eq!(beside(640.2, 700.0, MeasureUnit::PerSecond), "640 /s");
+        let dwpd = MeasureUnit::DriveWritesPerDay;
+        assert_eq!(beside(2.9994, 3.0, dwpd), "2.999 DWPD");
+        assert_eq!(beside(10.004, 10.0, MeasureUnit::Milliseconds), "10.004 ms");
     }
 }

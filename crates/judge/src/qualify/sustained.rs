@@ -8,7 +8,8 @@
 use super::overwrite::{CAPACITIES, DurableRun, Overwrite};
 use super::reading::{MeasureReading, not_measured, number, unknown};
 use super::roles::DurableMethod;
-use super::{Evidence, EvidenceGrade, SustainedRun, WriteProbe, names, show};
+use super::{Evidence, EvidenceGrade, SustainedRun, UsedRun, WriteProbe};
+use super::{loads, names, show};
 use ssdlab_bench::device::TargetKind;
 use ssdlab_ssd::{Bytes, Op};
 
@@ -127,8 +128,8 @@ fn probe(method: DurableMethod, e: &Evidence) -> Option<&WriteProbe> {
 pub(super) fn durable_iops(method: DurableMethod, e: &Evidence) -> MeasureReading {
     if let (Some(o), Some(run)) = (&e.overwrite, durable_run(method, e)) {
         let why = format!(
-            "One writer completes {} durable 4 KiB writes a second ({}) once the drive is \
-             overwritten, WAF {:.1}.",
+            "Worst case (overwritten at random over its whole span without a pause): one writer \
+             completes {} durable 4 KiB writes a second ({}), WAF {:.1}.",
             show::rate(run.after),
             method.says(),
             o.waf
@@ -157,6 +158,38 @@ pub(super) fn durable_iops(method: DurableMethod, e: &Evidence) -> MeasureReadin
         method.says()
     );
     of_real(e, probe.per_second, why)
+}
+
+/// Commits a second of a role's load on a used drive. A real drive is measured as it is, by the
+/// worst case: until enough was written, that is a [`MeasureReading::Partial`].
+pub(super) fn used_rate(name: &str, method: DurableMethod, e: &Evidence) -> MeasureReading {
+    match used_run(name, e) {
+        Some((o, run)) => of_model(o, run.per_second, used_why(name, run)),
+        None => durable_iops(method, e),
+    }
+}
+
+/// 99th percentile of such a commit, ms; `None` of a real drive.
+pub(super) fn used_p99(name: &str, e: &Evidence) -> Option<MeasureReading> {
+    let (o, run) = used_run(name, e)?;
+    Some(of_model(o, run.p99_ns as f64 / 1e6, used_why(name, run)))
+}
+
+/// The run of a role's load on a used model.
+fn used_run<'a>(name: &str, e: &'a Evidence) -> Option<(&'a Overwrite, &'a UsedRun)> {
+    let o = e.overwrite.as_ref()?;
+    Some((o, o.used(name)?))
+}
+
+fn used_why(name: &str, run: &UsedRun) -> String {
+    let title = loads::load(name).map_or(name, |load| load.title);
+    format!(
+        "Used (filled, overwritten, an hour idle): one writer commits {} a second ({title}), \
+         median {}, 99th percentile {}.",
+        show::rate(run.per_second),
+        show::time(run.p50_ns),
+        show::time(run.p99_ns)
+    )
 }
 
 /// 4 KiB random writes a second, 32 outstanding, in the end.
@@ -189,17 +222,20 @@ fn percent_lost(before: f64, after: f64) -> f64 {
     }
 }
 
-/// How much of one writer's durable rate is lost, per cent.
+/// How much of one writer's fresh durable rate is lost in the worst case, per cent.
 pub(super) fn durable_fall(method: DurableMethod, e: &Evidence) -> MeasureReading {
     let (Some(o), Some(run)) = (&e.overwrite, durable_run(method, e)) else {
         return deepest_cliff(e);
     };
+    let Some(fresh) = probe(method, e) else {
+        return not_measured("A durable write of the fresh drive");
+    };
     let why = format!(
-        "One writer's durable writes: {} a second at first, {} after overwrites.",
-        show::rate(run.before),
+        "One writer's durable writes: {} a second fresh, {} in the worst case.",
+        show::rate(fresh.per_second),
         show::rate(run.after)
     );
-    of_model(o, percent_lost(run.before, run.after), why)
+    of_model(o, percent_lost(fresh.per_second, run.after), why)
 }
 
 /// How much of the random write rate is lost, per cent.
@@ -264,7 +300,7 @@ pub(super) const P9999: DurableTail = DurableTail {
 
 pub(super) fn tail_why(method: DurableMethod, run: &DurableRun) -> String {
     format!(
-        "Latency of {} durable 4 KiB writes ({}) after overwrites: p50 {}, p99 {}, p99.9 {}, \
+        "Latency of {} durable 4 KiB writes ({}) in the worst case: p50 {}, p99 {}, p99.9 {}, \
          p99.99 {}, longest {}.",
         show::rate(run.count as f64),
         method.says(),

@@ -1,6 +1,8 @@
 //! A qualification as text for a terminal.
 
-use crate::qualify::{Assessment, Qualification, QualifyOutcome, RoleFinding, compare};
+use crate::qualify::{
+    Assessment, Qualification, QualifyOutcome, RoleFinding, RoleVerdict, compare, readings,
+};
 use ssdlab_bench::device::TargetKind;
 use ssdlab_drives::rests_on::RestsOn;
 use ssdlab_view::text::{
@@ -13,8 +15,10 @@ const DRIVES_ACROSS: usize = 3;
 
 /// Most lines of [`answer`].
 pub const ANSWER_LINES_MAX: usize = 40;
-/// Most things not known, and things missed, that it names.
-const NAMED_MAX: usize = 5;
+/// Most things not known, things missed, and warnings that it names.
+const NAMED_MAX: usize = 3;
+/// Most drives beside the target: the nearest two, the best and the worst.
+const BESIDE_MAX: usize = 4;
 
 /// The first screen: the answer, the number that decided, what it means for the role, what is not
 /// known, and the one command that would find it out.
@@ -23,9 +27,13 @@ pub fn answer(q: &Qualification, width: usize) -> String {
     let (symbol, word) = compare::outcome(verdict.outcome);
     let mut rows = vec![(format!("{symbol} {word}"), verdict.answer.clone())];
     let worst = compare::worst_first(&verdict.findings);
-    if let Some(f) = deciding(&worst) {
-        let number = format!("{}: {} (required {})", f.title, f.value, f.limit);
-        rows.push(("Decided by".into(), number));
+    let number = |f: &RoleFinding| format!("{}: {} (required {})", f.title, f.value, f.limit);
+    if let Some(f) = deciding(verdict) {
+        let harm = (!f.harm.is_empty()).then(|| format!(". {}", f.harm));
+        let text = format!("{}{}", number(f), harm.unwrap_or_default());
+        rows.push(("Decided by".into(), text));
+    } else if let Some(f) = least_room(verdict) {
+        rows.push(("Least room".into(), number(f)));
     }
     let not_validated = compare::not_validated(&q.target.evidence);
     rows.extend(not_validated.map(|why| ("Mind".to_owned(), format!("{why}."))));
@@ -61,18 +69,30 @@ pub fn answer(q: &Qualification, width: usize) -> String {
     rows.extend(warnings.map(|warning| ("It warns".to_owned(), warning.clone())));
     let gives = verdict.mechanisms.first();
     rows.extend(gives.map(|m| ("What gives?".into(), format!("{}. {}", m.title, m.sentence))));
-    rows.extend(beside(q));
+    let mut notes: Vec<(String, String)> = Vec::new();
     let note = q.kept.as_ref();
-    rows.extend(note.map(|note| (String::new(), format!("{note}."))));
+    notes.extend(note.map(|note| (String::new(), format!("{note}."))));
     let incomplete = q.incomplete.len();
-    rows.extend((incomplete > 0).then(|| {
+    notes.extend((incomplete > 0).then(|| {
         let cut = format!("{incomplete} steps were left out or cut short");
         ("Incomplete".to_owned(), cut)
     }));
-    let heads = rows.iter().map(|(head, _)| head.chars().count()).max();
-    let indent = heads.unwrap_or(0) + 2;
-    let mut lines: Vec<String> = Vec::new();
-    for (head, text) in &rows {
+    let heads = rows.iter().chain(&notes);
+    let indent = heads.map(|(head, _)| head.chars().count()).max();
+    let indent = indent.unwrap_or(0) + 2;
+    let mut lines = wrapped(&rows, indent, width);
+    let heads = std::iter::once("Beside it").chain(std::iter::repeat(""));
+    let beside = beside(q).into_iter().zip(heads);
+    lines.extend(beside.map(|(line, head)| format!("{head:indent$}{line}")));
+    lines.extend(wrapped(&notes, indent, width));
+    lines.truncate(ANSWER_LINES_MAX);
+    lines.join("\n") + "\n"
+}
+
+/// Heads in a column, and each text wrapped beside its own.
+fn wrapped(rows: &[(String, String)], indent: usize, width: usize) -> Vec<String> {
+    let mut lines = Vec::new();
+    for (head, text) in rows {
         let wrapped = wrap(&clean(text), width.max(indent + 20) - indent);
         let heads = std::iter::once(head.as_str()).chain(std::iter::repeat(""));
         lines.extend(
@@ -82,17 +102,23 @@ pub fn answer(q: &Qualification, width: usize) -> String {
                 .map(|(line, head)| format!("{head:indent$}{line}")),
         );
     }
-    lines.truncate(ANSWER_LINES_MAX);
-    lines.join("\n") + "\n"
+    lines
 }
 
-/// The finding on which the outcome rests: the worst one, or, when all is well, the sustained rate.
-pub fn deciding<'a>(worst: &[&'a RoleFinding]) -> Option<&'a RoleFinding> {
-    let first = worst
-        .first()
-        .filter(|f| f.hard && f.outcome != QualifyOutcome::Pass);
-    let sustained = || worst.iter().find(|f| f.id == "sustained_durable_rate");
-    first.or_else(sustained).or(worst.first()).copied()
+/// The finding on which an outcome rests: a *must* with that outcome. A PASS rests on all of them.
+pub fn deciding(verdict: &RoleVerdict) -> Option<&RoleFinding> {
+    if verdict.outcome == QualifyOutcome::Pass {
+        return None;
+    }
+    let mut findings = verdict.findings.iter();
+    findings.find(|f| f.hard && f.outcome == verdict.outcome)
+}
+
+/// The *must* of a PASS whose number is nearest to its limit.
+pub fn least_room(verdict: &RoleVerdict) -> Option<&RoleFinding> {
+    let musts = verdict.findings.iter().filter(|f| f.hard);
+    let numbers = musts.filter_map(|f| Some((f.room?, f)));
+    numbers.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, f)| f)
 }
 
 /// The one command that would decide what `unknown` leaves open.
@@ -100,8 +126,8 @@ fn next_step(q: &Qualification, unknown: &RoleFinding) -> String {
     let facts = &q.target.evidence.facts;
     let timed = matches!(
         unknown.id.as_str(),
-        "sustained_durable_rate" | "write_cliff" | "durable_write_rate" | "flush_tail"
-    );
+        "durable_write_rate" | "flush_tail" | "append_tail"
+    ) || is_overwritten(unknown);
     match (facts.kind, facts.virtualised) {
         (TargetKind::Modelled | TargetKind::Null, _) => next_step_of_model(q, unknown),
         (_, Some(true)) => format!(
@@ -125,6 +151,12 @@ fn next_step(q: &Qualification, unknown: &RoleFinding) -> String {
     }
 }
 
+/// Whether it takes a drive that was overwritten.
+fn is_overwritten(unknown: &RoleFinding) -> bool {
+    let states = [readings::USED, readings::WORST_CASE];
+    states.iter().any(|state| unknown.title.ends_with(state)) || unknown.id == "write_cliff"
+}
+
 /// The same for a model, which a longer run tells nothing of what its file leaves out.
 fn next_step_of_model(q: &Qualification, unknown: &RoleFinding) -> String {
     let facts = &q.target.evidence.facts;
@@ -145,20 +177,46 @@ fn next_step_of_model(q: &Qualification, unknown: &RoleFinding) -> String {
              SERIAL --ledger FILE`"
                 .to_owned()
         }
+        (None, _) if is_overwritten(unknown) => {
+            "nothing: every profile overwrites a model as long, and this one does not settle".into()
+        }
         (None, _) if q.profile == "full" => "nothing: the full profile has been run".to_owned(),
         (None, _) => format!("ssdlab qualify {name} --role {} --profile full", q.role),
     }
 }
 
-/// Modelled drives that were measured beside it, a line each.
-fn beside(q: &Qualification) -> Vec<(String, String)> {
-    let line = |drive: &Assessment| {
-        let (symbol, word) = compare::outcome(drive.verdict.outcome);
-        let name = &drive.evidence.facts.name;
-        let text = format!("{name}: {symbol} {word}. {}", drive.verdict.consequence);
-        ("Beside it".to_owned(), text)
+/// Modelled drives that were measured beside it, a line each: the answer and the rate of durable
+/// writes in each state.
+fn beside(q: &Qualification) -> Vec<String> {
+    let states = [readings::FRESH, readings::USED, readings::WORST_CASE];
+    let rate = |drive: &Assessment, state: &str| {
+        let is_rate = |f: &&RoleFinding| f.title.ends_with(state) && f.value.contains("/s");
+        let f = drive.verdict.findings.iter().find(is_rate);
+        let number = f.and_then(|f| f.value.split(' ').next());
+        number.unwrap_or(units::NOTHING).to_owned()
     };
-    q.references.iter().take(NAMED_MAX).map(line).collect()
+    let drives = q.references.iter().take(BESIDE_MAX);
+    let rows: Vec<(&str, String, Vec<String>)> = drives
+        .map(|drive| {
+            let name = drive.evidence.facts.name.trim_start_matches("drive:");
+            let rates = states.iter().map(|state| rate(drive, state));
+            (name, badge(drive), rates.collect())
+        })
+        .collect();
+    if rows.is_empty() {
+        return Vec::new();
+    }
+    let longest = rows.iter().map(|(name, ..)| name.len()).max().unwrap_or(0);
+    let line = |name: &str, badge: &str, rates: &[String]| {
+        let [fresh, used, worst] = [&rates[0], &rates[1], &rates[2]];
+        let name = clean(name);
+        format!("{name:longest$}  {badge:9} {fresh:>7} {used:>7} {worst:>10}")
+    };
+    let head = line("durable writes a second", "", &states.map(str::to_owned));
+    let drives = rows
+        .iter()
+        .map(|(name, badge, rates)| line(name, badge, rates));
+    std::iter::once(head).chain(drives).collect()
 }
 
 /// The comparison, then the verdict.

@@ -1,16 +1,15 @@
 //! A role's requirements held against evidence: per requirement a finding, over all an answer.
 //!
-//! A modelled drive that is not validated meets a requirement on a rate or a time only with the
-//! model's worst error against its data sheet as margin: else the outcome is unknown.
 //! The outcome is FAIL when a hard requirement fails, UNKNOWN when none fails but one is unknown,
 //! else PASS; soft requirements that fail are named in the answer and change nothing else.
+//! Every number of the sentences is the value of a finding, and a rate in brackets is the
+//! reciprocal of the time before it.
 
-use super::readings::{self, MeasureReading};
-use super::roles::{MeasureUnit, QualifyMeasure, Requirement, Role};
-use super::{
-    Evidence, EvidenceGrade, Mechanism, QualifyOutcome, RoleFinding, RoleVerdict, mechanisms, show,
-};
-use super::{compare, cuts};
+use super::readings;
+use super::roles::{MeasureUnit, QualifyMeasure, Role};
+use super::weigh::find;
+use super::{Evidence, Mechanism, QualifyOutcome, RoleFinding, RoleVerdict, mechanisms, show};
+use super::{cuts, loads};
 
 /// Holds `evidence` against `role`.
 pub fn judge(role: &Role, evidence: &Evidence) -> RoleVerdict {
@@ -30,7 +29,7 @@ pub fn judge(role: &Role, evidence: &Evidence) -> RoleVerdict {
         role: role.name.clone(),
         outcome,
         answer,
-        consequence: consequence(role, evidence),
+        consequence: consequence(role, &findings),
         findings,
         mechanisms,
     }
@@ -47,148 +46,6 @@ fn overall(findings: &[RoleFinding]) -> QualifyOutcome {
     }
 }
 
-// ---- one requirement --------------------------------------------------------------------------
-
-struct RequirementJudgement {
-    outcome: QualifyOutcome,
-    value: String,
-    grade: EvidenceGrade,
-    why: String,
-}
-
-fn weigh(
-    reading: MeasureReading,
-    at_least: Option<f64>,
-    at_most: Option<f64>,
-    unit: MeasureUnit,
-    margin: f64,
-) -> RequirementJudgement {
-    let meets_by = |value: f64, margin: f64| {
-        at_least.is_none_or(|l| value / margin >= l) && at_most.is_none_or(|l| value * margin <= l)
-    };
-    let meets = |value| meets_by(value, 1.0);
-    let margin = match unit {
-        MeasureUnit::PerSecond | MeasureUnit::Milliseconds => margin,
-        _ => 1.0,
-    };
-    match reading {
-        MeasureReading::Unknown { grade, why } => RequirementJudgement {
-            outcome: QualifyOutcome::Unknown,
-            value: "unknown".into(),
-            grade,
-            why,
-        },
-        MeasureReading::Fact { holds, grade, why } => RequirementJudgement {
-            outcome: fail_unless(holds, QualifyOutcome::Pass),
-            value: if holds { "yes" } else { "no" }.into(),
-            grade,
-            why,
-        },
-        MeasureReading::Partial { value, why } => {
-            let met = meets(value);
-            RequirementJudgement {
-                outcome: fail_unless(met, QualifyOutcome::Unknown),
-                value: if met {
-                    format!("{} so far", show::with_unit(value, unit))
-                } else {
-                    show::with_unit(value, unit)
-                },
-                grade: EvidenceGrade::Behavioural,
-                why,
-            }
-        }
-        MeasureReading::Falling { value, last, why } => RequirementJudgement {
-            outcome: fail_unless(meets(value) && meets(last), QualifyOutcome::Unknown),
-            value: format!(
-                "{} after 80 min, then {}",
-                show::with_unit(value, unit),
-                show::with_unit(last, unit)
-            ),
-            grade: EvidenceGrade::Behavioural,
-            why,
-        },
-        MeasureReading::Number { value, grade, why } => {
-            let (outcome, why) = match (meets(value), meets_by(value, margin)) {
-                (false, _) => (QualifyOutcome::Fail, why),
-                (true, true) => (QualifyOutcome::Pass, why),
-                (true, false) => (QualifyOutcome::Unknown, too_near(&why, margin)),
-            };
-            RequirementJudgement {
-                outcome,
-                value: show::with_unit(value, unit),
-                grade,
-                why,
-            }
-        }
-    }
-}
-
-/// The outcome where the limit is met, else a failure.
-fn fail_unless(is_met: bool, outcome: QualifyOutcome) -> QualifyOutcome {
-    if is_met {
-        outcome
-    } else {
-        QualifyOutcome::Fail
-    }
-}
-
-fn too_near(why: &str, margin: f64) -> String {
-    format!(
-        "{why} The limit is nearer than the model is true: it misses its own data sheet by up to \
-         {margin:.1} times."
-    )
-}
-
-fn limit_text(at_least: Option<f64>, at_most: Option<f64>, unit: MeasureUnit) -> String {
-    match (at_least, at_most) {
-        (Some(l), _) => format!(">= {}", show::limit(l, unit)),
-        (_, Some(l)) => format!("<= {}", show::limit(l, unit)),
-        (None, None) => "yes".into(),
-    }
-}
-
-fn find(r: &Requirement, role: &Role, e: &Evidence) -> RoleFinding {
-    let margin = compare::margin(e);
-    let reading = readings::read(r.measure, role.durable_method, e);
-    let mut judged = weigh(reading, r.at_least, r.at_most, r.unit, margin);
-    let mut limit = limit_text(r.at_least, r.at_most, r.unit);
-    if let Some(or) = &r.or {
-        let reading = readings::read(or.measure, role.durable_method, e);
-        let alternative = weigh(reading, or.at_least, or.at_most, or.unit, margin);
-        judged = either(judged, alternative);
-        limit = format!(
-            "{limit} or {}",
-            limit_text(or.at_least, or.at_most, or.unit)
-        );
-    }
-    RoleFinding {
-        id: r.id.clone(),
-        title: r.title.clone(),
-        hard: r.hard,
-        outcome: judged.outcome,
-        value: judged.value,
-        limit,
-        grade: judged.grade,
-        why: judged.why,
-        source: r.source.clone(),
-    }
-}
-
-/// Two ways to meet one requirement: one that is met is enough, and both must fail for a failure.
-fn either(a: RequirementJudgement, b: RequirementJudgement) -> RequirementJudgement {
-    use QualifyOutcome::{Fail, Pass, Unknown};
-    match (a.outcome, b.outcome) {
-        (Pass, _) => a,
-        (_, Pass) => b,
-        (Unknown, _) => a,
-        (_, Unknown) => b,
-        (Fail, Fail) => RequirementJudgement {
-            value: format!("{}, {}", a.value, b.value),
-            ..a
-        },
-    }
-}
-
 // ---- the answer -------------------------------------------------------------------------------
 
 fn measure_of(role: &Role, finding: &RoleFinding) -> Option<QualifyMeasure> {
@@ -196,14 +53,17 @@ fn measure_of(role: &Role, finding: &RoleFinding) -> Option<QualifyMeasure> {
     requirement.map(|r| r.measure)
 }
 
-/// "a durable 4 KiB write takes 15.2 ms (66 a second)"
+/// "a durable 4 KiB write takes 15.2 ms on average (66 a second)": the fresh rate, and the time
+/// that is its reciprocal.
 fn durable_clause(role: &Role, e: &Evidence) -> Option<String> {
     let p = e.probe(role.durable_method.probe(), 1)?;
-    Some(format!(
-        "a durable 4 KiB write takes {} ({} a second)",
-        show::time(p.p50_ns),
-        show::rate(p.per_second)
-    ))
+    (p.per_second > 0.0).then(|| {
+        format!(
+            "a durable 4 KiB write takes {} on average ({} a second)",
+            show::time((1e9 / p.per_second).round() as u64),
+            show::rate(p.per_second)
+        )
+    })
 }
 
 /// A failed finding inside the answer.
@@ -213,10 +73,10 @@ struct AnswerClause {
     is_durable_rate: bool,
 }
 
-fn clause(role: &Role, e: &Evidence, f: &RoleFinding) -> AnswerClause {
+fn clause(role: &Role, e: &Evidence, findings: &[RoleFinding], f: &RoleFinding) -> AnswerClause {
     use QualifyMeasure::*;
     let measure = measure_of(role, f);
-    if let Some(DurableWriteP50 | DurableWritesPerSecond) = measure
+    if measure == Some(DurableWritesPerSecond)
         && let Some(text) = durable_clause(role, e)
     {
         return AnswerClause {
@@ -227,9 +87,15 @@ fn clause(role: &Role, e: &Evidence, f: &RoleFinding) -> AnswerClause {
     let text = match measure {
         Some(PowerLossProtection) => "it has no power-loss protection".into(),
         Some(Health) => lower_first(f.why.trim_end_matches('.')),
-        Some(SustainedDurableIops | DurableFall) if e.overwrite.is_some() => fall(role, e),
+        _ if is_later_rate(role, f) => {
+            rates(role, findings).unwrap_or_else(|| lower_first(&f.title))
+        }
         Some(FlushP99) => format!(
             "one flush in a hundred takes {} or more (required {})",
+            f.value, f.limit
+        ),
+        Some(EtcdAppendP99) => format!(
+            "one commit in a hundred takes {} or more (required {})",
             f.value, f.limit
         ),
         _ => format!(
@@ -245,52 +111,53 @@ fn clause(role: &Role, e: &Evidence, f: &RoleFinding) -> AnswerClause {
     }
 }
 
-/// "a pool commits 2,559 durable writes a second, and after 21 GB of overwrites 670"
-fn fall(role: &Role, e: &Evidence) -> String {
-    let run = e
-        .overwrite
-        .as_ref()
-        .and_then(|o| Some((o, o.durable(role.durable_method.probe())?)));
-    let Some((o, run)) = run.filter(|(_, run)| run.count > 0) else {
-        return durable_clause(role, e).unwrap_or_default();
-    };
-    let (commits, before, after) = (&role.commits, show::rate(run.before), show::rate(run.after));
-    if let (Some(rate), Some(bytes)) = (run.after_80_min, o.written_80_min) {
-        let (rate, gigabytes) = (show::rate(rate), bytes as f64 / 1e9);
-        return format!(
-            "{commits} {before} durable writes a second, {rate} after 80 minutes and \
-             {gigabytes:.0} GB of them, and ever fewer after that"
-        );
-    }
-    if run.after < FELL * run.before {
-        format!(
-            "{commits} {before} durable writes a second, and after {:.0} GB of overwrites {after}",
-            o.fell_after() as f64 / 1e9
-        )
-    } else {
-        format!("{commits} {after} durable writes a second, however much is written")
-    }
+/// Whether a finding is a rate of durable writes on a used drive or in the worst case.
+fn is_later_rate(role: &Role, f: &RoleFinding) -> bool {
+    measure_of(role, f).is_some_and(|measure| {
+        let is_rate = measure.unit() == MeasureUnit::PerSecond;
+        let is_worst = measure == QualifyMeasure::SustainedDurableIops;
+        is_worst || is_rate && measure.load().is_some()
+    })
 }
 
-/// A rate below this share of the first one has fallen.
-const FELL: f64 = 0.9;
+/// "a pool commits 18,710 durable 4 KiB writes a second fresh, 7,411 log blocks of 15 KiB used, and
+/// 8,233 writes in the worst case": the values of the findings.
+fn rates(role: &Role, findings: &[RoleFinding]) -> Option<String> {
+    let rates = findings.iter().filter_map(|f| {
+        let measure = measure_of(role, f)?;
+        let known = f.value != "unknown" && !f.value.contains("so far");
+        let is_rate = measure.unit() == MeasureUnit::PerSecond;
+        let is_measured = measure.load().is_none() || f.title.ends_with(readings::USED);
+        (known && is_rate && is_measured).then(|| (measure, f.value.replace(" /s", "")))
+    });
+    let rates: Vec<(QualifyMeasure, String)> = rates.collect();
+    let rate = |is: &dyn Fn(QualifyMeasure) -> bool| rates.iter().find(|(measure, _)| is(*measure));
+    let mut clauses = Vec::new();
+    if let Some((_, fresh)) = rate(&|m| m == QualifyMeasure::DurableWritesPerSecond) {
+        let commits = &role.commits;
+        clauses.push(format!(
+            "{commits} {fresh} durable 4 KiB writes a second fresh"
+        ));
+    }
+    if let Some((measure, used)) = rate(&|m| m.load().is_some()) {
+        let load = measure.load().and_then(loads::load)?;
+        clauses.push(format!("{used} {} used", load.commits));
+    }
+    if let Some((_, worst)) = rate(&|m| m == QualifyMeasure::SustainedDurableIops) {
+        clauses.push(if worst.contains(' ') {
+            // "670 after 80 min, then 4.5"
+            format!("in the worst case {worst}")
+        } else {
+            format!("{worst} writes in the worst case")
+        });
+    }
+    let has_fresh = clauses.first()?.ends_with(readings::FRESH);
+    has_fresh.then(|| join(clauses))
+}
 
 /// What it means for the role, in its own terms; empty when nothing durable was measured.
-fn consequence(role: &Role, e: &Evidence) -> String {
-    let text = match &e.overwrite {
-        Some(_) => fall(role, e),
-        None => match e.probe(role.durable_method.probe(), 1) {
-            Some(p) => format!(
-                "{} {} durable writes a second at first",
-                role.commits,
-                show::rate(p.per_second)
-            ),
-            None => return String::new(),
-        },
-    };
-    let mut letters = text.chars();
-    let first = letters.next().map(|c| c.to_uppercase().to_string());
-    first.unwrap_or_default() + letters.as_str() + "."
+fn consequence(role: &Role, findings: &[RoleFinding]) -> String {
+    rates(role, findings).map_or(String::new(), |rates| show::sentence_case(&rates) + ".")
 }
 
 fn lower_first(text: &str) -> String {
@@ -334,9 +201,12 @@ fn answer_no(role: &Role, e: &Evidence, findings: &[RoleFinding], m: &[Mechanism
         .any(|f| is(f, QualifyMeasure::DurableWritesPerSecond))
     {
         // A rate that was too low at first need not be called too low in the end.
-        failed.retain(|f| !is(f, QualifyMeasure::SustainedDurableIops));
+        failed.retain(|f| !is_later_rate(role, f));
     }
-    let clauses: Vec<AnswerClause> = failed.iter().map(|f| clause(role, e, f)).collect();
+    let clauses: Vec<AnswerClause> = failed
+        .iter()
+        .map(|f| clause(role, e, findings, f))
+        .collect();
     let cause = match clauses.last() {
         Some(last) if last.is_durable_rate => because(e, m),
         _ => "",
@@ -345,17 +215,24 @@ fn answer_no(role: &Role, e: &Evidence, findings: &[RoleFinding], m: &[Mechanism
     format!("No: not a good choice as {}: {clauses}{cause}.", role.as_a)
 }
 
+/// Most soft requirements that a sentence names.
+const NAMED_MAX: usize = 3;
+
 /// Soft requirements with this outcome, as a list of titles.
 fn soft(findings: &[RoleFinding], outcome: QualifyOutcome) -> String {
-    let titles: Vec<String> = findings
+    let of_outcome = |f: &&RoleFinding| !f.hard && f.outcome == outcome;
+    let mut titles: Vec<String> = findings
         .iter()
-        .filter(|f| !f.hard && f.outcome == outcome)
+        .filter(of_outcome)
         .map(|f| match outcome {
             QualifyOutcome::Fail => format!("{} ({}, {})", lower_first(&f.title), f.value, f.limit),
             _ => lower_first(&f.title),
         })
         .collect();
-    titles.join("; ")
+    let more = titles.len().saturating_sub(NAMED_MAX);
+    titles.truncate(NAMED_MAX);
+    let more = (more > 0).then(|| format!(", and {more} more"));
+    titles.join("; ") + &more.unwrap_or_default()
 }
 
 fn shortcomings(findings: &[RoleFinding]) -> String {

@@ -172,7 +172,7 @@ def qualify(
         A modelled drive (a Drive, or `drive:NAME`), a file or a block device. None: a file made in
         the current directory and removed afterwards.
     role : str, optional
-        `slog`, `s2d-cache`, `ceph-wal`, `db-wal` or `general`.
+        `slog`, `s2d-cache`, `ceph-wal`, `db-wal`, `etcd` or `general`.
     profile : str, optional
         `quick`, `standard` or `full`.
     seed : int, optional
