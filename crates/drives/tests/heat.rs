@@ -159,6 +159,19 @@ fn impossible_heat_is_refused() {
         ),
         ("\"71 ms\"", "\"600 ms\"", "energy.state_after", "later"),
         ("\"8 ms\"", "\"8 s\"", "energy.state_exit", "at most 1 s"),
+        ("\"2 ms\"", "\"2 s\"", "energy.state_entry", "at most 1 s"),
+        (
+            "overheated = { value = \"85 C\"",
+            "overheated = { value = \"160 C\"",
+            "heat.overheated",
+            "at most 150 C",
+        ),
+        (
+            "warning = { value = \"85 C\"",
+            "warning = { value = \"90 C\"",
+            "heat.warning",
+            "at most 85 C",
+        ),
         (
             "\"70 mW\"",
             "\"2 W\"",
