@@ -117,11 +117,7 @@ fn they_differ_in_thermal_resistance_alone() {
 /// Each impossible value is refused with its key and what is allowed.
 #[test]
 fn impossible_heat_is_refused() {
-    let (_, text) = catalogue::files()
-        .iter()
-        .find(|(file, _)| *file == "tlc-client-nvme-1tb-no-fan.toml")
-        .unwrap();
-    for (from, to, key, why) in [
+    assert_refused(&[
         (
             "\"14 K/W\"",
             "\"0 K/W\"",
@@ -159,6 +155,25 @@ fn impossible_heat_is_refused() {
         ),
         ("\"71 ms\"", "\"600 ms\"", "energy.state_after", "later"),
         ("\"8 ms\"", "\"8 s\"", "energy.state_exit", "at most 1 s"),
+        (
+            "\"70 mW\"",
+            "\"2 W\"",
+            "energy.state_power",
+            "at most the draw",
+        ),
+        (
+            "[\"70 mW\", \"10 mW\"]",
+            "[\"70 mW\"]",
+            "energy.state_after",
+            "as many",
+        ),
+    ]);
+}
+
+/// The key named is that of the limit that is exceeded, not of its neighbour.
+#[test]
+fn impossible_limits_are_refused_by_their_own_key() {
+    assert_refused(&[
         ("\"2 ms\"", "\"2 s\"", "energy.state_entry", "at most 1 s"),
         (
             "overheated = { value = \"85 C\"",
@@ -172,19 +187,16 @@ fn impossible_heat_is_refused() {
             "heat.warning",
             "at most 85 C",
         ),
-        (
-            "\"70 mW\"",
-            "\"2 W\"",
-            "energy.state_power",
-            "at most the draw",
-        ),
-        (
-            "[\"70 mW\", \"10 mW\"]",
-            "[\"70 mW\"]",
-            "energy.state_after",
-            "as many",
-        ),
-    ] {
+    ]);
+}
+
+/// Each replacement, (from, to, key, reason), makes the drive without a fan impossible.
+fn assert_refused(replacements: &[(&str, &str, &str, &str)]) {
+    let (_, text) = catalogue::files()
+        .iter()
+        .find(|(file, _)| *file == "tlc-client-nvme-1tb-no-fan.toml")
+        .unwrap();
+    for &(from, to, key, why) in replacements {
         assert!(text.contains(from), "{from}");
         let changed = text.replacen(from, to, 1);
         let error = catalogue::parse(&changed, "x.toml").unwrap_err();

@@ -1,9 +1,8 @@
-//! What is in a directory: everything is read and held against everything else, and nothing is
-//! changed.
+//! Reads all files of a drive directory and checks them against each other; changes nothing.
 //!
-//! A killed process leaves the beginning of a frame at the end of the last log, and that is all it
-//! leaves. Where the machine may have crashed, on a directory that survives that, what is not whole
-//! behind the last byte known to be on disk may be cut off. Anything else is damage.
+//! A killed process leaves at most a partial frame at the end of the last log. If the machine may
+//! have crashed, and the directory is one that survives this, incomplete frames after the last
+//! synced byte may be cut off. Anything else is damage.
 
 use super::end::LogEnd;
 use super::file::{FrameFileKind, HEAD, VERSION, VERSION_MIN};
@@ -19,7 +18,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Something in a file that was never written so.
+/// Content of a file that ssdlab never wrote.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Damage {
     /// The file.
@@ -41,7 +40,7 @@ impl fmt::Display for Damage {
 }
 
 impl Damage {
-    /// The error of a directory that is not opened.
+    /// The error that refuses to open `directory`.
     pub fn refusal(&self, directory: &Path) -> LabError {
         let dir = directory.display();
         LabError::refused(
@@ -61,16 +60,16 @@ pub struct FrameFileSummary {
     pub file: PathBuf,
     /// Its whole frames.
     pub frames: u64,
-    /// Bytes of these.
+    /// Bytes in whole frames.
     pub bytes: u64,
-    /// Bytes behind them.
+    /// Bytes after them.
     pub behind: u64,
 }
 
-/// What is behind damage and cannot be recovered.
+/// Content after damage that cannot be recovered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct UnrecoverableTail {
-    /// Frames, each of one command or a few; at least that many.
+    /// Minimum number of frames, each of one command or a few.
     pub frames: u64,
     /// Bytes of files.
     pub bytes: u64,
@@ -84,21 +83,21 @@ pub(super) struct RecoveryBase {
     pub stored: DirectoryState,
     /// Drawn when the directory was made; 0 in formats that have none.
     pub directory: u64,
-    /// The chain behind everything.
+    /// The chain value after the last frame.
     pub chain: u64,
-    /// The number of the last log, and the log itself where it has begun.
+    /// The number of the last log, and its scan if the log exists.
     pub last: u64,
     pub tail: Option<FrameScan>,
     /// Bytes of the logs before it.
     pub bytes_before: u64,
     pub title: String,
-    /// Places named in the last log, where what was not synced may be missing.
+    /// Places named in the last log; their unsynced bytes may be missing.
     pub named: NamingFrames,
-    /// Places whose bytes are not those that were put there.
+    /// Places whose bytes differ from those that were written.
     pub not_whole: BTreeSet<u32>,
 }
 
-/// What was found.
+/// The findings of a survey.
 pub(super) struct DirectorySurvey {
     pub path: PathBuf,
     checkpoints: BTreeSet<u64>,
@@ -107,51 +106,51 @@ pub(super) struct DirectorySurvey {
     pub boot: u64,
     pub seen: Vec<FrameFileSummary>,
     pub damages: Vec<Damage>,
-    /// What is not damage and must be said.
+    /// Findings to report that are not damage.
     pub notes: Vec<String>,
     pub base: Option<RecoveryBase>,
     pub lost: UnrecoverableTail,
     pub places: Arc<DataPlaces>,
-    /// Frames after which the last log is cut off.
+    /// Number of frames of the last log that are read; the rest is cut off.
     pub frames_max: u64,
 }
 
-/// What a directory is surveyed for.
+/// Options of a survey.
 #[derive(Clone, Copy)]
 pub(super) struct SurveyOptions {
-    /// Older checkpoints are tried, too, when the newest is damaged.
+    /// Whether to try older checkpoints when the newest is damaged.
     pub salvage: bool,
-    /// The places can be written later.
+    /// Whether the places can be written later.
     pub writable: bool,
 }
 
-/// Surveys a directory, in the present run of the machine.
+/// Surveys a directory; `boot` identifies the current boot of the machine.
 ///
 /// # Errors
-/// When it is not a drive directory, cannot be read, or another build wrote it.
+/// When it is not a drive directory, cannot be read, or has a format unknown to this build.
 pub(super) fn survey(
     path: &Path,
     boot: u64,
     options: SurveyOptions,
 ) -> Result<DirectorySurvey, LabError> {
-    let look = |frames_max| {
+    let read_up_to = |frames_max| {
         let places = Arc::new(DataPlaces::of(path, options.writable));
-        look(path, boot, options.salvage, frames_max, places)
+        read_directory(path, boot, options.salvage, frames_max, places)
     };
-    let mut survey = look(u64::MAX)?;
+    let mut survey = read_up_to(u64::MAX)?;
     while let Some(frames) = survey.frames_without_bytes() {
-        let shorter = look(frames)?;
+        let shorter = read_up_to(frames)?;
         if shorter.damages.len() > survey.damages.len() {
-            // That would cut off what was synced.
+            // The cut would remove synced frames.
             break;
         }
         survey = shorter;
     }
-    survey.hold_against_places();
+    survey.check_against_places();
     Ok(survey)
 }
 
-fn look(
+fn read_directory(
     path: &Path,
     boot: u64,
     salvage: bool,
@@ -164,14 +163,14 @@ fn look(
         return Ok(survey);
     };
     let numbers: Vec<u64> = survey.checkpoints.iter().rev().copied().collect();
-    let tried = if salvage { numbers } else { vec![newest] };
-    for number in tried {
+    let candidates = if salvage { numbers } else { vec![newest] };
+    for number in candidates {
         if let Some(base) = survey.checkpoint(number)? {
             survey.read_logs(base)?;
             break;
         }
     }
-    survey.hold_against_about();
+    survey.check_against_about();
     Ok(survey)
 }
 
@@ -255,12 +254,12 @@ impl DirectorySurvey {
     fn checkpoint(&mut self, number: u64) -> Result<Option<RecoveryBase>, LabError> {
         let file = checkpoint_path(&self.path, number);
         let (mut stored, mut format, mut ends, mut headless) = (None, 0, false, false);
-        let (places, mut known) = (self.places.clone(), Ok(()));
+        let (places, mut places_match) = (self.places.clone(), Ok(()));
         let take_record = |record: FrameRecord| {
             ends = matches!(record, FrameRecord::End | FrameRecord::Closed);
             match (&mut stored, record) {
                 (None, FrameRecord::Header(version, config)) => {
-                    known = places.are_of(&config);
+                    places_match = places.are_of(&config);
                     (format, stored) = (version, Some(DirectoryState::new(*config)));
                 }
                 (None, _) => headless = true,
@@ -276,10 +275,12 @@ impl DirectorySurvey {
             };
             frames::read(&file, expected, &self.places, take_record)?
         };
-        known?;
+        places_match?;
         self.saw(&file, &scan);
         let problem = match &scan.ended {
-            FrameFileEnd::Damaged(what, behind) => format!("{what}{}", also(behind)),
+            FrameFileEnd::Damaged(what, behind) => {
+                format!("{what}{}", trailing_text(behind))
+            }
             FrameFileEnd::Torn => "it is cut short".to_owned(),
             FrameFileEnd::Whole if headless || stored.is_none() => "it has no header".to_owned(),
             FrameFileEnd::Whole if !ends => "its end is missing".to_owned(),
@@ -315,8 +316,8 @@ impl DirectorySurvey {
         }))
     }
 
-    /// Whether `end` is of this checkpoint and these logs.
-    pub(super) fn hold_against_end(&mut self, base: &RecoveryBase) -> bool {
+    /// Whether the file `end` belongs to this checkpoint and these logs.
+    pub(super) fn check_against_end(&mut self, base: &RecoveryBase) -> bool {
         if old::has(base.format) {
             return true;
         }
@@ -336,11 +337,12 @@ impl DirectorySurvey {
         }
         let last = self.logs.last().copied().unwrap_or(base.number);
         let next = log_path(&self.path, end.log + 1);
-        // Between the beginning of a log and the first word about it.
-        let begun = file_bytes(&next) <= HEAD as u64;
-        if end.log < base.number || last > end.log + 1 || (last > end.log && !begun) {
+        // A log is created before `end` names it.
+        let has_no_frames = file_bytes(&next) <= HEAD as u64;
+        if end.log < base.number || last > end.log + 1 || (last > end.log && !has_no_frames) {
             let problem = format!(
-                "it is of an older state: log {}, of checkpoint {} and log {last}",
+                "it is older than the directory: it names log {}, beside checkpoint {} and log \
+                 {last}",
                 end.log, base.number
             );
             self.damaged(&file, None, problem);
@@ -349,7 +351,7 @@ impl DirectorySurvey {
         true
     }
 
-    fn hold_against_about(&mut self) {
+    fn check_against_about(&mut self) {
         let Some(base) = &mut self.base else {
             return;
         };
@@ -370,7 +372,8 @@ impl DirectorySurvey {
     }
 }
 
-pub(super) fn also(behind: &TrailingFrames) -> String {
+/// The part of a message about damage that says what follows it.
+pub(super) fn trailing_text(behind: &TrailingFrames) -> String {
     match behind.frames {
         0 => format!("; {} bytes from there on", behind.bytes),
         frames => format!(
@@ -380,12 +383,12 @@ pub(super) fn also(behind: &TrailingFrames) -> String {
     }
 }
 
-/// Whether a file is of a format without heads: it begins with the length of a frame.
+/// Whether a file has the old format, without a head: it does not begin with `ssdlab`.
 pub(super) fn is_old(file: &Path) -> Result<bool, LabError> {
     use std::io::Read as _;
     let failed = |error| LabError::file("reading", file, error);
-    let mut begins = Vec::new();
+    let mut magic = Vec::new();
     let opened = std::fs::File::open(file).map_err(failed)?;
-    opened.take(6).read_to_end(&mut begins).map_err(failed)?;
-    Ok(!begins.is_empty() && begins != b"ssdlab")
+    opened.take(6).read_to_end(&mut magic).map_err(failed)?;
+    Ok(!magic.is_empty() && magic != b"ssdlab")
 }
