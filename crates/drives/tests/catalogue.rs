@@ -134,7 +134,7 @@ fn a_member_may_differ_in_nothing_but_what_its_base_names() {
     assert!(shown.contains("members of intel-320 differ in"), "{shown}");
 }
 
-/// `[buffer]` sorts before `[family]`: the base of a family may set any key, in any table.
+/// `[buffer]` sorts before `[family]`.
 #[test]
 fn the_base_of_a_family_on_another_base_may_differ_in_any_key() {
     let (file, text) = catalogue::files()

@@ -170,7 +170,7 @@ fn impossible_heat_is_refused() {
     ]);
 }
 
-/// The key named is that of the limit that is exceeded, not of its neighbour.
+/// The key is not that of a neighbouring limit.
 #[test]
 fn impossible_limits_are_refused_by_their_own_key() {
     assert_refused(&[

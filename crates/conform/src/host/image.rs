@@ -91,7 +91,7 @@ fn read(path: &Path, action: &'static str) -> Result<Vec<u8>, LabError> {
 /// The program that the guest runs, with the libraries that it runs with here.
 fn add_program(archive: &mut CpioArchive, program: &Path) -> Result<(), LabError> {
     archive.file("/init", &read(program, "reading the guest's program")?);
-    // The guest runs this executable: it needs the libraries that are mapped here.
+    // The guest runs this executable with the libraries mapped here.
     let maps = std::fs::read_to_string("/proc/self/maps").unwrap_or_default();
     for library in libraries(&maps, program) {
         let bytes = read(&library, "reading a library of the guest's program")?;

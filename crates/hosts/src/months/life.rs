@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 const DAY: Nanos = Nanos::from_secs(86_400);
 
-/// Bytes written, and those by updates, to keep the spec's share of updates.
+/// Bytes written, to keep the spec's share of updates.
 #[derive(Clone, Copy, Debug, Default)]
 struct WrittenBytes {
     all: u64,
@@ -34,7 +34,7 @@ struct MonthsRunner<'a> {
     probes: Rng,
     written: WrittenBytes,
     samples: Vec<DaySample>,
-    /// Writes, their time and bytes since the last sample.
+    /// Since the last sample, as `busy` and `bytes`.
     writes: Latencies,
     busy: Nanos,
     bytes: u64,

@@ -84,7 +84,7 @@ pub struct LogChain {
 }
 
 impl LogChain {
-    /// An empty log. `cut_to_fit`: a record larger than the remaining room is split over blocks.
+    /// An empty log. `cut_to_fit`: a record larger than the room is split over blocks.
     pub fn new(format: LogBlockFormat, rule: SizeRule, cut_to_fit: bool) -> LogChain {
         LogChain {
             format,

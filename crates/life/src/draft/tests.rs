@@ -1,4 +1,4 @@
-//! Do facts become a drive that passes the catalogue's check and has the figures of the sheet?
+//! Do facts become a drive that passes the check and has the sheet's figures?
 
 use super::{DatasheetFacts, draft};
 use ssdlab_drives::catalogue;
@@ -69,7 +69,7 @@ fn facts_that_contradict_each_other_are_refused() {
     assert!(DatasheetFacts::default().set("colour", "red").is_err());
 }
 
-/// Each class of drive that people use as a log or a cache can be drafted and passes the check.
+/// Each class of drive that is used as a log or a cache passes the check.
 #[test]
 fn every_kind_of_drive_can_be_drafted() {
     for interface in ["sata", "pcie3", "pcie4", "pcie5"] {

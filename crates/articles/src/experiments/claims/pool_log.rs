@@ -1,4 +1,4 @@
-//! Article zil: how a log device keeps free space from fragmenting and saves the pool time.
+//! Article zil: how a log device saves the pool fragments of free space, and time.
 //!
 //! Writers rewrite a file each, in order, every write synchronous. A write is first a log block;
 //! when its group closes, its record gets a new place in the pool and the old one is freed, as are

@@ -71,8 +71,7 @@ fn drives() -> Vec<Rw80Drive> {
         .collect()
 }
 
-/// The 80 minutes, a gap of ten idle ones, and the minutes after; published values as points at
-/// minute 80.
+/// The 80 minutes, a gap of ten idle ones, and the minutes after; published values as points.
 fn rates_chart(records: &ExperimentRecords, title: &str, drives: &[Rw80Drive]) -> Chart {
     let mut lines: Vec<ChartLine> = Vec::new();
     for (i, (experiment, label, published)) in drives.iter().enumerate() {

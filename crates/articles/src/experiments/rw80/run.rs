@@ -150,12 +150,12 @@ const MINUTES_AFTER_IDLE: usize = 2;
 const DEPTH: u32 = 32;
 const BLOCK: u32 = 4096;
 
-/// Commands from the prefetch of a command's map entry to its submission.
+/// Commands from the prefetch of a map entry to the command's turn.
 const AHEAD: usize = 32;
-/// Commands from the prefetch of the memory that the entry points to, later, to the submission.
+/// Commands from the prefetch of what the entry points to, to that turn.
 const ENTRY_AHEAD: usize = 12;
 
-/// A generator of commands that makes each [`AHEAD`] commands early, to prefetch its memory.
+/// Commands, made [`AHEAD`] of their turn to prefetch their memory.
 struct PrefetchedCommands<F> {
     make: F,
     ahead: [Command; AHEAD],

@@ -85,7 +85,7 @@ pub(super) struct RecoveryBase {
     pub directory: u64,
     /// The chain value after the last frame.
     pub chain: u64,
-    /// The number of the last log, and its scan if the log exists.
+    /// Number of the last log, and its scan if it exists.
     pub last: u64,
     pub tail: Option<FrameScan>,
     /// Bytes of the logs before it.
@@ -111,7 +111,7 @@ pub(super) struct DirectorySurvey {
     pub base: Option<RecoveryBase>,
     pub lost: UnrecoverableTail,
     pub places: Arc<DataPlaces>,
-    /// Number of frames of the last log that are read; the rest is cut off.
+    /// Frames after which the last log is cut off.
     pub frames_max: u64,
 }
 
@@ -124,10 +124,10 @@ pub(super) struct SurveyOptions {
     pub writable: bool,
 }
 
-/// Surveys a directory; `boot` identifies the current boot of the machine.
+/// Surveys a directory; `boot` is the machine's current boot.
 ///
 /// # Errors
-/// When it is not a drive directory, cannot be read, or has a format unknown to this build.
+/// When it is no drive directory, cannot be read, or has an unknown format.
 pub(super) fn survey(
     path: &Path,
     boot: u64,
@@ -372,7 +372,7 @@ impl DirectorySurvey {
     }
 }
 
-/// The part of a message about damage that says what follows it.
+/// What follows damage, for its message.
 pub(super) fn trailing_text(behind: &TrailingFrames) -> String {
     match behind.frames {
         0 => format!("; {} bytes from there on", behind.bytes),
@@ -383,7 +383,7 @@ pub(super) fn trailing_text(behind: &TrailingFrames) -> String {
     }
 }
 
-/// Whether a file has the old format, without a head: it does not begin with `ssdlab`.
+/// Whether a file has the old format: no head that begins with `ssdlab`.
 pub(super) fn is_old(file: &Path) -> Result<bool, LabError> {
     use std::io::Read as _;
     let failed = |error| LabError::file("reading", file, error);
