@@ -155,7 +155,7 @@ const AHEAD: usize = 32;
 /// Commands from the prefetch of what the entry points to, to that turn.
 const ENTRY_AHEAD: usize = 12;
 
-/// Commands, made [`AHEAD`] of their turn to prefetch their memory.
+/// Commands, each made [`AHEAD`] turns early to prefetch its memory.
 struct PrefetchedCommands<F> {
     make: F,
     ahead: [Command; AHEAD],
