@@ -10,7 +10,7 @@ use std::fmt;
 ///
 /// let mut disk = CrashDisk::new(DriveConfig::tiny(), 1)?;
 /// disk.fua(0, &[1; 512])?;
-/// disk.write(4096, &[2; 512])?; // promised by nobody
+/// disk.write(4096, &[2; 512])?; // not promised
 /// disk.cut()?;
 /// let report = disk.power_on()?;
 /// report.assert_kept();
@@ -28,7 +28,7 @@ pub struct RecoveryReport {
     pub sectors: Vec<(u64, SectorClass)>,
     /// Promises that were not kept.
     pub broken: Vec<BrokenPromise>,
-    /// Commands whose effect is not there in full: an honest drive may lose what nobody promised.
+    /// Commands whose effect is incomplete: an honest drive may lose writes that it has not promised.
     pub lost: Vec<LostPart>,
 }
 

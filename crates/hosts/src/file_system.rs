@@ -140,7 +140,7 @@ impl BitmapFileSystem {
         file
     }
 
-    /// A block in use, drawn uniformly over all of them; `None` when there is none.
+    /// A block in use, drawn uniformly; `None` when all are free.
     pub fn any_used(&self, rng: &mut Rng) -> Option<u64> {
         if self.used == 0 {
             return None;

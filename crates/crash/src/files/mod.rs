@@ -356,7 +356,7 @@ impl CrashFiles {
     /// Opens a file.
     ///
     /// # Errors
-    /// When there is none of that name, and when power is lost.
+    /// When no file has that name, and when power is lost.
     ///
     /// ```
     /// # use ssdlab_crash::{CrashDisk, DriveConfig, CrashFiles, FileSystemRules};

@@ -105,7 +105,7 @@ fn random_writes(records: &ExperimentRecords, charts: &mut Charts) -> Markup {
         }
         (charts.add(rates_chart(records, "DDRdrive X1: IOPS per minute", &drives[6..])))
         p .quiet {
-            "Points: what was published for the last minute. The vertical line is where writing \
+            "Points: the published rates of the last minute. The vertical line is where writing \
              begins again after ten idle minutes."
         }
     }

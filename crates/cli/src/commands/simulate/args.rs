@@ -23,8 +23,16 @@ Examples:
 `ssdlab list policies` lists what ftl.victim and ftl.separation can be.")]
 pub struct Simulate {
     /// A drive of the catalogue, or a .toml file of your own.
-    #[arg(long, short, value_name = "NAME|FILE.toml")]
+    #[arg(
+        long,
+        short,
+        value_name = "NAME|FILE.toml",
+        conflicts_with = "drive_first"
+    )]
     pub drive: Option<String>,
+    /// The same as --drive.
+    #[arg(value_name = "DRIVE")]
+    pub drive_first: Option<String>,
     /// Change a parameter of the drive: op=28%, ftl.victim=d-choices:10 (repeatable).
     #[arg(long, value_name = "KEY=VALUE")]
     pub set: Vec<String>,
@@ -98,6 +106,11 @@ pub struct Simulate {
 }
 
 impl Simulate {
+    /// The drive by either way of naming it.
+    pub fn drive(&self) -> Option<&str> {
+        self.drive_first.as_deref().or(self.drive.as_deref())
+    }
+
     /// Where results go, as other subcommands have it.
     pub fn output(&self) -> OutputArgs {
         OutputArgs {
