@@ -34,30 +34,17 @@ pub struct RecoveryReport {
 
 impl RecoveryReport {
     /// Whether every promise was kept.
-    ///
-    /// ```
-    /// assert!(ssdlab_crash::RecoveryReport::default().is_kept());
-    /// ```
     pub fn is_kept(&self) -> bool {
         self.broken.is_empty()
     }
 
     /// Number of sectors of a class.
-    ///
-    /// ```
-    /// use ssdlab_crash::{RecoveryReport, SectorClass};
-    /// assert_eq!(RecoveryReport::default().count(SectorClass::Torn), 0);
-    /// ```
     pub fn count(&self, class: SectorClass) -> usize {
         let of_class = self.sectors.iter().filter(|sector| sector.1 == class);
         of_class.count()
     }
 
     /// Fails a test when a promise was broken.
-    ///
-    /// ```
-    /// ssdlab_crash::RecoveryReport::default().assert_kept();
-    /// ```
     ///
     /// # Panics
     /// When a promise was broken; the message lists all of them.

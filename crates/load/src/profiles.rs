@@ -70,6 +70,33 @@ macro_rules! rounds_in_order {
     };
 }
 
+/// CrystalDiskMark's measurements of five seconds: reads, then writes.
+macro_rules! crystaldiskmark {
+    ($($name:literal $random:literal $size:literal $depth:literal $threads:literal),*) => {
+        concat!($(
+            crystaldiskmark!(@ $name "read" $random $size $depth $threads),
+            crystaldiskmark!(@ $name "write" $random $size $depth $threads)
+        ),*)
+    };
+    (@ $name:literal $op:literal $random:literal $size:literal $depth:literal $threads:literal) => {
+        concat!(
+            "\n[", $name, "-", $op, "]\nstonewall\nrw=", $random, $op, "\nbs=", $size,
+            "\niodepth=", $depth, "\nnumjobs=", $threads, "\ntime_based\nruntime=5\n"
+        )
+    };
+}
+
+/// Random commands of 4 KiB at each depth.
+macro_rules! depths {
+    ($op:literal) => { depths!($op, 1, 2, 4, 8, 16, 32, 64) };
+    ($op:literal, $($depth:literal),*) => {
+        concat!($(
+            "\n[rnd4k-", $op, "-q", $depth, "]\nstonewall\nrw=rand", $op,
+            "\nbs=4k\niodepth=", $depth, "\n"
+        ),*)
+    };
+}
+
 macro_rules! profiles {
     ($($name:literal $(+ $jobs:expr)?),* $(,)?) => {
         &[$(WorkloadProfile {
@@ -88,10 +115,30 @@ pub static PROFILES: &[WorkloadProfile] = profiles![
     "streaming-read",
     "streaming-write",
     "jesd219-enterprise",
-    "crystaldiskmark",
-    "crystaldiskmark-nvme",
-    "crystaldiskmark-peak",
-    "crystaldiskmark-real-world",
+    "crystaldiskmark"
+        + crystaldiskmark!(
+            "seq1m-q8t1" "" "1m" 8 1,
+            "seq1m-q1t1" "" "1m" 1 1,
+            "rnd4k-q32t1" "rand" "4k" 32 1,
+            "rnd4k-q1t1" "rand" "4k" 1 1
+        ),
+    "crystaldiskmark-nvme"
+        + crystaldiskmark!(
+            "seq1m-q8t1" "" "1m" 8 1,
+            "seq128k-q32t1" "" "128k" 32 1,
+            "rnd4k-q32t16" "rand" "4k" 32 16,
+            "rnd4k-q1t1" "rand" "4k" 1 1
+        ),
+    "crystaldiskmark-peak"
+        + crystaldiskmark!(
+            "seq1m-q8t1" "" "1m" 8 1,
+            "rnd4k-q32t1" "rand" "4k" 32 1
+        ),
+    "crystaldiskmark-real-world"
+        + crystaldiskmark!(
+            "seq1m-q1t1" "" "1m" 1 1,
+            "rnd4k-q1t1" "rand" "4k" 1 1
+        ),
     "pts-iops"
         + mixes_and_sizes!(
             [100 95 65 50 35 5 0]
@@ -111,7 +158,7 @@ pub static PROFILES: &[WorkloadProfile] = profiles![
     "cache-device-through",
     "fill",
     "fill-and-dirty",
-    "sweep-2m-4k",
+    "sweep-2m-4k" + concat!(depths!("write"), depths!("read")),
 ];
 
 /// What a list shows of a profile.
