@@ -28,7 +28,7 @@ pub struct RecoveryReport {
     pub sectors: Vec<(u64, SectorClass)>,
     /// Promises that were not kept.
     pub broken: Vec<BrokenPromise>,
-    /// Commands whose effect is incomplete: an honest drive may lose writes that it has not promised.
+    /// Commands whose effect is incomplete: an honest drive may lose what it has not promised.
     pub lost: Vec<LostPart>,
 }
 

@@ -3,7 +3,7 @@
 //!
 //! A client waits until it *begins*: with NBD when its handshake is complete, at the power switch
 //! with its first request. One that does not begin in time is disconnected, and where too many
-//! wait, the oldest is disconnected for the newest, so that new clients are heard. A client that has
+//! wait, the newest replaces the oldest, so that new clients are heard. A client that has
 //! begun keeps its place for as long as it likes. See `docs/decisions/032`.
 
 use crate::log::{ServerEvent, ServerLog};

@@ -37,14 +37,6 @@ pub fn age(args: &AgeArgs) -> Result<CommandExit, CliFailure> {
             (plan, Some((drive, standing)))
         }
     };
-    let capacity = plan.config.user_bytes;
-    if let (None, LifeEnd::Bytes(bytes)) = (&begun, until)
-        && bytes < capacity
-    {
-        let filled = units::decimal_bytes(capacity as f64);
-        let note = format!("note: a life begins with a full drive: {filled} are written first");
-        say(args.output.quiet, &note);
-    }
     let (dir, existing) = run_dir(&args.output, &plan.manner.name, Utc::now());
     let _reserved = ReservedDir::new(&dir, existing)?;
     let keep = keep(args, &dir)?;

@@ -69,6 +69,19 @@ fn facts_that_contradict_each_other_are_refused() {
     assert!(DatasheetFacts::default().set("colour", "red").is_err());
 }
 
+/// `slc=226GB` of a sheet that means an empty drive: the refusal spoke of superblocks.
+#[test]
+fn a_cache_that_leaves_no_room_is_named_with_the_fact_that_is_meant() {
+    let mut given = facts(&LOG[..11]);
+    given.set("slc", "100GB").unwrap();
+    let error = draft(&given).unwrap_err();
+    assert!(
+        error.to_string().starts_with("slc: a cache of 100 GB"),
+        "{error}"
+    );
+    assert!(error.hint().contains("slc-empty"), "{}", error.hint());
+}
+
 /// A fact that was typed is used: drive writes per day without a warranty count over five years,
 /// and the file says that these are assumed.
 #[test]

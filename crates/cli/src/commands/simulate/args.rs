@@ -12,7 +12,7 @@ gives IOPS, latency and where the NAND time goes. It is chosen by --until TIME,
 --save and --from, or by --gear.
 
 Examples:
-  ssdlab simulate --drive consumer-sata-1tb --until 2x
+  ssdlab simulate consumer-sata-1tb --until 2x
   ssdlab simulate --drive examples/drives/ssd-300gb.toml --load hotcold:80/20 \\
       --set ftl.victim=d-choices:10 --set op=28%
   ssdlab simulate --drive examples/drives/small.toml --until 30s --save aged.ssd
@@ -106,11 +106,6 @@ pub struct Simulate {
 }
 
 impl Simulate {
-    /// The drive by either way of naming it.
-    pub fn drive(&self) -> Option<&str> {
-        self.drive_first.as_deref().or(self.drive.as_deref())
-    }
-
     /// Where results go, as other subcommands have it.
     pub fn output(&self) -> OutputArgs {
         OutputArgs {

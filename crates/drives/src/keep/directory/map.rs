@@ -78,7 +78,7 @@ impl DataFileMapping {
     /// it happens meanwhile.
     pub unsafe fn put(&self, offset: usize, from: &[u8]) {
         let to = self.address(offset, from.len());
-        // SAFETY: inside the mapping; as the caller promises, in the file and not accessed elsewhere.
+        // SAFETY: inside the mapping and, as the caller promises, the file; no other access.
         copy_past_caches(
             unsafe { std::slice::from_raw_parts_mut(to, from.len()) },
             from,
