@@ -250,7 +250,7 @@ fn listed(errors: &[LabError]) -> String {
 fn usual_hint(kind: std::io::ErrorKind) -> &'static str {
     use std::io::ErrorKind;
     match kind {
-        ErrorKind::NotFound => "check the path; directories are not created on the way to a file",
+        ErrorKind::NotFound => "check the path; its directory must exist",
         ErrorKind::PermissionDenied => "run as a user who may, or choose another place",
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => {
             "make room, or choose another place"

@@ -6,8 +6,7 @@
 
 use crate::request::jobs;
 use ssdlab_base::LabError;
-use ssdlab_load::plan::{BlockSize, FILL_DEPTH, JobSpec, Language, Mix, Order};
-use ssdlab_load::plan::{PlanPhase, WorkloadPlan};
+use ssdlab_load::plan::{JobSpec, Language, Mix, PlanPhase, WorkloadPlan};
 use ssdlab_load::stream::used_region;
 use ssdlab_ssd::Bytes;
 use std::ops::Range;
@@ -103,18 +102,9 @@ impl FileLayout {
 
 fn write(range: Range<u64>, block: u32) -> JobSpec {
     JobSpec {
-        name: "layout".into(),
-        mix: Mix::Write,
-        order: Order::Sequential {
-            stride: None,
-            start_step: 0,
-            split_positions: false,
-        },
-        block_sizes: BlockSize::always(block),
         offset: range.start,
         region: Some(range.end - range.start),
-        depth: FILL_DEPTH,
-        ..JobSpec::default()
+        ..JobSpec::sequential_writes("layout", block)
     }
 }
 

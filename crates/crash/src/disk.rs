@@ -182,14 +182,6 @@ impl CrashDisk {
     }
 
     /// Records no history from now on: a little faster, and nothing can be minimised.
-    ///
-    /// ```
-    /// # use ssdlab_crash::{CrashDisk, CrashError, DriveConfig};
-    /// let mut disk = CrashDisk::new(DriveConfig::tiny(), 1)?;
-    /// disk.stop_history();
-    /// assert_eq!(disk.history().unwrap_err(), CrashError::NoHistory);
-    /// # Ok::<(), ssdlab_crash::CrashError>(())
-    /// ```
     pub fn stop_history(&mut self) {
         self.history = None;
     }
@@ -217,52 +209,21 @@ impl CrashDisk {
     }
 
     /// Bytes that the host may address.
-    ///
-    /// ```
-    /// # use ssdlab_crash::{CrashDisk, DriveConfig};
-    /// let disk = CrashDisk::new(DriveConfig::tiny(), 1)?;
-    /// assert_eq!(disk.capacity(), 448 * 4096);
-    /// # Ok::<(), ssdlab_crash::CrashError>(())
-    /// ```
     pub fn capacity(&self) -> u64 {
         self.drive.config().user_bytes
     }
 
     /// Virtual time.
-    ///
-    /// ```
-    /// # use ssdlab_crash::{CrashDisk, DriveConfig, Nanos};
-    /// let mut disk = CrashDisk::new(DriveConfig::tiny(), 1)?;
-    /// disk.rest(Nanos::from_secs(1))?;
-    /// assert_eq!(disk.now(), Nanos::from_secs(1));
-    /// # Ok::<(), ssdlab_crash::CrashError>(())
-    /// ```
     pub fn now(&self) -> Nanos {
         self.drive.now()
     }
 
     /// Whether the disk has power.
-    ///
-    /// ```
-    /// # use ssdlab_crash::{CrashDisk, DriveConfig};
-    /// let mut disk = CrashDisk::new(DriveConfig::tiny(), 1)?;
-    /// disk.cut()?;
-    /// assert!(!disk.is_on());
-    /// # Ok::<(), ssdlab_crash::CrashError>(())
-    /// ```
     pub fn is_on(&self) -> bool {
         self.drive.is_on()
     }
 
     /// The modelled drive: its media, counters, superblocks.
-    ///
-    /// ```
-    /// # use ssdlab_crash::{CrashDisk, DriveConfig};
-    /// let mut disk = CrashDisk::new(DriveConfig::tiny(), 1)?;
-    /// disk.fua(0, &[1; 4096])?;
-    /// assert_eq!(disk.drive().counters().host_flushes, 0);
-    /// # Ok::<(), ssdlab_crash::CrashError>(())
-    /// ```
     pub fn drive(&self) -> &PowerDrive {
         &self.drive
     }

@@ -115,27 +115,12 @@ impl<D> History<D> {
     }
 
     /// The steps, in order.
-    ///
-    /// ```
-    /// # use ssdlab_crash::{CrashDisk, DriveConfig};
-    /// let disk = CrashDisk::new(DriveConfig::tiny(), 1)?;
-    /// assert_eq!(disk.history()?.steps().count(), 0);
-    /// # Ok::<(), ssdlab_crash::CrashError>(())
-    /// ```
     pub fn steps(&self) -> impl Iterator<Item = &HistoryStep> {
         let sealed = self.sealed.iter().flat_map(|chunk| chunk.iter());
         sealed.chain(&self.last)
     }
 
     /// A command by its number, in words.
-    ///
-    /// ```
-    /// # use ssdlab_crash::{CrashDisk, DriveConfig};
-    /// let mut disk = CrashDisk::new(DriveConfig::tiny(), 1)?;
-    /// disk.fua(0, &[1; 512])?;
-    /// assert_eq!(disk.history()?.command(1).unwrap(), "FUA write 512 B at 0");
-    /// # Ok::<(), ssdlab_crash::CrashError>(())
-    /// ```
     pub fn command(&self, wanted: u64) -> Option<String> {
         self.steps().find_map(|step| match step {
             HistoryStep::Command {

@@ -146,7 +146,7 @@ impl CrashDisk {
         Ok(())
     }
 
-    /// Moves the next completion until a time to the completed ones; false: there is none.
+    /// Moves the next completion until a time to the completed ones; returns whether there was one.
     fn take_one(&mut self, until: Nanos) -> Result<bool, CrashError> {
         let Some(done) = self.step(until)? else {
             return Ok(false);

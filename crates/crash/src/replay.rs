@@ -24,13 +24,6 @@ impl ReplayedDisk {
     ///
     /// # Errors
     /// The first broken promise, in words.
-    ///
-    /// ```
-    /// # use ssdlab_crash::{CrashDisk, DriveConfig};
-    /// let disk = CrashDisk::new(DriveConfig::tiny(), 1)?;
-    /// assert!(disk.history()?.replay().kept().is_ok());
-    /// # Ok::<(), ssdlab_crash::CrashError>(())
-    /// ```
     pub fn kept(&self) -> Result<(), String> {
         match self.reports.iter().find(|report| !report.is_kept()) {
             None => Ok(()),

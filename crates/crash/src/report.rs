@@ -10,7 +10,7 @@ use std::fmt;
 ///
 /// let mut disk = CrashDisk::new(DriveConfig::tiny(), 1)?;
 /// disk.fua(0, &[1; 512])?;
-/// disk.write(4096, &[2; 512])?; // promised by nobody
+/// disk.write(4096, &[2; 512])?; // not promised
 /// disk.cut()?;
 /// let report = disk.power_on()?;
 /// report.assert_kept();
@@ -28,36 +28,23 @@ pub struct RecoveryReport {
     pub sectors: Vec<(u64, SectorClass)>,
     /// Promises that were not kept.
     pub broken: Vec<BrokenPromise>,
-    /// Commands whose effect is not there in full: an honest drive may lose what nobody promised.
+    /// Commands whose effect is incomplete: an honest drive may lose what it has not promised.
     pub lost: Vec<LostPart>,
 }
 
 impl RecoveryReport {
     /// Whether every promise was kept.
-    ///
-    /// ```
-    /// assert!(ssdlab_crash::RecoveryReport::default().is_kept());
-    /// ```
     pub fn is_kept(&self) -> bool {
         self.broken.is_empty()
     }
 
     /// Number of sectors of a class.
-    ///
-    /// ```
-    /// use ssdlab_crash::{RecoveryReport, SectorClass};
-    /// assert_eq!(RecoveryReport::default().count(SectorClass::Torn), 0);
-    /// ```
     pub fn count(&self, class: SectorClass) -> usize {
         let of_class = self.sectors.iter().filter(|sector| sector.1 == class);
         of_class.count()
     }
 
     /// Fails a test when a promise was broken.
-    ///
-    /// ```
-    /// ssdlab_crash::RecoveryReport::default().assert_kept();
-    /// ```
     ///
     /// # Panics
     /// When a promise was broken; the message lists all of them.

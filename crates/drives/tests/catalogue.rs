@@ -134,6 +134,28 @@ fn a_member_may_differ_in_nothing_but_what_its_base_names() {
     assert!(shown.contains("members of intel-320 differ in"), "{shown}");
 }
 
+/// `[buffer]` sorts before `[family]`.
+#[test]
+fn the_base_of_a_family_on_another_base_may_differ_in_any_key() {
+    let (file, text) = catalogue::files()
+        .iter()
+        .find(|(file, _)| *file == "intel-710-200gb.toml")
+        .unwrap();
+    for kind in ["assumed", "calibrated"] {
+        let fitted = if kind == "calibrated" {
+            ", fitted_to = [\"zil.rw80.710_200\"]"
+        } else {
+            ""
+        };
+        let size = format!(
+            "size = {{ value = \"2 MiB\", kind = \"{kind}\", source = \"a test\"{fitted} }}"
+        );
+        let other = format!("{text}\n[buffer]\n{size}\n");
+        let drive = catalogue::parse(&other, file).unwrap();
+        catalogue::check(&drive, &other, file).unwrap();
+    }
+}
+
 #[test]
 fn wrong_arithmetic_is_shown_with_its_line() {
     let (file, text) = catalogue::files()

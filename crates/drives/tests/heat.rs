@@ -117,11 +117,7 @@ fn they_differ_in_thermal_resistance_alone() {
 /// Each impossible value is refused with its key and what is allowed.
 #[test]
 fn impossible_heat_is_refused() {
-    let (_, text) = catalogue::files()
-        .iter()
-        .find(|(file, _)| *file == "tlc-client-nvme-1tb-no-fan.toml")
-        .unwrap();
-    for (from, to, key, why) in [
+    assert_refused(&[
         (
             "\"14 K/W\"",
             "\"0 K/W\"",
@@ -171,7 +167,36 @@ fn impossible_heat_is_refused() {
             "energy.state_after",
             "as many",
         ),
-    ] {
+    ]);
+}
+
+/// The key is not that of a neighbouring limit.
+#[test]
+fn impossible_limits_are_refused_by_their_own_key() {
+    assert_refused(&[
+        ("\"2 ms\"", "\"2 s\"", "energy.state_entry", "at most 1 s"),
+        (
+            "overheated = { value = \"85 C\"",
+            "overheated = { value = \"160 C\"",
+            "heat.overheated",
+            "at most 150 C",
+        ),
+        (
+            "warning = { value = \"85 C\"",
+            "warning = { value = \"90 C\"",
+            "heat.warning",
+            "at most 85 C",
+        ),
+    ]);
+}
+
+/// Each replacement, (from, to, key, reason), makes the drive without a fan impossible.
+fn assert_refused(replacements: &[(&str, &str, &str, &str)]) {
+    let (_, text) = catalogue::files()
+        .iter()
+        .find(|(file, _)| *file == "tlc-client-nvme-1tb-no-fan.toml")
+        .unwrap();
+    for &(from, to, key, why) in replacements {
         assert!(text.contains(from), "{from}");
         let changed = text.replacen(from, to, 1);
         let error = catalogue::parse(&changed, "x.toml").unwrap_err();

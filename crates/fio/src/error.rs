@@ -20,8 +20,8 @@ impl fmt::Display for JobFileLocation {
     }
 }
 
-/// What is wrong with one line, or with the file. `Display` names the given value, the allowed ones
-/// and the place; [`Error::hint`] says what to do.
+/// What is wrong with one line, or with the file. `Display` names the option or the refusal, and
+/// for a bad value the allowed ones; [`Error::hint`] says what to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Error {
     /// An option is unknown, or not supported by the program that reads the file.

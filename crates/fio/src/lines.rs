@@ -33,7 +33,7 @@ impl JobFileSection {
 }
 
 impl JobOption {
-    /// The value, "1" when there is none: what fio's own JSON prints.
+    /// The value, "1" for an option without one: what fio's own JSON prints.
     pub fn text(&self) -> &str {
         self.value.as_deref().unwrap_or("1")
     }

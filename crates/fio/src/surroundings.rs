@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-/// Source and text of an included file, or why there is none.
+/// Source and text of an included file, or why it cannot be read.
 type IncludeResult = Result<(String, String), String>;
 
 /// What a job file may refer to outside itself.

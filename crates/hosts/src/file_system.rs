@@ -140,7 +140,7 @@ impl BitmapFileSystem {
         file
     }
 
-    /// A block in use, drawn uniformly over all of them; `None` when there is none.
+    /// A block in use, drawn uniformly; `None` when all are free.
     pub fn any_used(&self, rng: &mut Rng) -> Option<u64> {
         if self.used == 0 {
             return None;
@@ -154,7 +154,7 @@ impl BitmapFileSystem {
         }
     }
 
-    /// Looks for contradictions: files that share blocks, blocks in use that no file has.
+    /// Checks that files share no block, stay in the file system and have all blocks in use.
     ///
     /// # Errors
     /// The first one found.
@@ -164,10 +164,14 @@ impl BitmapFileSystem {
         for extent in self.files.iter().flatten() {
             for block in extent.first..extent.first + extent.count {
                 let (word, bit) = ((block / 64) as usize, 1 << (block % 64));
-                if block >= self.blocks || seen[word] & bit != 0 {
+                if block >= self.blocks {
+                    let blocks = self.blocks;
                     return Err(format!(
-                        "block {block} belongs to two files, or lies beyond the end"
+                        "block {block} of a file is beyond the {blocks} blocks"
                     ));
+                }
+                if seen[word] & bit != 0 {
+                    return Err(format!("block {block} belongs to two files"));
                 }
                 seen[word] |= bit;
                 count += 1;

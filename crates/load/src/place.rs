@@ -14,8 +14,8 @@ pub(super) struct AlignedSize {
     pub slots: u64,
 }
 
-/// Sizes drawn evenly from a range, as fio draws them: whole multiples of the smallest, those
-/// above the largest cut to the largest.
+/// Sizes drawn from a range as fio draws them: a number from `low` to `low + high`, rounded down to
+/// a multiple of `low` and cut to `high`.
 #[derive(Clone, Debug)]
 pub(super) struct SizeRange {
     low: u64,

@@ -39,17 +39,8 @@ impl WorkloadPlan {
     /// As [`WorkloadPlan::fill`], `block` bytes at a time.
     pub fn fill_by(bytes: u64, block: u32) -> WorkloadPlan {
         let job = JobSpec {
-            name: "fill".into(),
-            mix: Mix::Write,
-            order: Order::Sequential {
-                stride: None,
-                start_step: 0,
-                split_positions: false,
-            },
-            block_sizes: BlockSize::always(block),
             io_limit: Some(bytes),
-            depth: FILL_DEPTH,
-            ..JobSpec::default()
+            ..JobSpec::sequential_writes("fill", block)
         };
         WorkloadPlan {
             language: Language::Ssdlab,
@@ -287,6 +278,24 @@ pub struct LatencyTarget {
     pub percentile: f64,
     /// Go on searching after a depth was found, rather than end.
     pub run: bool,
+}
+
+impl JobSpec {
+    /// Sequential writes, `block` bytes at a time, with two outstanding.
+    pub fn sequential_writes(name: &str, block: u32) -> JobSpec {
+        JobSpec {
+            name: name.into(),
+            mix: Mix::Write,
+            order: Order::Sequential {
+                stride: None,
+                start_step: 0,
+                split_positions: false,
+            },
+            block_sizes: BlockSize::always(block),
+            depth: FILL_DEPTH,
+            ..JobSpec::default()
+        }
+    }
 }
 
 impl Default for JobSpec {

@@ -1,8 +1,9 @@
 //! Workloads by name: published mixes, standards' definitions and the articles' protocols.
 //!
-//! Each is a fio job file (`profiles/*.fio`) without a target, so it can be read, copied and
-//! given to fio itself. Comments at its top say what it is (`# what:`), where it comes from
-//! (`# source:`) and what to know (`# note:`, any number).
+//! Each is a fio job file without a target, so it can be read, copied and given to fio itself. Its
+//! text is `profiles/*.fio`, followed by the jobs of a matrix that a macro writes. Comments at its
+//! top say what it is (`# what:`), where it comes from (`# source:`) and what to know (`# note:`,
+//! any number).
 
 use crate::fio;
 use crate::plan::{PlanPhase, WorkloadPlan};
@@ -20,11 +21,87 @@ pub struct WorkloadProfile {
     pub text: &'static str,
 }
 
+/// Random jobs of a minute for every mix of reads and writes and every size.
+macro_rules! mixes_and_sizes {
+    ([$($read_pct:literal)*] $sizes:tt $options:literal) => {
+        concat!($(mixes_and_sizes!($read_pct, $sizes $options)),*)
+    };
+    ($read_pct:literal, [$($size:literal)*] $options:literal) => {
+        concat!($(
+            "\n[r", $read_pct, "-", $size, "]\nstonewall\nrw=randrw\nrwmixread=", $read_pct,
+            "\nbs=", $size, "\n", $options, "time_based\nruntime=60\n"
+        ),*)
+    };
+}
+
+/// Random jobs of a minute for every pair of threads and depth, from the most commands outstanding
+/// to the fewest.
+macro_rules! threads_and_depths {
+    ($threads_name:literal, $depth_name:literal, $read_pct:literal) => {
+        threads_and_depths!($threads_name, $depth_name, $read_pct,
+            32 32, 32 16, 16 32, 32 8, 16 16, 8 32, 32 6, 6 32, 32 4, 16 8, 8 16, 4 32, 16 6, 6 16,
+            32 2, 16 4, 8 8, 4 16, 2 32, 8 6, 6 8, 6 6, 32 1, 16 2, 8 4, 4 8, 2 16, 1 32, 6 4, 4 6,
+            16 1, 8 2, 4 4, 2 8, 1 16, 6 2, 2 6, 8 1, 4 2, 2 4, 1 8, 6 1, 1 6, 4 1, 2 2, 1 4, 2 1,
+            1 2, 1 1)
+    };
+    (
+        $threads_name:literal, $depth_name:literal, $read_pct:literal,
+        $($threads:literal $depth:literal),*
+    ) => {
+        concat!($(
+            "\n[", $threads_name, $threads, "-", $depth_name, $depth,
+            "]\nstonewall\nrw=randrw\nrwmixread=", $read_pct,
+            "\niodepth=", $depth, "\nnumjobs=", $threads, "\nruntime=60\n"
+        ),*)
+    };
+}
+
+/// Five rounds of a minute of reads and a minute of writes in order.
+macro_rules! rounds_in_order {
+    ($size:literal) => {
+        rounds_in_order!($size, 1 "read", 1 "write", 2 "read", 2 "write", 3 "read", 3 "write",
+            4 "read", 4 "write", 5 "read", 5 "write")
+    };
+    ($size:literal, $($round:literal $op:literal),*) => {
+        concat!($(
+            "\n[round", $round, "-", $op, "]\nstonewall\nrw=", $op,
+            "\nbs=", $size, "\ntime_based\nruntime=60\n"
+        ),*)
+    };
+}
+
+/// CrystalDiskMark's measurements of five seconds: reads, then writes.
+macro_rules! crystaldiskmark {
+    ($($name:literal $random:literal $size:literal $depth:literal $threads:literal),*) => {
+        concat!($(
+            crystaldiskmark!(@ $name "read" $random $size $depth $threads),
+            crystaldiskmark!(@ $name "write" $random $size $depth $threads)
+        ),*)
+    };
+    (@ $name:literal $op:literal $random:literal $size:literal $depth:literal $threads:literal) => {
+        concat!(
+            "\n[", $name, "-", $op, "]\nstonewall\nrw=", $random, $op, "\nbs=", $size,
+            "\niodepth=", $depth, "\nnumjobs=", $threads, "\ntime_based\nruntime=5\n"
+        )
+    };
+}
+
+/// Random commands of 4 KiB at each depth.
+macro_rules! depths {
+    ($op:literal) => { depths!($op, 1, 2, 4, 8, 16, 32, 64) };
+    ($op:literal, $($depth:literal),*) => {
+        concat!($(
+            "\n[rnd4k-", $op, "-q", $depth, "]\nstonewall\nrw=rand", $op,
+            "\nbs=4k\niodepth=", $depth, "\n"
+        ),*)
+    };
+}
+
 macro_rules! profiles {
-    ($($name:literal),* $(,)?) => {
+    ($($name:literal $(+ $jobs:expr)?),* $(,)?) => {
         &[$(WorkloadProfile {
             name: $name,
-            text: include_str!(concat!("profiles/", $name, ".fio")),
+            text: concat!(include_str!(concat!("profiles/", $name, ".fio")) $(, $jobs)?),
         }),*]
     };
 }
@@ -38,25 +115,50 @@ pub static PROFILES: &[WorkloadProfile] = profiles![
     "streaming-read",
     "streaming-write",
     "jesd219-enterprise",
-    "crystaldiskmark",
-    "crystaldiskmark-nvme",
-    "crystaldiskmark-peak",
-    "crystaldiskmark-real-world",
-    "pts-iops",
-    "pts-throughput-128k",
-    "pts-throughput-1024k",
-    "pts-latency",
+    "crystaldiskmark"
+        + crystaldiskmark!(
+            "seq1m-q8t1" "" "1m" 8 1,
+            "seq1m-q1t1" "" "1m" 1 1,
+            "rnd4k-q32t1" "rand" "4k" 32 1,
+            "rnd4k-q1t1" "rand" "4k" 1 1
+        ),
+    "crystaldiskmark-nvme"
+        + crystaldiskmark!(
+            "seq1m-q8t1" "" "1m" 8 1,
+            "seq128k-q32t1" "" "128k" 32 1,
+            "rnd4k-q32t16" "rand" "4k" 32 16,
+            "rnd4k-q1t1" "rand" "4k" 1 1
+        ),
+    "crystaldiskmark-peak"
+        + crystaldiskmark!(
+            "seq1m-q8t1" "" "1m" 8 1,
+            "rnd4k-q32t1" "rand" "4k" 32 1
+        ),
+    "crystaldiskmark-real-world"
+        + crystaldiskmark!(
+            "seq1m-q1t1" "" "1m" 1 1,
+            "rnd4k-q1t1" "rand" "4k" 1 1
+        ),
+    "pts-iops"
+        + mixes_and_sizes!(
+            [100 95 65 50 35 5 0]
+            ["1024k" "128k" "64k" "32k" "16k" "8k" "4k" "512"]
+            "iodepth=32\nnumjobs=4\n"
+        ),
+    "pts-throughput-128k" + rounds_in_order!("128k"),
+    "pts-throughput-1024k" + rounds_in_order!("1024k"),
+    "pts-latency" + mixes_and_sizes!([100 65 0] ["8k" "4k" "512"] "iodepth=1\n"),
     "pts-write-saturation",
     "pts-cross-stimulus",
     "pts-host-idle-recovery",
-    "pts-demand-intensity",
-    "pts-composite",
+    "pts-demand-intensity" + threads_and_depths!("threads", "depth", 65),
+    "pts-composite" + threads_and_depths!("t", "q", 40),
     "random-write-80",
     "cache-device-buffered",
     "cache-device-through",
     "fill",
     "fill-and-dirty",
-    "sweep-2m-4k",
+    "sweep-2m-4k" + concat!(depths!("write"), depths!("read")),
 ];
 
 /// What a list shows of a profile.
@@ -80,7 +182,7 @@ impl WorkloadProfile {
     /// The profile called `name`.
     ///
     /// # Errors
-    /// When there is none.
+    /// When no profile has that name.
     pub fn named(name: &str) -> Result<WorkloadProfile, LabError> {
         let profile = PROFILES.iter().find(|profile| profile.name == name);
         profile.copied().ok_or_else(|| {

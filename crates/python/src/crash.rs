@@ -367,7 +367,7 @@ impl PyCrashDisk {
         let history = self.disk.history().map_err(crash)?;
         let mut raised = None;
         let lost: &[LostPart] = &report.report.lost;
-        let found = history.smallest_loss(lost, checks_max, |disk| {
+        let loss = history.smallest_loss(lost, checks_max, |disk| {
             if raised.is_some() {
                 return Ok(());
             }
@@ -387,8 +387,8 @@ impl PyCrashDisk {
             return Err(error);
         }
         let mut numbers = Vec::new();
-        let Some(found) = found else { return Ok(None) };
-        for part in &found.pieces {
+        let Some(loss) = loss else { return Ok(None) };
+        for part in &loss.pieces {
             if !numbers.contains(&part.number) {
                 numbers.push(part.number);
             }
@@ -397,10 +397,7 @@ impl PyCrashDisk {
             let words = history.command(*number).unwrap_or_default();
             format!("#{number} {words}")
         };
-        Ok(Some((
-            numbers.iter().map(in_words).collect(),
-            found.message,
-        )))
+        Ok(Some((numbers.iter().map(in_words).collect(), loss.message)))
     }
 
     /// The ledger: the writes of which a sector may hold one after a cut now; 0 is no write.

@@ -38,7 +38,7 @@ impl NamedDrive {
     /// The drive without its settings.
     ///
     /// # Errors
-    /// When there is none of this name, or its file is wrong.
+    /// When no drive has this name, or its file is wrong.
     pub fn plain(&self) -> Result<CatalogueDrive, LabError> {
         match &self.text {
             None => catalogue::drive(self.name.strip_prefix("drive:").unwrap_or(&self.name)),

@@ -9,7 +9,33 @@ pyo3::import_exception!(ssdlab._errors, PowerLost);
 
 /// A refusal of the lab.
 pub fn lab(error: LabError) -> PyErr {
-    Error::new_err((error.to_string(), error.advice().to_owned()))
+    let (what, hint) = (error.to_string(), error.advice());
+    Error::new_err((in_python(&what), in_python(hint)))
+}
+
+/// Names parameters as Python does: `until` for `--until`, `used_pct` for `--used-pct`. Commands in
+/// backquotes stay as they are.
+fn in_python(text: &str) -> String {
+    let text = text.replace("`ssdlab simulate --help`", "`help(ssdlab.simulate)`");
+    let segment = |segment: &str| {
+        if segment.starts_with("ssdlab ") {
+            segment.to_owned()
+        } else {
+            segment.split_inclusive(' ').map(parameter).collect()
+        }
+    };
+    let segments: Vec<String> = text.split('`').map(segment).collect();
+    segments.join("`")
+}
+
+/// `word` without the hyphens of an option.
+fn parameter(word: &str) -> String {
+    let Some(option) = word.strip_prefix("--") else {
+        return word.to_owned();
+    };
+    let length = option.find(|c: char| !c.is_ascii_lowercase() && c != '-');
+    let (name, rest) = option.split_at(length.unwrap_or(option.len()));
+    name.replace('-', "_") + rest
 }
 
 /// A refusal with its hint.

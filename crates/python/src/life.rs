@@ -52,11 +52,11 @@ impl PyLife {
             ("levelled_share", |row| row.levelled_share),
             ("refreshed_share", |row| row.refreshed_share),
         ];
-        for (name, of) in counts {
-            columns.counts(name, self.rows.iter().map(|row| Some(of(row))));
+        for (name, value) in counts {
+            columns.counts(name, self.rows.iter().map(|row| Some(value(row))));
         }
-        for (name, of) in decimals {
-            columns.decimals(name, self.rows.iter().map(|row| Some(of(row))));
+        for (name, value) in decimals {
+            columns.decimals(name, self.rows.iter().map(|row| Some(value(row))));
         }
         columns.table()
     }
@@ -127,19 +127,19 @@ pub fn age<'py>(
     let plan = manner.plan(&drive).map_err(lab)?;
     let place = save.map(|path| SaveTarget::reserve(&path, OverwritePolicy::Refuse));
     let place = place.transpose().map_err(lab)?;
-    let ended = run(py, progress.as_ref(), |stop, reached| {
+    let outcome = run(py, progress.as_ref(), |stop, reached| {
         let mut watch = |row: &AgeingSample| {
             let share = 1.0 - row.life_left_pct / 100.0;
             reached.note(share, || row.to_string());
         };
-        let lived = Ageing::begin(&plan)?.live(None, &mut watch, stop)?;
-        let (life, rows) = (lived.life.clone(), lived.rows.clone());
+        let aged = Ageing::begin(&plan)?.live(None, &mut watch, stop)?;
+        let (life, rows) = (aged.life.clone(), aged.rows.clone());
         if let Some(place) = place
             && !life.stopped
         {
-            lived.save(place, &plan)?;
+            aged.save(place, &plan)?;
         }
         Ok(PyLife { life, rows })
     })?;
-    finished(py, ended)
+    finished(py, outcome)
 }

@@ -17,7 +17,7 @@ pub struct CallProgress(Mutex<Option<(f64, String)>>);
 impl CallProgress {
     /// Notes how far it is; shown at the next tick.
     pub fn note(&self, done: f64, text: impl FnOnce() -> String) {
-        // While nobody has looked at the last note, no other is made.
+        // The text is made only once the last note has been shown.
         let mut note = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if note.is_none() {
             *note = Some((done, text()));
@@ -41,19 +41,19 @@ pub struct LongCallResult<T> {
 /// `progress(done, text)` and looks for Ctrl-C, which sets the flag that `work` has to watch.
 ///
 /// # Errors
-/// Those of `work`, or Ctrl-C when the work then fails.
+/// Those of `work`. If it fails after an interruption: Ctrl-C, or the error of `progress`.
 pub fn run<T: Send>(
     py: Python<'_>,
     progress: Option<&Bound<'_, PyAny>>,
     work: impl FnOnce(&AtomicBool, &CallProgress) -> Result<T, LabError> + Send,
 ) -> PyResult<LongCallResult<T>> {
     let (stop, reached) = (AtomicBool::new(false), CallProgress::default());
-    let here = std::thread::current();
+    let caller = std::thread::current();
     let mut interrupted = None;
     let result = std::thread::scope(|scope| {
         let worker = scope.spawn(|| {
             let result = work(&stop, &reached);
-            here.unpark();
+            caller.unpark();
             result
         });
         while !worker.is_finished() {

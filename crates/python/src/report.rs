@@ -15,7 +15,7 @@ use ssdlab_crash::{RecoveryReport, SectorClass};
 ///     that is there. Sectors are of 512 bytes; write 0 is none.
 /// lost : list of tuple of (int, int)
 ///     Writes whose effect is not there in full: number of the write, mapping unit. An honest
-///     drive may lose what nobody promised.
+///     drive may lose writes that it has not promised.
 /// recovery_ns : int
 ///     Virtual time of the recovery.
 ///

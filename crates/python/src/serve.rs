@@ -105,7 +105,7 @@ fn log(text: &str) {
             .call_method1("getLogger", ("ssdlab",))?;
         logger.call_method1("warning", ("%s", text)).map(drop)
     });
-    // Without a logger there is nobody to warn.
+    // A warning that Python cannot log is dropped.
     drop(logged);
 }
 

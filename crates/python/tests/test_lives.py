@@ -78,6 +78,9 @@ def test_errors_say_what_to_do() -> None:
             call()
         assert caught.value.hint and "hint: " in str(caught.value)
         assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
+    with pytest.raises(ssdlab.Error, match="so until cannot be one") as caught:
+        ssdlab.simulate(SMALL, until="30m", gear="counting")
+    assert "--" not in str(caught.value)
 
 
 def test_other_threads_run_meanwhile_and_progress_is_heard() -> None:

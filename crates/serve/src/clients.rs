@@ -3,7 +3,7 @@
 //!
 //! A client waits until it *begins*: with NBD when its handshake is complete, at the power switch
 //! with its first request. One that does not begin in time is disconnected, and where too many
-//! wait, the oldest goes for the newest, so that whoever comes next is heard. A client that has
+//! wait, the newest replaces the oldest, so that new clients are heard. A client that has
 //! begun keeps its place for as long as it likes. See `docs/decisions/032`.
 
 use crate::log::{ServerEvent, ServerLog};
@@ -181,7 +181,7 @@ impl ConnectedClient {
     /// Takes a place for a client that is about to begin.
     ///
     /// # Errors
-    /// When there is none, with the reason in words.
+    /// When all places are taken, with the reason in words.
     pub fn admit(&self) -> Result<(), String> {
         let admitted = self.clients.admit(self.number);
         admitted.inspect_err(|why| self.note(ServerEvent::Refused(why)))

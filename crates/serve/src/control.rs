@@ -296,7 +296,7 @@ mod tests {
         })
         .unwrap();
         drop(silent);
-        // Those that asked keep their places, and whoever comes then is answered.
+        // Clients that asked keep their places, and the next one is answered.
         let _patient: Vec<SocketStream> = (0..LIMITS.clients).map(|_| wait_for_cut()).collect();
         ask(&path, &ControlRequest::Status {}, |answer| {
             assert_eq!(answer.error.unwrap(), "all 256 connections are in use");

@@ -119,7 +119,7 @@ impl Drop for FuseFile {
 fn detach(path: &Path) {
     #[cfg(target_os = "linux")]
     if let Some(folder) = path.parent() {
-        // There is nobody to report an error to.
+        // An error has no receiver.
         let _ = rustix::mount::unmount(folder, rustix::mount::UnmountFlags::DETACH);
     }
 }

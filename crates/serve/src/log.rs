@@ -8,7 +8,7 @@ use std::time::Duration;
 /// Receives a line of a server's log.
 type LogLineSink = Box<dyn Fn(&str) + Send + Sync>;
 
-/// A server's log. By default nobody reads it. Of events of one kind it has the first, second,
+/// A server's log, discarded by default. Of events of one kind it has the first, second,
 /// fourth, eighth and so on, with their number: a client that provokes them cannot fill it.
 #[derive(Clone, Default)]
 pub struct ServerLog(Arc<ServerLogState>);

@@ -116,7 +116,7 @@ pub enum SocketStream {
     Tcp(TcpStream),
 }
 
-/// Binds a unix socket, in place of a socket at that path on which nobody listens any more. A live
+/// Binds a unix socket, in place of a socket at that path on which no process listens. A live
 /// socket is an error, and so is anything else at that path: a file refuses connections as a dead
 /// socket does.
 fn bind_unix(path: &Path) -> io::Result<UnixListener> {

@@ -261,21 +261,7 @@
   new ResizeObserver(() => requestAnimationFrame(fit)).observe(document.querySelector("main"));
 
   // ---- theme and print --------------------------------------------------------------------------
-  const dark = matchMedia("(prefers-color-scheme: dark)");
-  const asked = new URLSearchParams(location.search).get("theme");
-  if (asked === "dark" || asked === "light") root.dataset.theme = asked;
-  const button = document.getElementById("theme");
-  const isDark = () => (root.dataset.theme ? root.dataset.theme === "dark" : dark.matches);
-  const refresh = () => {
-    button.textContent = isDark() ? "Light" : "Dark";
-    drawAll();
-  };
-  button.hidden = false;
-  button.addEventListener("click", () => {
-    root.dataset.theme = isDark() ? "light" : "dark";
-    refresh();
-  });
-  dark.addEventListener("change", refresh);
+  document.addEventListener("theme", drawAll);
   window.addEventListener("beforeprint", () => {
     printing = root.dataset.theme || "system";
     root.dataset.theme = "light";
@@ -290,5 +276,5 @@
     printing = false;
     drawAll();
   });
-  refresh();
+  drawAll();
 })();

@@ -11,6 +11,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 const STYLE: &str = include_str!("../assets/report.css");
 const SCRIPT: &str = include_str!("../assets/report.js");
+const THEME_SCRIPT: &str = include_str!("../assets/theme.js");
 const SORT_SCRIPT: &str = include_str!("../assets/sort.js");
 const UPLOT_STYLE: &str = include_str!("../assets/uplot/uPlot.min.css");
 const UPLOT_SCRIPT: &str = include_str!("../assets/uplot/uPlot.iife.min.js");
@@ -51,6 +52,7 @@ pub fn page(title: &str, body: Markup, charts: &Charts) -> String {
                         }
                     }
                 }
+                script { (PreEscaped(THEME_SCRIPT)) }
                 @if is_sortable { script { (PreEscaped(SORT_SCRIPT)) } }
                 @if !charts.is_empty() { (scripts(charts)) }
             }

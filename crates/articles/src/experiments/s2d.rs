@@ -25,7 +25,7 @@ use ssdlab_ssd::{Nanos, Op};
 use ssdlab_view::chart::{Chart, ChartMark, Charts};
 
 keys! {
-    /// How writes are given: the article's two commands, and the lines of their rates.
+    /// The article's two ways to write; also the names of their rate curves.
     pub(crate) enum DiskspdMode {
         Buffered = "buffered",
         Through = "through",
@@ -93,9 +93,9 @@ fn run(
     keep_checks(&mut outcome, "fill", &record)?;
     let ready = fresh.now() + IDLE;
     fresh.reap(Some(ready), &mut Vec::new())?;
-    let again = fresh.clone();
+    let buffered_target = fresh.clone();
     for (mode, cache, mut target) in [
-        (DiskspdMode::Buffered, "-Su", again),
+        (DiskspdMode::Buffered, "-Su", buffered_target),
         (DiskspdMode::Through, "-Suw", fresh),
     ] {
         let plan = plan(cache, setup.seed)?;
@@ -135,7 +135,7 @@ fn keep_checks(
     Ok(())
 }
 
-/// The part of `values` that `range` names, as far as there is one.
+/// The values in `range`, cut to those that exist.
 fn part(values: &[f64], range: std::ops::Range<usize>) -> &[f64] {
     let end = range.end.min(values.len());
     &values[range.start.min(end)..end]
@@ -155,10 +155,10 @@ fn measure(
     let writes = series::iops(seconds, 0, &[Op::Write]);
     let (before, after) = (part(&iops, BEFORE), part(&iops, AFTER));
     let cliff = write_cliff(seconds, 0);
-    let dropped = cliff.as_ref().map(|cliff| 1.0 - cliff.after / cliff.before);
-    for (level, value) in [
+    let drop_share = cliff.as_ref().map(|cliff| 1.0 - cliff.after / cliff.before);
+    for (metric, value) in [
         (CliffMetric::CliffS, cliff.as_ref().map(|cliff| cliff.at_s)),
-        (CliffMetric::DropShare, dropped),
+        (CliffMetric::DropShare, drop_share),
         (CliffMetric::Before, Some(stats::mean(before))),
         (CliffMetric::After, Some(stats::mean(after))),
         (
@@ -174,7 +174,7 @@ fn measure(
         (CliffMetric::Mean, Some(stats::mean(&iops))),
         (CliffMetric::WafAfter, Some(waf(seconds))),
     ] {
-        outcome.value(S2dMeasure::Of((mode, level)), value);
+        outcome.value(S2dMeasure::Of((mode, metric)), value);
     }
     outcome.series(mode, 1.0, iops);
 }
@@ -190,26 +190,26 @@ fn waf(seconds: &[Second]) -> f64 {
     nand as f64 / host as f64
 }
 
-/// Written through over buffered.
+/// Ratios of written through to buffered.
 fn compare(
     outcome: &mut ExperimentOutcome<S2dMeasure, DiskspdMode>,
     entry: &catalogue::CatalogueDrive,
 ) {
-    let over = |outcome: &ExperimentOutcome<S2dMeasure, DiskspdMode>, level| {
-        let measure = |mode| S2dMeasure::Of((mode, level));
+    let ratio = |outcome: &ExperimentOutcome<S2dMeasure, DiskspdMode>, metric| {
+        let measure = |mode| S2dMeasure::Of((mode, metric));
         outcome.ratio(
             measure(DiskspdMode::Through),
             measure(DiskspdMode::Buffered),
         )
     };
-    let rates = over(outcome, CliffMetric::Mean);
-    let amplification = over(outcome, CliffMetric::WafAfter);
-    outcome.value(S2dMeasure::ThroughOverBuffered, rates);
-    outcome.value(S2dMeasure::ThroughWafOverBuffered, amplification);
+    let rate_ratio = ratio(outcome, CliffMetric::Mean);
+    let waf_ratio = ratio(outcome, CliffMetric::WafAfter);
+    outcome.value(S2dMeasure::ThroughOverBuffered, rate_ratio);
+    outcome.value(S2dMeasure::ThroughWafOverBuffered, waf_ratio);
     let rated = facts::rated_per_day(entry);
     outcome.value(
         S2dMeasure::ThroughGbDay,
-        rated.map(|rated| rated / amplification / 1e9),
+        rated.map(|rated| rated / waf_ratio / 1e9),
     );
 }
 

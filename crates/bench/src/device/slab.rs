@@ -65,8 +65,8 @@ impl Slab {
 impl Drop for Slab {
     fn drop(&mut self) {
         if self.len > 0 {
-            // SAFETY: the mapping made in `new`, unmapped once. Whoever hands addresses to the
-            // kernel keeps the slab until the kernel is done.
+            // SAFETY: the mapping made in `new`, unmapped once. The caller that hands
+            // addresses to the kernel keeps the slab until the kernel is done.
             let _ = unsafe { rustix::mm::munmap(self.start.as_ptr().cast(), self.len) };
         }
     }

@@ -94,7 +94,7 @@ fn ledger(args: &PullLedgerArgs) -> Result<CommandExit, CliFailure> {
     let keeper = Keeper::new(&args.listen, Path::new(&args.file))?;
     let address = keeper.address()?;
     if !address.ip().is_loopback() {
-        tell!("warning: whoever reaches {address} can write to the ledger");
+        tell!("warning: every client that reaches {address} can write to the ledger");
     }
     print(&format!(
         "ledger {} at tcp:{address}\nready",

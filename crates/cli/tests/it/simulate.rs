@@ -24,6 +24,25 @@ fn json(path: &Path) -> Value {
 }
 
 #[test]
+fn the_drive_is_named_first_or_by_its_option_and_not_by_both() {
+    let (dir, drive) = (tempfile::tempdir().expect("a directory"), small());
+    let rest = [
+        "--until",
+        "1x",
+        "--json",
+        "--quiet",
+        "--replace",
+        "--out",
+        "out",
+    ];
+    let first = ssdlab(dir.path(), &[&["simulate", &drive][..], &rest].concat());
+    good(&first);
+    assert_eq!(first.stdout, simulate(dir.path(), &rest).stdout);
+    let both = simulate(dir.path(), &["consumer-sata-1tb"]);
+    assert_eq!(both.code, Some(2), "{}", both.stdout);
+}
+
+#[test]
 fn a_life_leaves_summary_result_series_and_page() {
     let dir = tempfile::tempdir().expect("a directory");
     for (gear, more) in [("counting", &["IOPS over"][..]), ("timed", &[])] {

@@ -1,4 +1,4 @@
-//! What a guest boots: the kernel, and an image in memory with its program and modules.
+//! The kernel and the initial RAM disk, with program and modules, that a guest boots.
 
 use super::elf::{libraries, module_name, module_needs};
 use super::plan::ConformPlan;
@@ -10,7 +10,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Modules of disks and the file system. One that does not exist is built into the kernel.
+/// Modules of disks and the file system. One without a file is taken to be built in.
 const WANTED: &[&str] = &[
     "crc32c_generic",
     "virtio_pci",
@@ -28,18 +28,18 @@ const KERNEL_ARGUMENTS: &str =
 /// Where a program looks for the dynamic linker.
 const LINKER_FOLDERS: [&str; 2] = ["/lib64", "/lib"];
 
-/// What a guest boots.
+/// The files that a guest boots, and its file system.
 pub struct BootImage {
     /// The kernel.
     pub kernel: PathBuf,
-    /// The image in memory, a file.
+    /// The initial RAM disk.
     pub initrd: PathBuf,
-    /// A file system that is new, unless there is no mkfs.ext4.
+    /// A new file system; empty without mkfs.ext4.
     pub ext4: Vec<u8>,
 }
 
 impl BootImage {
-    /// Makes it in `folder`.
+    /// Makes the files in `folder`.
     pub fn make(plan: &ConformPlan, folder: &Path) -> Result<BootImage, LabError> {
         let mut archive = CpioArchive::default();
         for name in ["dev", "proc", "sys", "run"] {
@@ -91,7 +91,7 @@ fn read(path: &Path, action: &'static str) -> Result<Vec<u8>, LabError> {
 /// The program that the guest runs, with the libraries that it runs with here.
 fn add_program(archive: &mut CpioArchive, program: &Path) -> Result<(), LabError> {
     archive.file("/init", &read(program, "reading the guest's program")?);
-    // It is this very program: what is mapped here is what it needs there.
+    // The guest runs this executable with the libraries mapped here.
     let maps = std::fs::read_to_string("/proc/self/maps").unwrap_or_default();
     for library in libraries(&maps, program) {
         let bytes = read(&library, "reading a library of the guest's program")?;
@@ -106,7 +106,7 @@ fn add_program(archive: &mut CpioArchive, program: &Path) -> Result<(), LabError
     Ok(())
 }
 
-/// The wanted modules and what they need, and the order in which to load them.
+/// Adds the wanted modules, their dependencies and the order of loading.
 fn add_modules(archive: &mut CpioArchive, folder: &Path) -> Result<(), LabError> {
     let mut files = BTreeMap::new();
     find_modules(folder, &mut files);
@@ -161,13 +161,13 @@ fn add_module(
     Ok(())
 }
 
-/// A new file system, or nothing where there is no mkfs.ext4.
+/// A new file system, or no bytes without mkfs.ext4.
 fn file_system(folder: &Path) -> Result<Vec<u8>, LabError> {
     let path = folder.join("ext4");
     let created = std::fs::File::create(&path).and_then(|file| file.set_len(EXT4_BYTES));
     created.map_err(|error| file("writing", &path, error, "TMPDIR names another place"))?;
     let mut mkfs = Command::new("mkfs.ext4");
-    // Nothing is left to be initialised while a guest tests.
+    // Lazy initialisation would write while a guest tests.
     mkfs.args([
         "-q",
         "-F",
@@ -234,7 +234,7 @@ impl CpioArchive {
         ];
         self.bytes.extend(b"070701");
         for number in numbers {
-            // Memory does not fail.
+            // A write to memory cannot fail.
             let _ = write!(self.bytes, "{number:08X}");
         }
         self.bytes.extend(path.as_bytes());
@@ -258,7 +258,7 @@ impl CpioArchive {
 mod tests {
     use super::*;
 
-    /// Held against the cpio of busybox.
+    /// Checked with busybox's cpio.
     #[test]
     fn other_programs_read_the_archive() {
         let mut archive = CpioArchive::default();

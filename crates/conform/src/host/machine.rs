@@ -15,7 +15,7 @@ use std::path::Path;
 pub struct DrivePlan {
     /// Device model.
     pub model: String,
-    /// Cache mode; empty where there is none.
+    /// Cache mode; empty on hosts without one.
     pub cache: String,
     /// Whether it is a vhost-user-blk device.
     pub is_vhost_user: bool,

@@ -55,7 +55,7 @@ pub struct RouteCell {
 pub struct GuestDiskReport {
     /// Device model.
     pub model: String,
-    /// Cache mode; empty where there is none.
+    /// Cache mode; empty on hosts without one.
     pub cache: String,
     /// Name in the guest.
     pub device: String,

@@ -112,7 +112,7 @@ impl CrashFiles {
     /// Removes an empty directory.
     ///
     /// # Errors
-    /// When there is none of that name or it is not empty, and when power is lost.
+    /// When no directory has that name or it is not empty, and when power is lost.
     ///
     /// ```
     /// # use ssdlab_crash::{CrashDisk, DriveConfig, CrashFiles, FileSystemRules};

@@ -132,14 +132,6 @@ impl CrashFiles {
     }
 
     /// The disk below.
-    ///
-    /// ```
-    /// # use ssdlab_crash::{CrashDisk, DriveConfig, CrashFiles, FileSystemRules};
-    /// # let disk = CrashDisk::new(DriveConfig::tiny(), 1)?;
-    /// let files = CrashFiles::format(disk, FileSystemRules::posix())?;
-    /// assert!(files.disk().is_on());
-    /// # Ok::<(), ssdlab_crash::CrashError>(())
-    /// ```
     pub fn disk(&self) -> &CrashDisk {
         &self.disk
     }
@@ -356,7 +348,7 @@ impl CrashFiles {
     /// Opens a file.
     ///
     /// # Errors
-    /// When there is none of that name, and when power is lost.
+    /// When no file has that name, and when power is lost.
     ///
     /// ```
     /// # use ssdlab_crash::{CrashDisk, DriveConfig, CrashFiles, FileSystemRules};

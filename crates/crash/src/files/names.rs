@@ -18,8 +18,8 @@ impl CrashFiles {
         self.found(name).is_some()
     }
 
-    /// Paths of what is in a directory, sorted; `""` is the root. Nothing if there is none of that
-    /// name.
+    /// Paths of what is in a directory, sorted; `""` is the root. Empty if no directory has
+    /// that name.
     ///
     /// ```
     /// # use ssdlab_crash::{CrashDisk, DriveConfig, CrashFiles, FileSystemRules};
@@ -110,7 +110,7 @@ impl CrashFiles {
     /// Removes a name, and the file if it has no other.
     ///
     /// # Errors
-    /// When there is none of that name, and when power is lost.
+    /// When no entry has that name, and when power is lost.
     ///
     /// ```
     /// # use ssdlab_crash::{CrashDisk, DriveConfig, CrashFiles, FileSystemRules};

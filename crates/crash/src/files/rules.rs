@@ -6,11 +6,6 @@
 /// [`sync_dir`](super::Files::sync_dir) of a directory, the creations, renames and unlinks in it;
 /// a rename replaces its target atomically; a file that grew before its data came reads as zeroes
 /// there, never as somebody else's data.
-///
-/// ```
-/// use ssdlab_crash::FileSystemRules;
-/// assert!(FileSystemRules::ext4().names_in_order && !FileSystemRules::posix().names_in_order);
-/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FileSystemRules {
@@ -34,10 +29,6 @@ impl FileSystemRules {
     /// also needed." Programs that pass are portable. The persistence properties that differ
     /// between file systems are those of T. S. Pillai et al., "All File Systems Are Not Created
     /// Equal", OSDI 2014, table 1.
-    ///
-    /// ```
-    /// assert!(!ssdlab_crash::FileSystemRules::posix().fsync_commits_names);
-    /// ```
     pub const fn posix() -> FileSystemRules {
         FileSystemRules {
             names_in_order: false,
@@ -50,10 +41,6 @@ impl FileSystemRules {
     /// ext4 with its defaults, `data=ordered` and `auto_da_alloc` (Linux, ext4(5) and
     /// Documentation/admin-guide/ext4.rst): one journal in order, so that every commit takes all
     /// earlier changes of names with it. A bug that it hides is there on other file systems.
-    ///
-    /// ```
-    /// assert!(ssdlab_crash::FileSystemRules::ext4().replace_waits_for_data);
-    /// ```
     pub const fn ext4() -> FileSystemRules {
         FileSystemRules {
             names_in_order: true,

@@ -78,19 +78,18 @@ fn figures(drive: &CatalogueDrive, r: &QuantityReader<'_>) -> Result<(), LabErro
     Ok(())
 }
 
-/// Whether `figure`, DRIVE.KEY, stands in `[documented]` of a drive of the catalogue, or of the
-/// drive itself.
-fn is_in_a_sheet(figure: &str, itself: &CatalogueDrive) -> bool {
+/// Whether `figure`, DRIVE.KEY, is a key of `[documented]` in the catalogue, or in `checked`.
+fn is_in_a_sheet(figure: &str, checked: &CatalogueDrive) -> bool {
     let Some((drive, key)) = figure.split_once('.') else {
         return false;
     };
     let key = format!("documented.{key}");
-    let parameters = if drive == itself.file.name {
-        Ok(itself.parameters())
+    let parameters = if drive == checked.file.name {
+        Ok(checked.parameters())
     } else {
         read::drive(drive).map(|drive| drive.parameters())
     };
-    parameters.is_ok_and(|all| all.iter().any(|p| p.key == key))
+    parameters.is_ok_and(|parameters| parameters.iter().any(|p| p.key == key))
 }
 
 /// A member gives only what the products differ in, and calibrates nothing of its own.
@@ -131,8 +130,8 @@ fn arithmetic(drive: &CatalogueDrive, r: &QuantityReader<'_>) -> Result<Catalogu
     let documented = &drive.file.documented;
     let raw_bytes = Geometry::new(drive.config.shape).raw_bytes();
     if let Some(raw) = &documented.raw {
-        let said = r.size("documented.raw", raw)?;
-        if said.abs_diff(raw_bytes) > said / 50 {
+        let documented_bytes = r.size("documented.raw", raw)?;
+        if documented_bytes.abs_diff(raw_bytes) > documented_bytes / 50 {
             let allowed = format!(
                 "channels x dies x planes x blocks x pages x page make {}, which is more than \
                  2 % off",

@@ -12,7 +12,22 @@ pub(super) struct QuantityReader<'a> {
 }
 
 impl QuantityReader<'_> {
+    /// The error of a value that is not one of those allowed.
     pub(super) fn bad(&self, key: &str, value: &str, allowed: String) -> LabError {
+        let hint = match key {
+            "ftl.victim" | "ftl.separation" => "`ssdlab list policies` describes each",
+            _ => "docs/catalogue.md describes each key of a drive file",
+        };
+        self.bad_value(key, value, allowed, hint)
+    }
+
+    /// The error of a text that is not a size, time or rate.
+    fn bad_quantity(&self, key: &str, value: &str, allowed: &str) -> LabError {
+        let hint = "sizes: 16 KiB, 185 TB; times: 75 us, 3 ms; rates: 400 MB/s";
+        self.bad_value(key, value, allowed.into(), hint)
+    }
+
+    fn bad_value(&self, key: &str, value: &str, allowed: String, hint: &str) -> LabError {
         LabError::BadValue {
             option: key.into(),
             given: value.into(),
@@ -21,17 +36,13 @@ impl QuantityReader<'_> {
                 source: self.source.into(),
                 line: None,
             },
-            hint: match key {
-                "ftl.victim" | "ftl.separation" => "`ssdlab list policies` describes each",
-                _ => "sizes: 16 KiB, 185 TB; times: 75 us, 3 ms; rates: 400 MB/s",
-            }
-            .into(),
+            hint: hint.into(),
         }
     }
 
     pub(super) fn size(&self, key: &str, value: &SourcedValue<String>) -> Result<u64, LabError> {
         let allowed = "a number and a unit, such as 16 KiB or 185 TB, is allowed";
-        parse_size(&value.value).map_err(|_| self.bad(key, &value.value, allowed.into()))
+        parse_size(&value.value).map_err(|_| self.bad_quantity(key, &value.value, allowed))
     }
 
     pub(super) fn size_u32(
@@ -41,7 +52,7 @@ impl QuantityReader<'_> {
     ) -> Result<u32, LabError> {
         let bytes = self.size(key, value)?;
         u32::try_from(bytes)
-            .map_err(|_| self.bad(key, &value.value, "less than 4 GiB is allowed".into()))
+            .map_err(|_| self.bad_quantity(key, &value.value, "less than 4 GiB is allowed"))
     }
 
     pub(super) fn time(&self, key: &str, text: &str) -> Result<Nanos, LabError> {
@@ -50,7 +61,7 @@ impl QuantityReader<'_> {
             Some(time) => Ok(time),
             None => parse_duration(text).map_err(|_| {
                 let allowed = "a number and a unit, such as 75 us or 3 ms, is allowed";
-                self.bad(key, text, allowed.into())
+                self.bad_quantity(key, text, allowed)
             }),
         }
     }
@@ -68,10 +79,10 @@ impl QuantityReader<'_> {
     }
 
     pub(super) fn rate(&self, key: &str, value: &SourcedValue<String>) -> Result<u64, LabError> {
-        let allowed = || "a size per second, such as 400 MB/s, is allowed".to_string();
+        let allowed = "a size per second, such as 400 MB/s, is allowed";
         let size = value.value.strip_suffix("/s");
-        let size = size.ok_or_else(|| self.bad(key, &value.value, allowed()))?;
-        parse_size(size.trim()).map_err(|_| self.bad(key, &value.value, allowed()))
+        let size = size.ok_or_else(|| self.bad_quantity(key, &value.value, allowed))?;
+        parse_size(size.trim()).map_err(|_| self.bad_quantity(key, &value.value, allowed))
     }
 }
 

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 /// without a name, all.
 ///
 /// # Errors
-/// When there is none.
+/// When no family has that name.
 pub fn matching(name: Option<&str>) -> Result<Vec<&'static ModelFamily>, LabError> {
     let Some(name) = name else {
         return Ok(families().iter().collect());

@@ -88,7 +88,7 @@ pub struct Media {
     pub erase_slower: f64,
     /// Share of the tries from which data is rewritten; `None`: it never is.
     pub refresh_above: Option<f64>,
-    /// Pages of each full block that a patrol reads; 0: there is none.
+    /// Pages of each full block that a patrol reads; 0: no patrol.
     pub patrol_pages: u32,
     /// Hours between two patrols; 0: none begins by itself.
     pub patrol_hours: u32,
@@ -96,7 +96,7 @@ pub struct Media {
     pub retire_above: f64,
     /// Dynamic wear levelling.
     pub level_dynamic: bool,
-    /// Erases that static levelling allows between superblocks; 0: there is none.
+    /// Erases that static levelling allows between superblocks; 0: no static levelling.
     pub level_gap: u32,
     /// Superblocks freed between two looks.
     pub level_every: u32,

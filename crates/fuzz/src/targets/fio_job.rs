@@ -2,16 +2,18 @@
 //! and a refusal names the file.
 
 use super::plans::{check_commands, check_refusal};
-use crate::{Target, samples};
+use crate::Target;
 use ssdlab_load::fio;
 use ssdlab_load::plan::{Language, WorkloadPlan};
+use ssdlab_load::profiles::PROFILES;
 
 /// A job file.
 pub const TARGET: Target = Target {
     name: "fio_job",
     run,
     seeds: || {
-        let mut seeds = samples("crates/load/src/profiles");
+        let profiles = PROFILES.iter();
+        let mut seeds: Vec<_> = profiles.map(|profile| profile.text.into()).collect();
         seeds.push(include_bytes!("../../../../examples/mixed.fio").to_vec());
         seeds.push(include_bytes!("../../../../examples/slog.fio").to_vec());
         seeds

@@ -1,4 +1,4 @@
-//! The days themselves.
+//! Plays the days of a file system on a drive.
 
 use super::result::{DaySample, Months};
 use super::spec::{MonthsSpec, TrimSchedule};
@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 const DAY: Nanos = Nanos::from_secs(86_400);
 
-/// Bytes written by reason, to keep the shares of the spec.
+/// Bytes written, to keep the spec's share of updates.
 #[derive(Clone, Copy, Debug, Default)]
 struct WrittenBytes {
     all: u64,
@@ -34,10 +34,11 @@ struct MonthsRunner<'a> {
     probes: Rng,
     written: WrittenBytes,
     samples: Vec<DaySample>,
-    /// Since the last sample.
+    /// Since the last sample, as `busy` and `bytes`.
     writes: Latencies,
     busy: Nanos,
     bytes: u64,
+    /// Counters at the last sample.
     last: DriveCounters,
 }
 
@@ -96,7 +97,7 @@ impl<'a> MonthsRunner<'a> {
         self.fs.blocks() * u64::from(self.spec.used_pct) / 100
     }
 
-    /// A burst of writing, until `bytes` have been written since day 0.
+    /// A burst of writes, until `bytes` have been written since day 0.
     fn day(&mut self, bytes: u64, day: u32) {
         let began = self.devices.now();
         if let TrimSchedule::Batch { days } = self.spec.trim
@@ -144,7 +145,7 @@ impl<'a> MonthsRunner<'a> {
         }
     }
 
-    /// Overwrites a block of a file, any block alike.
+    /// Overwrites a block in use, drawn uniformly.
     fn update(&mut self) {
         if let Some(first) = self.fs.any_used(&mut self.updates) {
             self.each_command(FileExtent { first, count: 1 }, Command::write);
@@ -160,7 +161,7 @@ impl<'a> MonthsRunner<'a> {
         }
     }
 
-    /// One TRIM command, or several of 1 GiB.
+    /// Trims `extent` by commands of at most 1 GiB.
     fn trim(&mut self, extent: FileExtent) {
         let step = (1 << 30) / self.block;
         for first in (extent.first..extent.first + extent.count).step_by(step as usize) {
@@ -276,7 +277,7 @@ impl<'a> MonthsRunner<'a> {
         }
     }
 
-    /// No block in use may be forgotten; with TRIM at once, no other may be held.
+    /// The drive must map every block in use and, with TRIM at once, no other.
     fn files_are_mapped(&self) -> Result<(), String> {
         let drive = self.devices.drive(0);
         let per_block = self.block / u64::from(self.slot_bytes);
@@ -289,8 +290,10 @@ impl<'a> MonthsRunner<'a> {
             first: self.fs.blocks(),
             count: 0,
         }]) {
-            if let Some(lost) = (position..run.first).find(|&block| !mapped(block)) {
-                return Err(format!("block {lost} of a file is unknown to the drive"));
+            if let Some(unmapped) = (position..run.first).find(|&block| !mapped(block)) {
+                return Err(format!(
+                    "block {unmapped} of a file is unknown to the drive"
+                ));
             }
             let mut free = run.first..run.first + run.count;
             if self.spec.trim == TrimSchedule::AtOnce
@@ -304,11 +307,11 @@ impl<'a> MonthsRunner<'a> {
     }
 }
 
-/// Lives the months on a new drive until its end or until `stop` is set: the samples taken by then
-/// are the result.
+/// Plays the months on a new drive to the end or until `stop` is set, and returns the samples
+/// taken by then.
 ///
 /// # Errors
-/// When spec or drive is impossible, or a probe fails its self-check.
+/// When the spec or the drive is impossible, or a probe fails its self-check.
 pub fn run_until(
     spec: &MonthsSpec,
     drive: &DriveConfig,

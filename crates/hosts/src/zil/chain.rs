@@ -1,5 +1,5 @@
-//! One intent log: records that wait, the block being filled, and the chain of blocks that a
-//! crash would replay.
+//! One intent log: its waiting records, the block being filled, and the chain of blocks that is
+//! replayed after a crash.
 
 use super::block_size::{
     BLOCK_MAX, BLOCK_MIN, CHAIN_BYTES, RECORD_BYTES, SizeRule, SizeRuleInput, Sizer,
@@ -32,30 +32,30 @@ pub struct LogRecord {
 pub struct LogBlock {
     /// Number within the chain, from 0.
     pub number: u64,
-    /// Where.
+    /// Its place on the device.
     pub extent: LogExtent,
-    /// Bytes used, header and all.
+    /// Bytes used, with the header.
     pub used: u64,
-    /// It has been handed over for writing.
+    /// Its write has been issued.
     pub issued: bool,
     /// Its write has completed (on every side of a mirror).
     pub written: bool,
-    /// The last group of anything in it, or in which it was allocated.
+    /// The latest group of its records and of its allocation.
     pub group: u64,
     /// Writers whose write ends in it.
     pub waiters: Vec<u32>,
-    /// Their writes have been acknowledged as durable.
+    /// The waiters' writes have been acknowledged as durable.
     pub acknowledged: bool,
 }
 
-/// Next need of a chain.
+/// What a chain needs next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChainStep {
     /// The next block must be allocated; then the one being filled, if any, can be written.
     Full,
     /// All records are in blocks; the block being filled holds some that are not written yet.
     Open,
-    /// All records are in blocks that were handed over for writing.
+    /// All records are in blocks whose writes were issued.
     Idle,
 }
 
@@ -73,34 +73,34 @@ pub struct BlockWrite {
 pub struct LogChain {
     format: LogBlockFormat,
     sizer: Sizer,
-    used: SizeRuleInput,
+    rule_input: SizeRuleInput,
     queue: VecDeque<LogRecord>,
-    /// The record that is being put into blocks, with the data still to be put.
-    taking: Option<LogRecord>,
-    /// From the head of the chain; the last one is being filled.
+    /// The record being placed into blocks, with its remaining data.
+    partial: Option<LogRecord>,
+    /// From the head of the chain on; the last one is being filled.
     blocks: VecDeque<LogBlock>,
     next_number: u64,
     cut_to_fit: bool,
 }
 
 impl LogChain {
-    /// An empty log. `cut_to_fit`: a record larger than the room left is spread over blocks.
+    /// An empty log. `cut_to_fit`: a record larger than the room is split over blocks.
     pub fn new(format: LogBlockFormat, rule: SizeRule, cut_to_fit: bool) -> LogChain {
         LogChain {
             format,
             sizer: Sizer::new(rule),
-            used: SizeRuleInput::default(),
+            rule_input: SizeRuleInput::default(),
             queue: VecDeque::new(),
-            taking: None,
+            partial: None,
             blocks: VecDeque::new(),
             next_number: 0,
             cut_to_fit,
         }
     }
 
-    /// Records wait.
+    /// Whether records wait.
     pub fn has_queue(&self) -> bool {
-        self.taking.is_some() || !self.queue.is_empty()
+        self.partial.is_some() || !self.queue.is_empty()
     }
 
     /// Blocks from the head of the chain to the one being filled.
@@ -110,28 +110,28 @@ impl LogChain {
 
     /// Adds a record; a commit has to follow.
     pub fn push(&mut self, record: LogRecord) {
-        self.used.waiting += RECORD_BYTES + record.data;
+        self.rule_input.waiting += RECORD_BYTES + record.data;
         self.queue.push_back(record);
     }
 
     /// A commit begins.
     pub fn begin_commit(&mut self) {
-        self.used.commit_before = self.used.commit;
-        self.used.commit = 0;
+        self.rule_input.commit_before = self.rule_input.commit;
+        self.rule_input.commit = 0;
     }
 
     /// Puts waiting records into the block being filled until it is full or none waits.
     pub fn fill(&mut self) -> ChainStep {
         while let Some(mut record) = self.take() {
             let Some(block) = self.blocks.back_mut() else {
-                self.taking = Some(record);
+                self.partial = Some(record);
                 return ChainStep::Full;
             };
             let room = block.extent.len - block.used;
             let fits = RECORD_BYTES + record.data <= room;
             let cut = self.cut_to_fit && worth_cutting(record.data, room);
             if !fits && !cut {
-                self.taking = Some(record);
+                self.partial = Some(record);
                 return ChainStep::Full;
             }
             let taken_bytes = record.data.min(room - RECORD_BYTES);
@@ -139,7 +139,7 @@ impl LogChain {
             block.group = block.group.max(record.group);
             record.data -= taken_bytes;
             if !fits {
-                self.taking = Some(record);
+                self.partial = Some(record);
                 return ChainStep::Full;
             }
             block.waiters.extend(record.waiter);
@@ -150,17 +150,17 @@ impl LogChain {
         }
     }
 
-    /// Size of the next block. To be asked once per block: the rule remembers its choices.
+    /// Size of the next block. Call it once per block: the rule remembers its choices.
     pub fn next_size(&mut self) -> u64 {
         if self.blocks.is_empty() {
             BLOCK_MIN
         } else {
-            self.sizer.next(&self.used)
+            self.sizer.next(&self.rule_input)
         }
     }
 
     /// The block being filled is full: the next one is at `next`, allocated in `group`. Returns
-    /// the write of the full one, if there was one.
+    /// the write of the full block, if any.
     pub fn link(&mut self, next: LogExtent, group: u64) -> Option<BlockWrite> {
         let format = self.format;
         let full = self.blocks.back_mut().map(|block| {
@@ -198,7 +198,7 @@ impl LogChain {
         }
     }
 
-    /// Block `number` is durable: its waiters, who may go on.
+    /// Marks block `number` as durable and returns the writers that it releases.
     pub fn acknowledge(&mut self, number: u64) -> Vec<u32> {
         self.block_mut(number).map_or_else(Vec::new, |block| {
             block.acknowledged = true;
@@ -206,7 +206,7 @@ impl LogChain {
         })
     }
 
-    /// `group` has synced: takes off the chain's head what only it and earlier ones needed.
+    /// Frees the blocks at the head that no group after the synced `group` needs.
     pub fn synced(&mut self, group: u64) -> Vec<LogExtent> {
         let mut freed = Vec::new();
         while let Some(head) = self.blocks.front() {
@@ -225,25 +225,25 @@ impl LogChain {
     }
 
     fn take(&mut self) -> Option<LogRecord> {
-        self.taking.take().or_else(|| {
+        self.partial.take().or_else(|| {
             let record = self.queue.pop_front()?;
-            self.used.waiting -= RECORD_BYTES + record.data;
-            self.used.commit += RECORD_BYTES + record.data;
+            self.rule_input.waiting -= RECORD_BYTES + record.data;
+            self.rule_input.commit += RECORD_BYTES + record.data;
             Some(record)
         })
     }
 }
 
-/// Whether newer code starts to put `data` bytes into a block with `room` left: not when little
-/// is left and another block would take what remains anyway.
+/// Whether newer ZFS code splits a record of `data` bytes to use `room`: the room must be an eighth
+/// of the largest block, or the split must save a block.
 fn worth_cutting(data: u64, room: u64) -> bool {
-    let most = BLOCK_MAX - CHAIN_BYTES - RECORD_BYTES;
-    let last_part = data % most;
-    // What is copied with the record when the write is made cannot be cut.
+    let data_max = BLOCK_MAX - CHAIN_BYTES - RECORD_BYTES;
+    let last_part = data % data_max;
+    // Data that is copied into the record at the time of the write cannot be split.
     let copied = data <= (BLOCK_MAX - CHAIN_BYTES) / 2 - RECORD_BYTES;
     !copied
         && room > RECORD_BYTES
-        && (room >= most / 8 || (last_part != 0 && room >= RECORD_BYTES + last_part))
+        && (room >= data_max / 8 || (last_part != 0 && room >= RECORD_BYTES + last_part))
 }
 
 #[cfg(test)]
@@ -258,7 +258,7 @@ mod tests {
         }
     }
 
-    /// Links blocks one after another in space until the chain asks for none; returns the writes.
+    /// Links adjacent blocks until all records are in blocks; returns the writes.
     fn commit(chain: &mut LogChain, records: &[LogRecord], place: &mut u64) -> Vec<(u64, u64)> {
         records.iter().for_each(|record| chain.push(*record));
         chain.begin_commit();
@@ -304,7 +304,7 @@ mod tests {
         assert_eq!(commit(&mut chain, &write, &mut place), [(28672, 8192)]);
     }
 
-    /// As the real trace has it: 128 KiB are one block of 68 KiB and one of which 64 are written.
+    /// As in the real trace: 128 KiB take a block of 68 KiB and one of which 64 are written.
     #[test]
     fn newer_code_cuts_large_writes_to_fit() {
         let mut chain = LogChain::new(LogBlockFormat::Slim, SizeRule::Buckets, true);

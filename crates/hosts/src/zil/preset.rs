@@ -51,7 +51,7 @@ impl ZfsPreset {
     /// The preset called `name`.
     ///
     /// # Errors
-    /// When there is none.
+    /// When no preset has that name.
     pub fn named(name: &str) -> Result<ZfsPreset, LabError> {
         match name {
             "2010" => Ok(ZfsPreset::V2010),

@@ -130,7 +130,7 @@ impl RemoteLedger {
     /// Reads the ledger.
     ///
     /// # Errors
-    /// When there is none, or it refuses.
+    /// When no ledger answers at `address`, or it refuses.
     pub fn read(address: &str) -> Result<Vec<u8>, LabError> {
         all(address, LedgerRequest::Read).map(|(_, bytes)| bytes)
     }

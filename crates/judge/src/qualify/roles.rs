@@ -305,7 +305,7 @@ pub fn roles() -> &'static [Role] {
 /// The role called `name`.
 ///
 /// # Errors
-/// When there is none; the message lists those there are.
+/// When no role has that name; the message lists all roles.
 pub fn role(name: &str) -> Result<&'static Role, LabError> {
     roles().iter().find(|r| r.name == name).ok_or_else(|| {
         let known: Vec<&str> = roles().iter().map(|r| r.name.as_str()).collect();

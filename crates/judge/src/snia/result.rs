@@ -75,7 +75,7 @@ impl SniaTest {
     /// The test called `name`.
     ///
     /// # Errors
-    /// When there is none.
+    /// When no test has that name.
     pub fn named(name: &str) -> Result<SniaTest, LabError> {
         let named = SniaTest::ALL.into_iter().find(|test| test.name() == name);
         named.ok_or_else(|| {

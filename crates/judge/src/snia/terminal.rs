@@ -1,7 +1,11 @@
 //! The suite on a terminal: steady state of each tracked variable.
 
-use super::result::{SniaTestResult, Suite};
+use super::result::{SniaTestResult, Suite, TrackingVariable};
+use ssdlab_view::units::plural;
 use std::fmt::Write;
+
+/// Commands in a point below which its rate and its steadiness say little.
+const COMMANDS_MIN: u64 = 100;
 
 /// What the tests gave, for a terminal.
 pub fn text(suite: &Suite) -> String {
@@ -40,4 +44,29 @@ fn test(tested: &SniaTestResult, text: &mut String) {
         };
         let _ = writeln!(text, "  {}: {state}", variable.name);
     }
+    let fewest = tested
+        .tracked
+        .iter()
+        .filter_map(|variable| fewest_commands(tested, variable));
+    if let Some(commands) = fewest.min().filter(|&commands| commands < COMMANDS_MIN) {
+        let commands = plural(commands, "command");
+        let _ = writeln!(
+            text,
+            "  a point of these has only {commands}, too few for a statement: give a larger --to"
+        );
+    }
+}
+
+/// The fewest commands in a point of the rounds that decide whether `variable` is steady.
+fn fewest_commands(tested: &SniaTestResult, variable: &TrackingVariable) -> Option<u64> {
+    let steady = variable.steady.as_ref()?;
+    let rounds = steady.window_start + 1..=steady.window_start + steady.window.len();
+    let points = tested.rows.iter().filter(|row| {
+        row.part == variable.part
+            && row.read_pct == variable.read_pct
+            && row.block_bytes == variable.block_bytes
+            && row.threads * row.depth == variable.outstanding
+            && rounds.contains(&row.round)
+    });
+    points.map(|row| row.read_count + row.write_count).min()
 }

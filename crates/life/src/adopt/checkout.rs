@@ -78,7 +78,7 @@ impl Checkout {
     /// The checkout at `folder`, else the one that the current directory is in.
     ///
     /// # Errors
-    /// When there is none.
+    /// When neither is in a checkout.
     pub fn find(folder: Option<&Path>) -> Result<Checkout, LabError> {
         let start = match folder {
             Some(folder) => folder.to_owned(),

@@ -5,6 +5,7 @@ use super::rules::{self, ArrayShape};
 use ssdlab_base::LabError;
 use ssdlab_drives::catalogue;
 use ssdlab_ssd::{Bytes, Nanos};
+use ssdlab_view::units::decimal_bytes;
 
 const SHEET: &str = "datasheet";
 const DERIVED: &str = "derived";
@@ -90,9 +91,28 @@ pub fn draft(facts: &DatasheetFacts) -> Result<String, LabError> {
     host(&mut page, user, &array);
     wear(&mut page, user, &array);
     let source = format!("{}.toml", facts.name);
-    let drive = catalogue::parse(&page.text, &source)?;
+    let drive =
+        catalogue::parse(&page.text, &source).map_err(|error| too_much_slc(facts, error))?;
     catalogue::check(&drive, &page.text, &source)?;
     Ok(page.text)
+}
+
+/// Names the fact that leaves no room for the user's data: most sheets give the cache of an empty
+/// drive, and `slc` is one that is always there.
+fn too_much_slc(facts: &DatasheetFacts, error: LabError) -> LabError {
+    match (&error, facts.slc) {
+        (LabError::BadValue { option, .. }, Some(slc)) if option == "user capacity" => {
+            let size = decimal_bytes(slc as f64);
+            let what = format!(
+                "slc: a cache of {size} that is always there leaves no room for the user capacity"
+            );
+            LabError::refused(
+                what,
+                "a cache that shrinks as the drive fills is given as slc-empty, not as slc",
+            )
+        }
+        _ => error,
+    }
 }
 
 fn documented(page: &mut DraftWriter<'_>, user: u64) {

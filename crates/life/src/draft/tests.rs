@@ -1,11 +1,11 @@
-//! Do facts become a drive that passes the check, serves, and has what the sheet says?
+//! Do facts become a drive that passes the check and has the sheet's figures?
 
 use super::{DatasheetFacts, draft};
 use ssdlab_drives::catalogue;
 
-fn facts(given: &[(&str, &str)]) -> DatasheetFacts {
+fn facts(values: &[(&str, &str)]) -> DatasheetFacts {
     let mut facts = DatasheetFacts::default();
-    for (key, value) in given {
+    for (key, value) in values {
         facts.set(key, value).unwrap();
     }
     facts
@@ -40,7 +40,7 @@ fn the_facts_of_a_sheet_become_a_drive() {
     assert!(!unknown, "every value has a source");
 }
 
-/// A rate that the draft followed from must not count as a prediction.
+/// A rate that was an input of the draft must not count as a prediction.
 #[test]
 fn figures_that_a_value_follows_from_are_marked() {
     let drive = catalogue::parse(&draft(&facts(&LOG)).unwrap(), "a-drive.toml").unwrap();
@@ -67,6 +67,19 @@ fn facts_that_contradict_each_other_are_refused() {
             .is_err()
     );
     assert!(DatasheetFacts::default().set("colour", "red").is_err());
+}
+
+/// `slc=226GB` of a sheet that means an empty drive: the refusal spoke of superblocks.
+#[test]
+fn a_cache_that_leaves_no_room_is_named_with_the_fact_that_is_meant() {
+    let mut given = facts(&LOG[..11]);
+    given.set("slc", "100GB").unwrap();
+    let error = draft(&given).unwrap_err();
+    assert!(
+        error.to_string().starts_with("slc: a cache of 100 GB"),
+        "{error}"
+    );
+    assert!(error.hint().contains("slc-empty"), "{}", error.hint());
 }
 
 /// A fact that was typed is used: drive writes per day without a warranty count over five years,
@@ -105,7 +118,7 @@ fn counts_are_read_as_sheets_print_them() {
     }
 }
 
-/// Each class of drive that people use as a log or a cache is drafted and holds a write.
+/// Each class of drive that is used as a log or a cache passes the check.
 #[test]
 fn every_kind_of_drive_can_be_drafted() {
     for interface in ["sata", "sas", "pcie3", "pcie4", "pcie5"] {
@@ -117,7 +130,7 @@ fn every_kind_of_drive_can_be_drafted() {
             ("no", "dram", "qlc"),
         ] {
             for capacity in ["118GB", "480GB", "1000GB", "3200GB", "15360GB"] {
-                let mut given = facts(&[
+                let mut drive_facts = facts(&[
                     ("name", "one"),
                     ("source", "a test"),
                     ("capacity", capacity),
@@ -127,10 +140,10 @@ fn every_kind_of_drive_can_be_drafted() {
                     ("cells", cells),
                 ]);
                 if protected == "no" {
-                    given.set("slc-empty", "12GB").unwrap();
-                    given.set("sequential-write", "500MB/s").unwrap();
+                    drive_facts.set("slc-empty", "12GB").unwrap();
+                    drive_facts.set("sequential-write", "500MB/s").unwrap();
                 }
-                if let Err(error) = draft(&given) {
+                if let Err(error) = draft(&drive_facts) {
                     panic!("{interface} {protected} {map} {cells} {capacity}: {error}");
                 }
             }

@@ -15,7 +15,7 @@ pub(super) struct XmlElement {
 }
 
 impl XmlElement {
-    /// The text of its child called `name`; `None` when there is none, or it is empty.
+    /// The text of its child called `name`; `None` when it is missing or empty.
     pub fn value(&self, name: &str) -> Option<&str> {
         let child = self.children.iter().find(|child| child.name == name)?;
         Some(child.text.as_str()).filter(|text| !text.is_empty())

@@ -203,7 +203,7 @@ const BAD: &[(&str, &str, &str)] = &[
     ),
 ];
 
-/// An option of fio's that nobody has decided on looks like a misspelling.
+/// An option of fio's that is missing from the tables looks like a misspelling.
 #[test]
 fn every_option_of_fio_is_carried_out_or_named_as_without_effect_or_refused_with_a_reason() {
     let open = ssdlab_fio::names::NAMES.iter().filter(|(name, other)| {

@@ -287,10 +287,10 @@ impl FromStr for CutToken {
 }
 
 fn parse(text: &str) -> Option<CutToken> {
-    let (rest, digest) = text.trim().rsplit_once('-')?;
-    let (point, missing) = match rest.split_once('~') {
+    let (cut, digest) = text.trim().rsplit_once('-')?;
+    let (point, missing) = match cut.split_once('~') {
         Some((point, missing)) => (point, Some(missing)),
-        None => (rest, None),
+        None => (cut, None),
     };
     let (point, again) = if let Some((point, share)) = point.split_once('r') {
         let share = share.parse().ok().filter(|&share: &u16| share < 1000)?;

@@ -149,7 +149,7 @@ impl UnitHistory {
         (before, self.flushes.get(next).copied())
     }
 
-    /// Who has promised a change when the power went; `None`: nobody.
+    /// The command that has promised a change when the power was cut, if any.
     fn promise(&self, change: u32, reached: &StreamProgress) -> Option<Promise> {
         let done_by = reached.done_by(change)?;
         let number = |index: u32| u64::from(index) + 1;

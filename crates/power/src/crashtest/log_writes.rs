@@ -3,7 +3,7 @@
 //! ```text
 //! sector 0      super: magic, version, number of entries, bytes of a sector
 //! then, each    entry: first sector, sectors, flags, bytes of text   (one sector, little-endian)
-//!               the data of a write, so many sectors; a mark's text lies in the entry's sector
+//!               the data of a write, in whole sectors; a mark's text lies in the entry's sector
 //! ```
 //! Source: the kernel's documentation of the log-writes target and the structures that qemu's
 //! `blklogwrites` shares with it. `replay-log` of xfstests reads files written here, and logs
@@ -208,9 +208,9 @@ struct LogWritesReader<'a> {
 
 impl<'a> LogWritesReader<'a> {
     fn take(&mut self, bytes: usize) -> Option<&'a [u8]> {
-        let (taken, rest) = self.rest.split_at_checked(bytes)?;
+        let (head, rest) = self.rest.split_at_checked(bytes)?;
         self.rest = rest;
-        Some(taken)
+        Some(head)
     }
 
     fn entry(&mut self) -> Option<()> {

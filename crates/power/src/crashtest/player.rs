@@ -27,8 +27,8 @@ pub enum SecondCut {
     InRecovery(u16),
     /// After the recovery, by this time in ns, before any command.
     After(u64),
-    /// Inside this FLUSH of a check, counted from 1; the check then runs once more. It is up to
-    /// whoever runs the check.
+    /// Inside this FLUSH of a check, counted from 1; the check then runs once more. The
+    /// caller that runs the check makes this cut.
     InCheck(u32),
 }
 
@@ -181,17 +181,17 @@ impl<'a> Player<'a> {
     /// dark; the same for a second cut. Faults strike as the instant has it.
     pub fn cut_at(mut self, point: CutPoint) -> Aftermath {
         self.seek(point.command);
-        let mut at = self.drive.now();
+        let mut cut_time = self.drive.now();
         if let Some(ns) = point.inside {
-            let until = Nanos(at.0.saturating_add(ns));
+            let until = Nanos(cut_time.0.saturating_add(ns));
             self.submit();
             self.play_until(until);
-            at = until;
+            cut_time = until;
         } else {
-            while self.complete(at).is_some() {}
+            while self.complete(cut_time).is_some() {}
         }
         let mut drive = self.drive;
-        let (cut, mut recovery) = cut_and_recover(&mut drive, at);
+        let (cut, mut recovery) = cut_and_recover(&mut drive, cut_time);
         let mut held = None;
         let (on, ready) = (recovery.at.0, recovery.ready.0);
         let second = match point.again.filter(|_| !recovery.dead) {

@@ -5,6 +5,7 @@ use super::history::CommandPiece;
 use super::player::{CutPoint, SecondCut};
 use super::stream::CommandStream;
 use ssdlab_ssd::drive::power::{BrokenPromise, FaultKind, Promise, SectorClass};
+use ssdlab_view::units::plural;
 use std::fmt;
 
 /// Who is to blame.
@@ -151,8 +152,8 @@ impl fmt::Display for CampaignReport {
         writeln!(f, "{}", self.stream)?;
         writeln!(
             f,
-            "{} cuts: {} passed, {} failed by the application, {} by the drive",
-            self.cuts.len(),
+            "{}: {} passed, {} failed by the application, {} by the drive",
+            plural(self.cuts.len() as u64, "cut"),
             self.count(CutVerdict::Passed),
             self.count(CutVerdict::Application),
             self.count(CutVerdict::Drive)

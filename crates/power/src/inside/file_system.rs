@@ -175,7 +175,7 @@ impl FileSystemTools {
     }
 }
 
-/// Unmounts, as soon as nobody uses it any more.
+/// Unmounts, as soon as no process uses it any more.
 ///
 /// # Errors
 /// When a process keeps it.

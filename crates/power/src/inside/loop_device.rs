@@ -20,10 +20,10 @@ impl LoopDevice {
     /// Attaches a file to a free device.
     ///
     /// # Errors
-    /// When there is none.
+    /// When no device is free.
     pub fn attach(file: &Path) -> Result<LoopDevice, LabError> {
         let words = ["-f", "--show", "--direct-io=on"];
-        let mut said = String::new();
+        let mut message = String::new();
         for _ in 0..TRIES {
             make_node()?;
             let output = tools::output(tools::command("losetup").args(words).arg(file))?;
@@ -31,10 +31,10 @@ impl LoopDevice {
                 let path = String::from_utf8_lossy(&output.stdout).trim().into();
                 return Ok(LoopDevice { path });
             }
-            said = tools::said(&output);
+            message = tools::said(&output);
         }
         Err(LabError::refused(
-            format!("no loop device: {said}"),
+            format!("no loop device: {message}"),
             "`losetup -l` lists those in use; a container needs --privileged, or /dev/loop*",
         ))
     }

@@ -54,7 +54,7 @@ impl InsideTask {
     /// The task of that name, with its words.
     ///
     /// # Errors
-    /// When there is none that takes these words.
+    /// When no task has that name and takes these words.
     pub fn named(name: &str, words: &[String]) -> Result<InsideTask, LabError> {
         Ok(match (name, words) {
             ("work", words) => InsideTask::Work(words.to_vec(), MarkSource::Stdout),
@@ -97,7 +97,7 @@ fn variable(name: &str) -> Result<PathBuf, LabError> {
 /// returns the script's exit code. What was found goes to standard output.
 ///
 /// # Errors
-/// When a task could not be done, for reasons that are nobody's fault.
+/// When a task could not be done, though neither the drive nor the program failed.
 pub fn run(kind: DriveFileSystem, task: &InsideTask) -> Result<i32, LabError> {
     let place = ScriptDrive {
         file: variable("SSDLAB_FILE")?,
@@ -110,9 +110,10 @@ pub fn run(kind: DriveFileSystem, task: &InsideTask) -> Result<i32, LabError> {
     if task.is_work() {
         tools.make(device.path())?;
     }
-    let at = place.folder.join("mnt");
-    std::fs::create_dir(&at).map_err(|error| LabError::file("creating", &at, error))?;
-    match tools.mount(device.path(), &at) {
+    let mount_point = place.folder.join("mnt");
+    std::fs::create_dir(&mount_point)
+        .map_err(|error| LabError::file("creating", &mount_point, error))?;
+    match tools.mount(device.path(), &mount_point) {
         Ok(()) => {}
         Err(MountFailure::Damaged(why)) => {
             println!("damaged: the file system does not mount: {why}");
@@ -120,12 +121,12 @@ pub fn run(kind: DriveFileSystem, task: &InsideTask) -> Result<i32, LabError> {
         }
         Err(MountFailure::Failed(error)) => return Err(error),
     }
-    let code = work(task, &place, &at, &at)?;
+    let code = work(task, &place, &mount_point, &mount_point)?;
     if task.is_work() {
         // Unmounting writes everything: no cut is to come so late.
         mark(&variable("SSDLAB_MARK")?, END_OF_RECORDING)?;
     }
-    file_system::unmount(&at)?;
+    file_system::unmount(&mount_point)?;
     let damage = if task.is_work() || code != 0 {
         None
     } else {

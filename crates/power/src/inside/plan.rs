@@ -70,7 +70,7 @@ impl Scripts {
     /// Those of the preset `NAME` or `NAME:SETTING`.
     ///
     /// # Errors
-    /// When there is none, it is not installed, or it cannot do without a file system.
+    /// When it is unknown, is not installed, or cannot do without a file system.
     pub fn of_preset(kind: DriveFileSystem, preset: &str) -> Result<Scripts, LabError> {
         let (preset, row) = chosen(preset)?;
         if kind == DriveFileSystem::None {

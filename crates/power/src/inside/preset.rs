@@ -85,7 +85,7 @@ pub fn presets() -> Vec<DatabasePreset> {
 /// it.
 ///
 /// # Errors
-/// When there is none.
+/// When no preset has that name.
 pub fn chosen(text: &str) -> Result<(DatabasePreset, PresetSetting), LabError> {
     let (name, setting) = text.split_once(':').unwrap_or((text, ""));
     let available = presets();
@@ -182,8 +182,8 @@ fn has_postgres() -> bool {
 /// Whether `python3` has a module.
 fn has_module(name: &str) -> bool {
     let mut python = tools::command("python3");
-    let found = tools::output(python.args(["-c", &format!("import {name}")]));
-    found.is_ok_and(|output| output.status.success())
+    let output = tools::output(python.args(["-c", &format!("import {name}")]));
+    output.is_ok_and(|output| output.status.success())
 }
 
 #[cfg(test)]

@@ -127,10 +127,10 @@ impl WorkloadProgram {
 }
 
 /// The first lines that are due and not there, in words.
-fn missing(due: &str, found: &str) -> Option<String> {
-    let found: BTreeSet<&str> = found.lines().map(str::trim_end).collect();
+fn missing(due: &str, lines: &str) -> Option<String> {
+    let lines: BTreeSet<&str> = lines.lines().map(str::trim_end).collect();
     let due: Vec<&str> = due.lines().map(str::trim_end).collect();
-    let is_lost = |line: &&&str| !found.contains(**line);
+    let is_lost = |line: &&&str| !lines.contains(**line);
     let lost: Vec<&str> = due.iter().filter(is_lost).copied().collect();
     let named: Vec<String> = lost
         .iter()
@@ -196,7 +196,7 @@ fn heard(
     }
 }
 
-/// Starts a program with a terminal, or a pipe where there is none, as its output; our side of it.
+/// Starts a program whose output is a terminal, or a pipe without one; returns our side of it.
 fn with_terminal(command: &mut Command) -> Result<(Box<dyn Read + Send>, Child), LabError> {
     if let Ok((ours, theirs)) = terminal::open() {
         let child = start(command.stdout(theirs))?;
@@ -209,7 +209,7 @@ fn with_terminal(command: &mut Command) -> Result<(Box<dyn Read + Send>, Child),
     }
 }
 
-/// Reads lines until nobody writes any more; empty ones are left out.
+/// Passes on lines until the last writer has closed its end, or `each` refuses; skips empty ones.
 fn read_lines(from: Box<dyn Read + Send>, mut each: impl FnMut(String) -> bool) {
     let mut from = BufReader::new(from);
     let mut line = Vec::new();

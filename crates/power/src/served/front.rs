@@ -178,7 +178,7 @@ impl DriveServer {
 impl Drop for DriveServer {
     /// Not served to the end, as when a socket is taken: that is no power cut.
     fn drop(&mut self) {
-        // Already shut down, or there is nobody left to tell.
+        // Already shut down, or the error has no receiver.
         let _ = self.drive.close();
     }
 }

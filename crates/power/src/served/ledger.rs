@@ -228,14 +228,14 @@ impl SectorLedger {
             };
         }
         let index = self.recent.partition_point(|w| w.numbers.end <= is);
-        let here = match self.recent.get(index) {
+        let is_older = match self.recent.get(index) {
             Some(write) if write.numbers.contains(&is) => write.sectors.contains(&sector),
             // Of a number that no write has.
             Some(_) if index > 0 => false,
             Some(_) => true,
             None => self.recent.is_empty() && (is < was || was == 0),
         };
-        if here {
+        if is_older {
             SectorDurability::Older
         } else {
             SectorDurability::Torn

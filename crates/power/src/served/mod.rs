@@ -67,7 +67,7 @@ use tempo::{PaceClock, Tempo, TempoRequest};
 
 /// Zeroes written at a time where a hole is not wanted.
 const ZEROES: u64 = 1 << 20;
-/// Pause between them. The lock is not fair: without it, whoever waits would not wake in time.
+/// Pause between them. The lock is not fair: without a pause, waiting threads would starve.
 const LET_OTHERS: Duration = Duration::from_micros(50);
 
 /// How long commands take in real time.

@@ -7,14 +7,14 @@ use std::net::IpAddr;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-/// Where a drive is to be found.
+/// Where clients reach a drive.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DriveEndpoints {
     /// NBD sockets.
     pub nbd: Vec<Address>,
     /// NBD sockets whose clients can only read.
     pub nbd_read_only: Vec<Address>,
-    /// A file to be: an empty folder, and a name in it.
+    /// Path of the FUSE file, in an empty folder.
     pub fuse: Option<PathBuf>,
     /// The socket of a virtio disk, for hypervisors.
     pub vhost_user: Option<PathBuf>,
@@ -50,7 +50,7 @@ impl TlsPlan {
 }
 
 impl DriveEndpoints {
-    /// Whether NBD clients that nobody has chosen can write.
+    /// Whether NBD clients without a verified certificate can write.
     pub(super) fn trusts_everybody(&self) -> bool {
         let knows_clients = |tls: &TlsPlan| tls.required && tls.verify_peer;
         !self.read_only && !self.tls.as_ref().is_some_and(knows_clients)
@@ -64,8 +64,8 @@ impl DriveEndpoints {
         let open = self.nbd.iter().filter(|address| is_open_to_others(address));
         let warning = |address| {
             format!(
-                "warning: {address} is open to other machines: NBD has no password, and whoever \
-                 reaches it can read and overwrite the drive\n\
+                "warning: {address} is open to other machines: NBD has no password, and every \
+                 client can read and overwrite the drive\n\
                  hint: --tls require --tls-verify-peer admits clients with a certificate, \
                  --read-only or --nbd-read-only keeps the data; tcp:127.0.0.1:PORT or unix:PATH \
                  is open to this machine alone"
@@ -153,7 +153,7 @@ mod tests {
         }
     }
 
-    /// Whoever may write is either the owner or somebody with a certificate.
+    /// Clients that may write are on this machine or have a verified certificate.
     #[test]
     fn open_places_get_a_warning_that_says_what_to_do() {
         let tls = |required, verify_peer| {

@@ -9,7 +9,7 @@ use std::path::Path;
 /// Asks the switch at the socket `path`; `next` gets each answer.
 ///
 /// # Errors
-/// When nobody listens there, or the connection ends.
+/// When no server listens there, or the connection ends.
 pub fn ask(
     path: &Path,
     ask: &ControlRequest,

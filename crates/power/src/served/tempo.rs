@@ -49,8 +49,8 @@ impl PaceClock {
 
     /// Real time until it is `then`, at most `most`.
     fn until(&self, then: Nanos, most: Duration) -> Duration {
-        let left = then.saturating_sub(self.at(Instant::now()));
-        Duration::from_nanos(left.0.saturating_mul(self.slower.into())).min(most)
+        let remaining = then.saturating_sub(self.at(Instant::now()));
+        Duration::from_nanos(remaining.0.saturating_mul(self.slower.into())).min(most)
     }
 }
 
@@ -142,7 +142,7 @@ impl TempoState {
         Some(tag)
     }
 
-    /// The drive lives until now; whoever waits for a command that is done is woken.
+    /// Advances the drive to the present; wakes the threads whose commands are done.
     fn advance(&mut self) {
         let Some((drive, clock)) = &mut self.drive else {
             return;
@@ -260,9 +260,9 @@ fn wake_in_time() {
     {
         thread_local! {
             static ASKED: () = {
-                let one = std::num::NonZeroU64::new(1);
+                let slack_ns = std::num::NonZeroU64::new(1);
                 // It is later without, and nothing else.
-                let _ = rustix::thread::set_current_timer_slack(one);
+                let _ = rustix::thread::set_current_timer_slack(slack_ns);
             };
         }
         ASKED.with(|()| ());

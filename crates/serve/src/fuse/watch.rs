@@ -151,7 +151,7 @@ impl Drop for FusePollWatcher {
         self.watch.lock().is_stopping = true;
         self.watch.changed.notify_all();
         if let Some(thread) = self.thread.take() {
-            // It runs no code that can panic, and there is nobody to report an error to.
+            // It runs no code that can panic, and an error would have no receiver.
             let _ = thread.join();
         }
     }

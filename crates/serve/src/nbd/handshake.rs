@@ -51,7 +51,7 @@ pub enum HandshakeStep {
     /// Send the queued bytes, then receive more.
     More,
     /// Send the queued bytes; the client begins TLS, and the handshake continues inside. Bytes
-    /// received behind the last one consumed are nobody's: they must not be fed.
+    /// received behind the last one consumed must not be fed.
     Encrypt,
     /// Send the queued bytes; requests follow.
     Transmit(NbdSession),

@@ -96,7 +96,7 @@ impl Tls {
             builder.with_no_client_auth()
         };
         let mut config = builder.with_single_cert(chain, key).map_err(misfit)?;
-        // Connections last; nobody resumes them.
+        // Connections last, and clients do not resume them.
         config.send_tls13_tickets = 0;
         Ok(Self {
             config: Arc::new(config),

@@ -15,13 +15,13 @@ impl DriveConfig {
         let Some(heat) = &self.heat else {
             return Ok(());
         };
-        for (what, given) in [
+        for (key, value) in [
             ("heat.capacity", heat.capacity_mj_per_k),
             ("heat.resistance", heat.resistance_mk_per_w),
         ] {
             let allowed = "0.001 to 1000 J/K or K/W is allowed";
-            let shown = format!("{}", given as f64 / 1e3);
-            require((1..=1_000_000).contains(&given), what, shown, allowed)?;
+            let shown = format!("{}", value as f64 / 1e3);
+            require((1..=1_000_000).contains(&value), key, shown, allowed)?;
         }
         let constant = heat.time_constant();
         require(
@@ -53,20 +53,21 @@ impl DriveConfig {
                 ("energy.state_entry", state.entry),
                 ("energy.state_exit", state.exit),
             ] {
-                require(time <= SECOND, key, time, "at most 1 s is allowed")?;
+                let allowed = "at most 1 s to enter or leave a power state is allowed";
+                require(time <= SECOND, key, time, allowed)?;
             }
             require(
                 before.is_none_or(|b| state.after > b.after.saturating_add(b.entry)),
                 "energy.state_after",
                 state.after,
-                "a later time than that of the state before, once entered, is allowed",
+                "a time later than the entry into the previous state is allowed",
             )?;
             let draw = before.map_or(self.energy.idle_mw, |b| b.mw);
             require(
                 state.mw <= draw,
                 "energy.state_power",
                 format!("{} mW", state.mw),
-                "at most the draw of the state before is allowed",
+                "at most the draw of the previous state is allowed",
             )?;
             before = Some(state);
         }
@@ -75,47 +76,44 @@ impl DriveConfig {
 }
 
 fn validate_steps(heat: &HeatConfig) -> Result<(), ConfigError> {
-    let named = ["heat.light_at", "heat.heavy_at", "heat.critical_at"];
+    let keys = ["heat.light_at", "heat.heavy_at", "heat.critical_at"];
     let mut least = heat.ambient_c + heat.hysteresis_k;
     let mut most_programs = u32::MAX;
-    for (what, step) in named.into_iter().zip(heat.steps()) {
+    for (key, step) in keys.into_iter().zip(heat.steps()) {
         require(
             step.at_c > least && step.at_c <= CELSIUS_MAX,
-            what,
+            key,
             format!("{} C", step.at_c),
             &format!(
-                "more than {least} C (air and hysteresis, or the step before) and at most \
+                "more than {least} C (air plus hysteresis, or the previous step) and at most \
                  {CELSIUS_MAX} C is allowed"
             ),
         )?;
         require(
             (1..=most_programs).contains(&step.programs_at_once),
-            &what.replace("_at", "_programs"),
+            &key.replace("_at", "_programs"),
             step.programs_at_once,
-            "at least one, and no more than in the step before, is allowed",
+            "at least one, and no more than in the previous step, is allowed",
         )?;
         require(
             step.pause <= SECOND,
-            &what.replace("_at", "_pause"),
+            &key.replace("_at", "_pause"),
             step.pause,
             "at most 1 s is allowed",
         )?;
         (least, most_programs) = (step.at_c, step.programs_at_once);
     }
-    let (warning, overheated) = (heat.warning_c, heat.overheated_c);
+    let (air, warning, overheated) = (heat.ambient_c, heat.warning_c, heat.overheated_c);
     require(
-        overheated <= CELSIUS_MAX,
+        overheated > air && overheated <= CELSIUS_MAX,
         "heat.overheated",
         format!("{overheated} C"),
-        &format!("at most {CELSIUS_MAX} C is allowed"),
+        &format!("more than {air} C (air) and at most {CELSIUS_MAX} C is allowed"),
     )?;
     require(
-        warning > heat.ambient_c && warning <= overheated,
+        warning > air && warning <= overheated,
         "heat.warning",
         format!("{warning} C"),
-        &format!(
-            "more than the air ({} C) and at most heat.overheated ({overheated} C) is allowed",
-            heat.ambient_c
-        ),
+        &format!("more than {air} C (air) and at most {overheated} C (overheated) is allowed"),
     )
 }

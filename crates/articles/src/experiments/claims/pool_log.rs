@@ -1,9 +1,9 @@
-//! Article zil: what a log device spares the pool, in fragments of free space and in time.
+//! Article zil: how a log device saves the pool fragments of free space, and time.
 //!
 //! Writers rewrite a file each, in order, every write synchronous. A write is first a log block;
 //! when its group closes, its record gets a new place in the pool and the old one is freed, as are
-//! the group's log blocks. Random reads go on all the while. The log blocks take their places in
-//! the pool, between the records, or on a device of its own; everything else is the same.
+//! the group's log blocks. Random reads go on throughout. Log blocks are allocated in the pool,
+//! between the records, or on a device of their own; everything else is the same.
 //!
 //! Left out: compression, metadata, several disks, the cache in front of reads.
 
@@ -67,7 +67,7 @@ const SECOND_NS: u64 = 1_000_000_000;
 /// A file, and the record that is being rewritten.
 struct PoolFile {
     records: Vec<LogExtent>,
-    at: usize,
+    current: usize,
     /// Bytes of the record written so far.
     written: u64,
 }
@@ -75,14 +75,15 @@ struct PoolFile {
 struct PoolLogModel {
     space: LogSpace,
     disk: Hdd,
-    /// When the disk has served what it was given.
+    /// Time, in ns, when the disk has served all accesses.
     free_at: u64,
     busy_ns: u64,
     files: Vec<PoolFile>,
     in_pool: bool,
-    /// Bytes that the allocator had to give.
-    whole: u64,
+    /// Bytes that the allocator had free at first.
+    allocatable: u64,
     rng: Rng,
+    /// Count, and the sum of latencies in ns.
     reads: (u64, u64),
 }
 
@@ -90,7 +91,7 @@ impl PoolLogModel {
     fn new(place: LogPlacement, seed: u64) -> Result<PoolLogModel, LabError> {
         let rules = ZfsPreset::V2010.host(WRITERS, WRITERS, POOL, seed)?.space;
         let mut space = LogSpace::new(rules, POOL);
-        let whole = space.free_bytes();
+        let allocatable = space.free_bytes();
         let record_count = POOL * USED_PCT / 100 / RECORD;
         let mut files: Vec<PoolFile> = Vec::new();
         for _ in 0..WRITERS {
@@ -100,7 +101,7 @@ impl PoolLogModel {
                 .collect();
             files.push(PoolFile {
                 records,
-                at: 0,
+                current: 0,
                 written: 0,
             });
         }
@@ -115,14 +116,14 @@ impl PoolLogModel {
             free_at: 0,
             busy_ns: 0,
             files,
-            whole,
+            allocatable,
             in_pool: matches!(place, LogPlacement::InPool),
             rng: Rng::named(seed, "pool log: load"),
             reads: (0, 0),
         })
     }
 
-    /// An access that is given at `at`, behind everything before it; when it is done.
+    /// Queues an access at time `at`, in ns; returns the time of its completion.
     fn access(&mut self, at: u64, offset: u64, len: u64) -> u64 {
         let time = self.disk.access(offset, len).0;
         self.busy_ns += time;
@@ -130,7 +131,7 @@ impl PoolLogModel {
         self.free_at
     }
 
-    /// The load of one group, in order of time, then the group itself.
+    /// Plays the load of one group in order of time, then closes the group.
     fn group(&mut self, number: u64) {
         let start = number * GROUP.0;
         let seconds = GROUP.0 / SECOND_NS;
@@ -171,17 +172,18 @@ impl PoolLogModel {
             logged.push(block);
         }
         let file = &mut self.files[writer];
-        if dirty.last() != Some(&(writer, file.at)) && !dirty.contains(&(writer, file.at)) {
-            dirty.push((writer, file.at));
+        if dirty.last() != Some(&(writer, file.current)) && !dirty.contains(&(writer, file.current))
+        {
+            dirty.push((writer, file.current));
         }
         file.written += WRITE;
         if file.written >= RECORD {
-            (file.at, file.written) = ((file.at + 1) % file.records.len(), 0);
+            (file.current, file.written) = ((file.current + 1) % file.records.len(), 0);
         }
     }
 
-    /// Records of the group get new places, in the order of files; old ones and log blocks are
-    /// freed.
+    /// Gives the group's records new places, in the order of files, and frees old ones and log
+    /// blocks.
     fn close(&mut self, at: u64, mut freed: Vec<LogExtent>, mut dirty: Vec<(usize, usize)>) {
         dirty.sort_unstable();
         for (writer, record) in dirty {
@@ -212,19 +214,19 @@ fn run(setup: &ExperimentSetup<'_>) -> Result<ExperimentOutcome<PoolLogMeasure>,
         let elapsed = system.free_at.max(GROUPS * GROUP.0) as f64;
         let records: u64 = system.files.iter().map(|f| f.records.len() as u64).sum();
         let accounted_bytes = system.space.free_bytes() + records * RECORD;
-        let space_check = if accounted_bytes == system.whole {
+        let space_check = if accounted_bytes == system.allocatable {
             Ok(())
         } else {
             Err(format!(
                 "{accounted_bytes} bytes are free or used, of {}",
-                system.whole
+                system.allocatable
             ))
         };
         outcome.check(
             format!("{}: every byte is free or used", place.name()),
             space_check,
         );
-        for (what, value) in [
+        for (metric, value) in [
             (
                 PoolLogMetric::FreeSegments,
                 system.space.free_segments() as f64,
@@ -235,17 +237,17 @@ fn run(setup: &ExperimentSetup<'_>) -> Result<ExperimentOutcome<PoolLogMeasure>,
                 100.0 * system.busy_ns as f64 / elapsed,
             ),
         ] {
-            outcome.value(PoolLogMeasure::Of((place, what)), value);
+            outcome.value(PoolLogMeasure::Of((place, metric)), value);
         }
     }
-    for (measure, what) in [
+    for (measure, metric) in [
         (PoolLogMeasure::FragmentsOver, PoolLogMetric::FreeSegments),
         (PoolLogMeasure::ReadOver, PoolLogMetric::ReadMs),
     ] {
-        let of_place = |place| PoolLogMeasure::Of((place, what));
+        let measure_in = |place| PoolLogMeasure::Of((place, metric));
         let ratio = outcome.ratio(
-            of_place(LogPlacement::InPool),
-            of_place(LogPlacement::OnDevice),
+            measure_in(LogPlacement::InPool),
+            measure_in(LogPlacement::OnDevice),
         );
         outcome.value(measure, ratio);
     }

@@ -71,9 +71,8 @@ fn drives() -> Vec<Rw80Drive> {
         .collect()
 }
 
-/// 80 minutes, ten idle ones left out of the line, and the minutes after; published values as
-/// points at the end.
-fn eighty(records: &ExperimentRecords, title: &str, drives: &[Rw80Drive]) -> Chart {
+/// The 80 minutes, a gap of ten idle ones, and the minutes after; published values as points.
+fn rates_chart(records: &ExperimentRecords, title: &str, drives: &[Rw80Drive]) -> Chart {
     let mut lines: Vec<ChartLine> = Vec::new();
     for (i, (experiment, label, published)) in drives.iter().enumerate() {
         let minutes = records.series(experiment, Rw80Curve::Iops, 0.0);
@@ -101,18 +100,18 @@ fn random_writes(records: &ExperimentRecords, charts: &mut Charts) -> Markup {
     let drives = drives();
     html! {
         div .pair {
-            (charts.add(eighty(records, "Intel 710: IOPS per minute", &drives[..3])))
-            (charts.add(eighty(records, "Intel 320: IOPS per minute", &drives[3..6])))
+            (charts.add(rates_chart(records, "Intel 710: IOPS per minute", &drives[..3])))
+            (charts.add(rates_chart(records, "Intel 320: IOPS per minute", &drives[3..6])))
         }
-        (charts.add(eighty(records, "DDRdrive X1: IOPS per minute", &drives[6..])))
+        (charts.add(rates_chart(records, "DDRdrive X1: IOPS per minute", &drives[6..])))
         p .quiet {
-            "Points: what was published for the last minute. The vertical line is where writing \
+            "Points: the published rates of the last minute. The vertical line is where writing \
              begins again after ten idle minutes."
         }
     }
 }
 
-/// Every drive in one table: what a minute of it is worth.
+/// A table of every drive's rates, price and rated life.
 fn money(records: &ExperimentRecords, _: &mut Charts) -> Markup {
     let head = parts::heads(&[
         "Drive",

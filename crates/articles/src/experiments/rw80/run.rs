@@ -88,10 +88,10 @@ pub(crate) static PATTERNS: Experiment<X1WritePattern> = Experiment {
     run: x1_patterns,
 };
 
-/// What follows from several of the [`DRIVES`].
+/// A measure that compares several of the [`DRIVES`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CrossDriveMeasure {
-    /// 1 when the 710s stand in the published order: 200, 300, 100 GB.
+    /// 1 when the 710s rank as published, fastest first: 200, 300, 100 GB.
     Order710,
     /// Minute 11 over minute 1 of the drive that keeps most.
     DegradeEarly,
@@ -110,7 +110,7 @@ impl CrossDriveMeasure {
         ("degrade_idle", CrossDriveMeasure::DegradeIdle),
     ];
 
-    /// Its value over `drives`, and in words; `None` unless all of them were run.
+    /// The value over `drives`, and its text if it has one; `None` unless all of them were run.
     pub fn of(
         self,
         drives: &[&Rw80Experiment],
@@ -143,46 +143,50 @@ impl CrossDriveMeasure {
 
 const MINUTE: u64 = 60_000_000_000;
 const MINUTES: usize = 80;
-/// The ten minutes at the end, over which write amplification is taken.
+/// The last minutes, over which write amplification is measured.
 const LAST_TEN: usize = 10;
 const IDLE_MINUTES: u64 = 10;
 const MINUTES_AFTER_IDLE: usize = 2;
 const DEPTH: u32 = 32;
 const BLOCK: u32 = 4096;
 
-/// Commands are made this many ahead of their turn, so that the drive's memory can be fetched.
+/// Commands from the prefetch of a map entry to the command's turn.
 const AHEAD: usize = 32;
-/// What the map holds of a command's slots is fetched this many commands ahead of its turn.
-const MAPPED_AHEAD: usize = 12;
+/// Commands from the prefetch of what the entry points to, to that turn.
+const ENTRY_AHEAD: usize = 12;
 
-/// Commands, some of them known ahead; a command that is not given stays the next one.
+/// Commands, each made [`AHEAD`] turns early to prefetch its memory.
 struct PrefetchedCommands<F> {
     make: F,
     ahead: [Command; AHEAD],
-    at: usize,
+    position: usize,
 }
 
 impl<F: FnMut() -> Command> PrefetchedCommands<F> {
     fn new(mut make: F) -> PrefetchedCommands<F> {
         let ahead = std::array::from_fn(|_| make());
-        PrefetchedCommands { make, ahead, at: 0 }
+        PrefetchedCommands {
+            make,
+            ahead,
+            position: 0,
+        }
     }
 
     fn next(&mut self, drive: &Drive) -> Command {
         let later = (self.make)();
         drive.prefetch(&later);
-        let command = std::mem::replace(&mut self.ahead[self.at % AHEAD], later);
-        drive.prefetch_behind(&self.ahead[(self.at + MAPPED_AHEAD) % AHEAD]);
-        self.at = (self.at + 1) % AHEAD;
+        let command = std::mem::replace(&mut self.ahead[self.position], later);
+        drive.prefetch_behind(&self.ahead[(self.position + ENTRY_AHEAD) % AHEAD]);
+        self.position = (self.position + 1) % AHEAD;
         command
     }
 }
 
-/// A drive under a load of always [`DEPTH`] commands.
+/// A drive that is kept at [`DEPTH`] outstanding commands.
 struct LoadedDrive<'a> {
     devices: Devices,
     stop: &'a AtomicBool,
-    /// Counters when the tenth minute before the end began.
+    /// Counters at the start of the last [`LAST_TEN`] minutes.
     last_ten: Option<DriveCounters>,
 }
 
@@ -209,11 +213,11 @@ impl<F: FnMut() -> Command> CommandSource for MinuteLoad<'_, F> {
         if self.last_ten.is_none() && minute + LAST_TEN >= MINUTES {
             *self.last_ten = Some(drive.counters().clone());
         }
-        if let Some(completion) = self.done.get_mut(minute) {
-            *completion += 1;
+        if let Some(count) = self.done.get_mut(minute) {
+            *count += 1;
         }
-        let looks = self.completed.is_multiple_of(1 << 16);
-        self.stopped |= looks && self.stop.load(Ordering::Relaxed);
+        let polls_stop = self.completed.is_multiple_of(1 << 16);
+        self.stopped |= polls_stop && self.stop.load(Ordering::Relaxed);
     }
 }
 
@@ -235,7 +239,7 @@ impl<'a> LoadedDrive<'a> {
         })
     }
 
-    /// Keeps the drive busy from now for `count` minutes; commands a second in each.
+    /// Keeps the drive busy for `count` minutes and returns the commands a second of each.
     fn minutes(
         &mut self,
         count: usize,
@@ -292,40 +296,43 @@ fn run(name: &str, setup: &ExperimentSetup<'_>) -> Result<Rw80Outcome, LabError>
         .and_then(|before| counters.waf_since(before, slot));
     loaded.devices.settle();
     loaded.devices.rest(Nanos(IDLE_MINUTES * MINUTE));
-    let again = loaded.minutes(MINUTES_AFTER_IDLE, &mut next)?;
+    let after_idle = loaded.minutes(MINUTES_AFTER_IDLE, &mut next)?;
     loaded.devices.settle();
     let mut outcome = ExperimentOutcome::resting_on(entry.rests_on());
     loaded.checks(&mut outcome);
-    measure(&mut outcome, &minutes, &again);
+    measure(&mut outcome, &minutes, &after_idle);
     outcome.value(Rw80Measure::Waf, waf);
     prices(&mut outcome, &entry);
     Ok(outcome)
 }
 
-fn measure(outcome: &mut Rw80Outcome, minutes: &[f64], again: &[f64]) {
+fn measure(outcome: &mut Rw80Outcome, minutes: &[f64], after_idle: &[f64]) {
     let last = minutes[minutes.len() - 1];
     let mean = stats::mean(minutes);
-    let farthest = minutes.iter().map(|m| (m / mean - 1.0).abs());
+    let deviations = minutes.iter().map(|m| (m / mean - 1.0).abs());
     for (measure, value) in [
         (Rw80Measure::Iops, last),
         (Rw80Measure::Minute1, minutes[0]),
         (Rw80Measure::Minute11, minutes[10]),
         (Rw80Measure::Minute11Over1, minutes[10] / minutes[0]),
         (Rw80Measure::Minute80Over1, last / minutes[0]),
-        (Rw80Measure::AfterIdle, stats::mean(again)),
-        (Rw80Measure::AfterIdleOverBefore, stats::mean(again) / last),
+        (Rw80Measure::AfterIdle, stats::mean(after_idle)),
+        (
+            Rw80Measure::AfterIdleOverBefore,
+            stats::mean(after_idle) / last,
+        ),
         (
             Rw80Measure::UnevennessPct,
-            100.0 * farthest.fold(0.0, f64::max),
+            100.0 * deviations.fold(0.0, f64::max),
         ),
     ] {
         outcome.value(measure, value);
     }
     outcome.series(Rw80Curve::Iops, 60.0, minutes.to_vec());
-    outcome.series(Rw80Curve::AfterIdle, 60.0, again.to_vec());
+    outcome.series(Rw80Curve::AfterIdle, 60.0, after_idle.to_vec());
 }
 
-/// The price of the rate, and how long the drive's rated life lasts at it.
+/// IOPS per dollar, and days until the rated writes are used up at this rate.
 fn prices(outcome: &mut Rw80Outcome, entry: &CatalogueDrive) {
     let iops = outcome.get(Rw80Measure::Iops).unwrap_or(f64::NAN);
     let price = entry.file.documented.price_usd.as_ref();

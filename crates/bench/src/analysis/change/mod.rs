@@ -89,8 +89,8 @@ pub struct LevelDrop {
 /// The write cliff of one phase: the largest lasting drop in IOPS of all kinds together over the
 /// whole seconds of its counted part; in a mixed load the reads fall with the writes, and their
 /// sum is what the published curves show. `at_s` counts from the start of the counted part,
-/// `after_bytes` also has what the ramp wrote. `None` when there is none, or the run is shorter
-/// than 20 s.
+/// `after_bytes` also has what the ramp wrote. `None` without such a drop, or when the run is
+/// shorter than 20 s.
 pub fn write_cliff(seconds: &[Second], phase: usize) -> Option<WriteCliff> {
     let rates = series::iops(seconds, phase, &Op::ALL);
     let found = drop_for_good(&rates)?;

@@ -274,7 +274,7 @@ fn block_device(
     if !meta.file_type().is_block_device() || DevId::from_raw(meta.rdev()) != id {
         return Err(replaced(&path));
     }
-    // Whoever came between the question and the claim.
+    // A user that came between the check and the claim.
     if let Some(user) = users::of_device(system, &device) {
         return Err(in_use(&user));
     }

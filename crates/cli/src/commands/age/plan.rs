@@ -1,6 +1,7 @@
 //! The life that the arguments ask for.
 
 use super::args::AgeArgs;
+use crate::output::say;
 use ssdlab_base::LabError;
 use ssdlab_base::quantity::parse_size;
 use ssdlab_drives::keep::manner::LifeConditions;
@@ -8,6 +9,7 @@ use ssdlab_drives::settings::DriveSetting;
 use ssdlab_drives::{catalogue, settings};
 use ssdlab_life::age::live::CheckpointSchedule;
 use ssdlab_life::age::{AgeingPlan, LifeEnd};
+use ssdlab_view::units;
 use std::path::Path;
 
 /// Where checkpoints are left, and how often.
@@ -56,6 +58,9 @@ pub fn fresh(args: &AgeArgs, until: LifeEnd) -> Result<AgeingPlan, LabError> {
         temperature_c: args.temperature,
         fast: args.fast,
     };
+    if let LifeEnd::Bytes(bytes) = until {
+        note_fill(bytes, drive.config.user_bytes, args.output.quiet);
+    }
     AgeingPlan::new(&drive, manner, until).map_err(|mut error| {
         // Patterns are called loads elsewhere.
         if let LabError::BadValue { option, .. } = &mut error
@@ -65,4 +70,13 @@ pub fn fresh(args: &AgeArgs, until: LifeEnd) -> Result<AgeingPlan, LabError> {
         }
         error
     })
+}
+
+/// Says that more than `bytes` are written when the fill that begins a life is longer.
+fn note_fill(bytes: u64, capacity: u64, quiet: bool) {
+    if bytes < capacity {
+        let filled = units::decimal_bytes(capacity as f64);
+        let note = format!("note: a life begins with a full drive: {filled} are written first");
+        say(quiet, &note);
+    }
 }

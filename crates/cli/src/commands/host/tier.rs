@@ -9,7 +9,7 @@ use ssdlab_base::quantity::{parse_duration, parse_size};
 use ssdlab_hosts::HostDrive;
 use ssdlab_hosts::tier::{DurabilityMode, TierSpec};
 
-/// Bytes of a drive that are cache by default.
+/// Default capacity that a drive is scaled down to.
 const CAPACITY: u64 = 4 << 30;
 
 /// `ssdlab host tier`.

@@ -28,15 +28,15 @@ pub struct Qualify {
         help = role_help()
     )]
     pub role: String,
-    /// How long to measure: quick (some minutes), standard (a quarter of an hour), full (hours).
+    /// How long to measure: quick (about a minute), standard (a quarter of an hour), full (hours).
     #[arg(long, short, value_enum, default_value = "quick")]
     pub profile: ProfileName,
     /// Seed of every random stream.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
     /// Modelled drives to measure beside the target: families (one drive of each), all, or names.
-    /// Without it, figures measured beforehand are shown of the nearest drives, the best and the
-    /// worst for the role.
+    /// Without it, stored figures are shown of the nearest drives and of the role's best and
+    /// worst.
     #[arg(long, value_name = "WHICH", value_delimiter = ',')]
     pub reference: Vec<String>,
     /// Measure every modelled drive beside the target (minutes).

@@ -12,7 +12,7 @@ gives IOPS, latency and where the NAND time goes. It is chosen by --until TIME,
 --save and --from, or by --gear.
 
 Examples:
-  ssdlab simulate --drive consumer-sata-1tb --until 2x
+  ssdlab simulate consumer-sata-1tb --until 2x
   ssdlab simulate --drive examples/drives/ssd-300gb.toml --load hotcold:80/20 \\
       --set ftl.victim=d-choices:10 --set op=28%
   ssdlab simulate --drive examples/drives/small.toml --until 30s --save aged.ssd
@@ -23,8 +23,16 @@ Examples:
 `ssdlab list policies` lists what ftl.victim and ftl.separation can be.")]
 pub struct Simulate {
     /// A drive of the catalogue, or a .toml file of your own.
-    #[arg(long, short, value_name = "NAME|FILE.toml")]
+    #[arg(
+        long,
+        short,
+        value_name = "NAME|FILE.toml",
+        conflicts_with = "drive_first"
+    )]
     pub drive: Option<String>,
+    /// The same as --drive.
+    #[arg(value_name = "DRIVE")]
+    pub drive_first: Option<String>,
     /// Change a parameter of the drive: op=28%, ftl.victim=d-choices:10 (repeatable).
     #[arg(long, value_name = "KEY=VALUE")]
     pub set: Vec<String>,

@@ -69,7 +69,7 @@ pub fn plan(
         };
         return Ok((plan, None));
     };
-    if !settings.is_empty() || args.drive.is_some() {
+    if !settings.is_empty() || drive(args).is_some() {
         return Err(LabError::refused(
             "a saved drive is what it was saved as: neither --drive nor --set goes with --from",
             "make another with other parameters, and --save that",
@@ -104,11 +104,16 @@ pub fn counting_is_not_saved(args: &Simulate, plan: &SimulationPlan) -> Result<(
     Ok(())
 }
 
+/// The drive by either way of naming it.
+fn drive(args: &Simulate) -> Option<&str> {
+    args.drive_first.as_deref().or(args.drive.as_deref())
+}
+
 pub fn drive_name(args: &Simulate) -> Result<&str, LabError> {
-    let name = args.drive.as_deref().ok_or_else(|| {
+    let name = drive(args).ok_or_else(|| {
         LabError::refused(
             "no drive was given",
-            "--drive NAME (see `ssdlab list drives`), --drive FILE.toml or --from FILE",
+            "a name of `ssdlab list drives`, FILE.toml or --from FILE",
         )
     })?;
     Ok(name.strip_prefix("drive:").unwrap_or(name))

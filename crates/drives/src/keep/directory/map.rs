@@ -74,11 +74,11 @@ impl DataFileMapping {
     /// Puts bytes there.
     ///
     /// # Safety
-    /// The mapping is writable, the file reaches to the end of the range, and nobody else accesses
-    /// it meanwhile.
+    /// The mapping is writable, the file reaches to the end of the range, and no other access to
+    /// it happens meanwhile.
     pub unsafe fn put(&self, offset: usize, from: &[u8]) {
         let to = self.address(offset, from.len());
-        // SAFETY: inside the mapping; as the caller promises, in the file and nobody else's.
+        // SAFETY: inside the mapping and, as the caller promises, the file; no other access.
         copy_past_caches(
             unsafe { std::slice::from_raw_parts_mut(to, from.len()) },
             from,

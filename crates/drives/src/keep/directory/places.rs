@@ -357,7 +357,7 @@ impl DataPlaces {
         })
     }
 
-    /// Lets the file reach to byte `end`, with room for all of it: where there is none, memory
+    /// Lets the file reach to byte `end`, with room for all of it: without room, memory
     /// that is mapped could not be written later.
     fn grow(&self, end: u64) -> std::io::Result<()> {
         if self.file.get().is_none() {
@@ -442,8 +442,8 @@ impl DataPlaces {
             return write_all_at(file, bytes, at).ok();
         }
         for (&place, bytes) in places.iter().zip(bytes.chunks(size)) {
-            // SAFETY: the file is writable and reaches behind every place that is taken; nobody
-            // holds the place, and it was taken out of the free ones.
+            // SAFETY: the file is writable and reaches behind every place that is taken; the
+            // place has no holder, and it was taken out of the free ones.
             unsafe { map.put(place as usize * size, bytes) };
         }
         Some(())

@@ -18,7 +18,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// A place in a file whose content no version of ssdlab wrote.
+/// Content of a file that ssdlab never wrote.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Damage {
     /// The file.
@@ -40,7 +40,7 @@ impl fmt::Display for Damage {
 }
 
 impl Damage {
-    /// The error of a directory that is not opened.
+    /// The error that refuses to open `directory`.
     pub fn refusal(&self, directory: &Path) -> LabError {
         let dir = directory.display();
         LabError::refused(
@@ -129,30 +129,30 @@ pub(super) struct SurveyOptions {
 /// Surveys a directory; `boot` identifies the present run of the machine.
 ///
 /// # Errors
-/// When it is not a drive directory, cannot be read, or another build wrote it.
+/// When it is no drive directory, cannot be read, or has an unknown format.
 pub(super) fn survey(
     path: &Path,
     boot: u64,
     options: SurveyOptions,
 ) -> Result<DirectorySurvey, LabError> {
-    let look = |frames_max| {
+    let read_up_to = |frames_max| {
         let places = Arc::new(DataPlaces::of(path, options.writable));
-        look(path, boot, options.salvage, frames_max, places)
+        read_directory(path, boot, options.salvage, frames_max, places)
     };
-    let mut survey = look(u64::MAX)?;
+    let mut survey = read_up_to(u64::MAX)?;
     while let Some(frames) = survey.frames_without_bytes() {
-        let shorter = look(frames)?;
+        let shorter = read_up_to(frames)?;
         if shorter.damages.len() > survey.damages.len() {
             // Cutting here would drop synced data.
             break;
         }
         survey = shorter;
     }
-    survey.hold_against_places();
+    survey.check_against_places();
     Ok(survey)
 }
 
-fn look(
+fn read_directory(
     path: &Path,
     boot: u64,
     salvage: bool,
@@ -165,14 +165,14 @@ fn look(
         return Ok(survey);
     };
     let numbers: Vec<u64> = survey.checkpoints.iter().rev().copied().collect();
-    let tried = if salvage { numbers } else { vec![newest] };
-    for number in tried {
+    let candidates = if salvage { numbers } else { vec![newest] };
+    for number in candidates {
         if let Some(base) = survey.checkpoint(number)? {
             survey.read_logs(base)?;
             break;
         }
     }
-    survey.hold_against_about();
+    survey.check_against_about();
     Ok(survey)
 }
 
@@ -256,12 +256,12 @@ impl DirectorySurvey {
     fn checkpoint(&mut self, number: u64) -> Result<Option<RecoveryBase>, LabError> {
         let file = checkpoint_path(&self.path, number);
         let (mut stored, mut format, mut ends, mut headless) = (None, 0, false, false);
-        let (places, mut known) = (self.places.clone(), Ok(()));
+        let (places, mut places_match) = (self.places.clone(), Ok(()));
         let take_record = |record: FrameRecord| {
             ends = matches!(record, FrameRecord::End | FrameRecord::Closed);
             match (&mut stored, record) {
                 (None, FrameRecord::Header(version, config)) => {
-                    known = places.are_of(&config);
+                    places_match = places.are_of(&config);
                     (format, stored) = (version, Some(DirectoryState::new(*config)));
                 }
                 (None, _) => headless = true,
@@ -277,10 +277,12 @@ impl DirectorySurvey {
             };
             frames::read(&file, expected, &self.places, take_record)?
         };
-        known?;
+        places_match?;
         self.saw(&file, &scan);
         let problem = match &scan.ended {
-            FrameFileEnd::Damaged(what, behind) => format!("{what}{}", also(behind)),
+            FrameFileEnd::Damaged(what, behind) => {
+                format!("{what}{}", trailing_text(behind))
+            }
             FrameFileEnd::Torn => "it is cut short".to_owned(),
             FrameFileEnd::Whole if headless || stored.is_none() => "it has no header".to_owned(),
             FrameFileEnd::Whole if !ends => "its end is missing".to_owned(),
@@ -317,7 +319,7 @@ impl DirectorySurvey {
     }
 
     /// Whether the file `end` belongs to this checkpoint and these logs.
-    pub(super) fn hold_against_end(&mut self, base: &RecoveryBase) -> bool {
+    pub(super) fn check_against_end(&mut self, base: &RecoveryBase) -> bool {
         if old::has(base.format) {
             return true;
         }
@@ -337,11 +339,12 @@ impl DirectorySurvey {
         }
         let last = self.logs.last().copied().unwrap_or(base.number);
         let next = log_path(&self.path, end.log + 1);
-        // A log is created before `end` names it: for that moment the next log has a head only.
-        let begun = file_bytes(&next) <= HEAD as u64;
-        if end.log < base.number || last > end.log + 1 || (last > end.log && !begun) {
+        // A log is created before `end` names it.
+        let has_no_frames = file_bytes(&next) <= HEAD as u64;
+        if end.log < base.number || last > end.log + 1 || (last > end.log && !has_no_frames) {
             let problem = format!(
-                "it is of an older state: log {}, of checkpoint {} and log {last}",
+                "it is older than the directory: it names log {}, beside checkpoint {} and log \
+                 {last}",
                 end.log, base.number
             );
             self.damaged(&file, None, problem);
@@ -350,7 +353,7 @@ impl DirectorySurvey {
         true
     }
 
-    fn hold_against_about(&mut self) {
+    fn check_against_about(&mut self) {
         let Some(base) = &mut self.base else {
             return;
         };
@@ -371,7 +374,8 @@ impl DirectorySurvey {
     }
 }
 
-pub(super) fn also(behind: &TrailingFrames) -> String {
+/// What follows damage, for its message.
+pub(super) fn trailing_text(behind: &TrailingFrames) -> String {
     match behind.frames {
         0 => format!("; {} bytes from there on", behind.bytes),
         frames => format!(
@@ -381,12 +385,12 @@ pub(super) fn also(behind: &TrailingFrames) -> String {
     }
 }
 
-/// Whether a file has an old format, which begins with a frame's length instead of a head.
+/// Whether a file has the old format: no head that begins with `ssdlab`.
 pub(super) fn is_old(file: &Path) -> Result<bool, LabError> {
     use std::io::Read as _;
     let failed = |error| LabError::file("reading", file, error);
-    let mut begins = Vec::new();
+    let mut magic = Vec::new();
     let opened = std::fs::File::open(file).map_err(failed)?;
-    opened.take(6).read_to_end(&mut begins).map_err(failed)?;
-    Ok(!begins.is_empty() && begins != b"ssdlab")
+    opened.take(6).read_to_end(&mut magic).map_err(failed)?;
+    Ok(!magic.is_empty() && magic != b"ssdlab")
 }

@@ -6,7 +6,7 @@ use super::frames::{ExpectedFrameFile, FrameFileEnd, FrameScan};
 use super::places::DataPlaces;
 use super::records::FrameRecord;
 use super::stored::{file_bytes, log_path};
-use super::survey::{DirectorySurvey, RecoveryBase, also, is_old};
+use super::survey::{DirectorySurvey, RecoveryBase, is_old, trailing_text};
 use super::{frames, old};
 use ssdlab_base::LabError;
 use std::path::Path;
@@ -15,7 +15,7 @@ use std::sync::Arc;
 impl DirectorySurvey {
     /// Reads the logs since a checkpoint, up to the first that is damaged.
     pub(super) fn read_logs(&mut self, mut base: RecoveryBase) -> Result<(), LabError> {
-        let sound = self.hold_against_end(&base);
+        let sound = self.check_against_end(&base);
         let end = self
             .end
             .map(|(_, end)| end)
@@ -116,7 +116,9 @@ impl DirectorySurvey {
                 ));
                 return true;
             }
-            FrameFileEnd::Damaged(what, behind) => (scan.bytes, format!("{what}{}", also(behind))),
+            FrameFileEnd::Damaged(what, behind) => {
+                (scan.bytes, format!("{what}{}", trailing_text(behind)))
+            }
             FrameFileEnd::Torn if needed && scan.place.is_none() && own_end.is_some() => {
                 (0, "it is cut short".to_owned())
             }

@@ -13,7 +13,7 @@ impl DirectorySurvey {
         frames.filter_map(|place| base.named.frame(*place)).min()
     }
 
-    pub(super) fn hold_against_places(&mut self) {
+    pub(super) fn check_against_places(&mut self) {
         let Some(base) = &self.base else {
             return;
         };

@@ -92,7 +92,7 @@ fn trimmed(text: &str) -> String {
     }
 }
 
-/// Draws `points`; nothing when there is none with finite, positive x.
+/// Draws `points`; nothing when none has a finite, positive x.
 pub(super) fn scatter(
     title: &str,
     labels: (&str, &str),

@@ -90,7 +90,7 @@ fn disksim(line: &str, unit: u64, sink: &mut EventSink) -> Result<(), TraceLineE
     };
     // DiskSim's times are floating point, MQSim's are not.
     if (unit == 1) == stamp.contains('.') {
-        return Err(format!("`{}` is no time of this format", excerpt(stamp)));
+        return Err(format!("`{}` is not a time of this format", excerpt(stamp)));
     }
     let issued_ns = time(Some(stamp), unit, "time")?;
     let device = whole(Some(device), "device")?;
@@ -100,7 +100,10 @@ fn disksim(line: &str, unit: u64, sink: &mut EventSink) -> Result<(), TraceLineE
     );
     let flags = flags.strip_prefix("0x").map_or_else(
         || whole(Some(flags), "type"),
-        |hex| u64::from_str_radix(hex, 16).map_err(|_| "no type".to_owned()),
+        |hex| {
+            u64::from_str_radix(hex, 16)
+                .map_err(|_| format!("`0x{}` is not a hexadecimal type", excerpt(hex)))
+        },
     )?;
     let op = if flags & 1 == 1 { Op::Read } else { Op::Write };
     if sink.admits(&device.to_string()) {

@@ -159,10 +159,12 @@ impl AttachedDrive {
             lint,
         } = self;
         if let Some(file) = file {
-            let at = file.path().parent().map(Path::to_path_buf);
+            let mount_point = file.path().parent().map(Path::to_path_buf);
             drop(file);
             // Somebody may have it open for a moment longer.
-            at.iter().for_each(|at| unmount_later(at));
+            if let Some(folder) = mount_point {
+                unmount_later(&folder);
+            }
         }
         drop(nbd);
         drop(folder);

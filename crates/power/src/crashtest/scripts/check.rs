@@ -121,11 +121,11 @@ impl<'a> ScriptCheck<'a> {
         };
         let refused = |error: PowerError| LabError::refused(error.to_string(), "");
         let side = FlushSide::Inside;
-        let at = CutMoment::Flush {
+        let moment = CutMoment::Flush {
             nth: nth.into(),
             side,
         };
-        drive.cut_when(Some(at)).map_err(refused)?;
+        drive.cut_when(Some(moment)).map_err(refused)?;
         let first = self.run_on(&drive, recovered)?;
         if first.stopped || drive.is_powered() {
             // It ended before that FLUSH.

@@ -161,7 +161,7 @@ fn played(
         let command = &recorded.command;
         let bytes = recorded.bytes.as_deref().unwrap_or_default();
         let len = u64::from(command.len);
-        let done = match command.op {
+        let outcome = match command.op {
             Op::Write => drive.write(command.offset, bytes, command.fua).map(drop),
             Op::Trim => drive.trim(command.offset, len).map(drop),
             Op::WriteZeroes => {
@@ -171,7 +171,7 @@ fn played(
             Op::Flush => drive.flush().map(drop),
             Op::Read => Ok(()),
         };
-        done.map_err(|error| failed(&error))?;
+        outcome.map_err(|error| failed(&error))?;
     }
     Ok(drive)
 }

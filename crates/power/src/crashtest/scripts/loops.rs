@@ -43,7 +43,7 @@ impl HeldLoop {
         mount.number == self.number || Path::new(&mount.source) == self.path
     }
 
-    /// Takes it off its file, as soon as nobody uses it any more.
+    /// Takes it off its file, as soon as no process uses it any more.
     pub fn detach(self) {
         let mut losetup = Command::new("losetup");
         losetup.arg("-d").arg(&self.path).stdin(Stdio::null());
@@ -68,12 +68,13 @@ fn is_on(device: &Path, file: &Path) -> bool {
     let mut losetup = Command::new("losetup");
     losetup.args(["--list", "--noheadings", "--raw", "--output"]);
     losetup.arg("BACK-INO,BACK-MAJ:MIN").arg(device);
-    let said = losetup.stdin(Stdio::null()).stderr(Stdio::null()).output();
+    let output = losetup.stdin(Stdio::null()).stderr(Stdio::null()).output();
     // It pads columns, and writes the blanks in hexadecimal.
-    let said = said.map(|output| String::from_utf8_lossy(&output.stdout).replace("\\x20", " "));
-    let said = said.unwrap_or_default();
-    let said: Vec<&str> = said.split_whitespace().collect();
-    match (said.as_slice(), std::fs::metadata(file)) {
+    let columns =
+        output.map(|output| String::from_utf8_lossy(&output.stdout).replace("\\x20", " "));
+    let columns = columns.unwrap_or_default();
+    let words: Vec<&str> = columns.split_whitespace().collect();
+    match (words.as_slice(), std::fs::metadata(file)) {
         ([inode, device], Ok(file)) => [*inode, *device] == identity(&file),
         _ => true,
     }

@@ -315,26 +315,26 @@ impl ScriptCampaign {
         self.control_first(stop)?;
         let campaigns = self.settings.campaigns(&self.stream, jobs)?;
         let parts = self.parts(&campaigns)?;
-        let all: usize = parts.iter().map(|part| part.chosen.len()).sum();
+        let cut_count: usize = parts.iter().map(|part| part.chosen.len()).sum();
         let (mut done, file) = self.results()?;
-        let is_left = |part: &AgeCuts<'_>, cut: &ChosenCut| {
+        let is_pending = |part: &AgeCuts<'_>, cut: &ChosenCut| {
             let token = part.prepared.token(cut.point);
             !done.contains_key(&token.to_string())
         };
-        let left: Vec<Vec<ChosenCut>> = parts
+        let pending: Vec<Vec<ChosenCut>> = parts
             .iter()
             .map(|part| {
                 let chosen = part.chosen.iter().copied();
-                chosen.filter(|cut| is_left(part, cut)).collect()
+                chosen.filter(|cut| is_pending(part, cut)).collect()
             })
             .collect();
-        let count: usize = left.iter().map(Vec::len).sum();
+        let pending_count: usize = pending.iter().map(Vec::len).sum();
         let check = ScriptCheck::new(&self.settings, &self.out, stop);
-        let state = Mutex::new((file, all - count));
+        let state = Mutex::new((file, cut_count - pending_count));
         let call = |recovered: &mut RecoveredDrive| check.run(recovered);
         let is_over = || check.is_stopped() || check.is_broken();
-        for (part, left) in parts.iter().zip(&left) {
-            let each = |result: &CutResult| {
+        for (part, pending) in parts.iter().zip(&pending) {
+            let record = |result: &CutResult| {
                 let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
                 if !check.has_verdict(&result.token) {
                     return;
@@ -343,9 +343,9 @@ impl ScriptCampaign {
                 let appended = self.append(&mut state.0, &line);
                 check.note(appended);
                 state.1 += 1;
-                progress(state.1, all);
+                progress(state.1, cut_count);
             };
-            part.prepared.judge_all(left, &call, &each, &is_over);
+            part.prepared.judge_all(pending, &call, &record, &is_over);
         }
         check.broken()?;
         done.extend(self.results()?.0);
@@ -357,7 +357,7 @@ impl ScriptCampaign {
         let minimal = self.minimal(&parts, &lines, &check)?;
         let report = ScriptReport {
             lines,
-            chosen: all,
+            chosen: cut_count,
             stopped: check.is_stopped(),
             minimal,
             stream: super::prepared::summary(&self.stream),

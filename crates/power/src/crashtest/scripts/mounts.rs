@@ -57,7 +57,7 @@ pub fn has_mounts(folder: &Path) -> bool {
     mounts().iter().any(|mount| mount.at.starts_with(folder))
 }
 
-/// Unmounts what is at `at`, as soon as nobody uses it any more.
+/// Unmounts what is at `at`, as soon as no process uses it any more.
 pub fn unmount_later(at: &Path) {
     if mounts().iter().any(|mount| mount.at == at) {
         let _ = rustix::mount::unmount(at, UnmountFlags::DETACH);
@@ -65,16 +65,16 @@ pub fn unmount_later(at: &Path) {
 }
 
 impl MountInfoLine {
-    /// Unmounts this mount: at once, or as soon as nobody uses it any more.
+    /// Unmounts this mount: at once, or as soon as no process uses it any more.
     pub fn unmount(&self) {
         let flags = OFlags::PATH | OFlags::CLOEXEC;
         let Ok(open) = rustix::fs::open(&self.at, flags, Mode::empty()) else {
             // Its drive is dead: nothing of it can be looked at.
             return unmount_later(&self.at);
         };
-        let found = rustix::fs::statx(&open, "", AtFlags::EMPTY_PATH, StatxFlags::MNT_ID);
+        let status = rustix::fs::statx(&open, "", AtFlags::EMPTY_PATH, StatxFlags::MNT_ID);
         // Something else may have been mounted over it since it was listed.
-        if found.is_ok_and(|found| found.stx_mnt_id == self.id) {
+        if status.is_ok_and(|status| status.stx_mnt_id == self.id) {
             let held = format!("/proc/self/fd/{}", open.as_raw_fd());
             let _ = rustix::mount::unmount(held, UnmountFlags::DETACH);
         }

@@ -171,17 +171,17 @@ impl Store for RecordingStore {
         max: usize,
     ) -> Result<Vec<StoreExtent>, StoreError> {
         let disk = &self.recorder().disk;
-        let mut found: Vec<StoreExtent> = Vec::new();
-        let (mut at, end) = (offset, offset + length);
-        while at < end {
-            let next = ((at / self.slot + 1) * self.slot).min(end);
-            let is_allocated = disk.is_allocated(at);
-            let count = found.len();
-            match found.last_mut() {
-                Some(last) if last.is_allocated == is_allocated => last.length += next - at,
+        let mut extents: Vec<StoreExtent> = Vec::new();
+        let (mut position, end) = (offset, offset + length);
+        while position < end {
+            let next = ((position / self.slot + 1) * self.slot).min(end);
+            let is_allocated = disk.is_allocated(position);
+            let count = extents.len();
+            match extents.last_mut() {
+                Some(last) if last.is_allocated == is_allocated => last.length += next - position,
                 _ if count == max => break,
-                _ => found.push(StoreExtent {
-                    length: next - at,
+                _ => extents.push(StoreExtent {
+                    length: next - position,
                     is_allocated,
                     is_zero: !is_allocated,
                     durability: if is_allocated {
@@ -191,9 +191,9 @@ impl Store for RecordingStore {
                     },
                 }),
             }
-            at = next;
+            position = next;
         }
-        Ok(found)
+        Ok(extents)
     }
 }
 
@@ -263,7 +263,7 @@ fn take_marks(client: UnixStream, store: &RecordingStore) -> io::Result<()> {
 /// Makes a mark, from within a workload script: `socket` is its `SSDLAB_MARK`.
 ///
 /// # Errors
-/// When nobody listens, or the text is too long.
+/// When no campaign listens at `socket`, or the text is too long.
 pub fn mark(socket: &Path, text: &str) -> Result<(), LabError> {
     let failed = |error| LabError::file("writing to", socket, error);
     let mut stream = UnixStream::connect(socket).map_err(failed)?;

@@ -100,9 +100,9 @@ impl CampaignSettings {
             }
             return Ok((config, Some(StartingAge::worn(&drive))));
         }
-        let found = catalogue::open(&self.drive)?;
+        let drive = catalogue::open(&self.drive)?;
         let bytes = self.size.unwrap_or(SIZE);
-        Ok((sized(&found.config, bytes)?.config, None))
+        Ok((sized(&drive.config, bytes)?.config, None))
     }
 
     /// Refuses what is no fault or occasion before anything runs.

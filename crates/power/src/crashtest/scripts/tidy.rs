@@ -22,23 +22,23 @@ pub fn tidy(folder: &Path) {
     let until = Instant::now() + LET_GO;
     loop {
         let loops = loops_on(folder);
-        let is_left = |mount: &MountInfoLine| {
+        let is_remnant = |mount: &MountInfoLine| {
             let is_inside = mount.at.starts_with(folder) && mount.at != own;
             is_inside || loops.iter().any(|device| device.carries(mount))
         };
-        let left: Vec<MountInfoLine> = mounts().into_iter().filter(is_left).collect();
-        if (left.is_empty() && loops.is_empty()) || Instant::now() > until {
+        let remnants: Vec<MountInfoLine> = mounts().into_iter().filter(is_remnant).collect();
+        if (remnants.is_empty() && loops.is_empty()) || Instant::now() > until {
             return;
         }
         // One mount on another is listed after it.
-        left.iter().rev().for_each(MountInfoLine::unmount);
+        remnants.iter().rev().for_each(MountInfoLine::unmount);
         loops.into_iter().for_each(HeldLoop::detach);
         std::thread::sleep(LOOK);
     }
 }
 
 /// Unmounts the drives of campaigns that were killed, with all that was on them, and removes their
-/// folders; returns those. A mount counts as dead when the kernel says that nobody serves it.
+/// folders; returns those. A mount counts as dead when the kernel says that its server is gone.
 pub fn clear_dead() -> Vec<PathBuf> {
     let dead = |mount: &MountInfoLine| {
         let folder = mount.at.parent()?.to_owned();
@@ -162,7 +162,7 @@ mod tests {
         let name = Path::new(&device).file_name().unwrap();
         assert!(HeldLoop::open(name, other.path()).is_none());
         let held = HeldLoop::open(name, mine.path()).expect("it is on our file");
-        // Its owner lets go of it: nobody else gets it while it is held.
+        // Its owner detaches it: no other process gets it while we hold it.
         run("losetup", &["-d", &device]).unwrap();
         let theirs = image(other.path()).unwrap();
         let next = run("losetup", &["-f", "--show", &theirs]).unwrap();

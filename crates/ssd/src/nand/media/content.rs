@@ -9,7 +9,7 @@ use std::fmt;
 use std::ops::{Index, Range};
 use std::sync::Arc;
 
-/// A slot's content; `None` where there is none (pages of the map).
+/// A slot's content; `None` in pages of the map.
 pub type Content = Option<SlotContent>;
 
 /// Content of a slot.
