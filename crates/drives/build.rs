@@ -12,6 +12,8 @@ fn main() {
         .expect("drives/ is part of the source")
         .map(|entry| entry.expect("drives/ can be listed").path())
         .filter(|path| path.extension().is_some_and(|e| e == "toml"))
+        // The table of real drives, no drive of its own.
+        .filter(|path| path.file_name().is_some_and(|name| name != "known.toml"))
         .collect();
     files.sort();
     let mut code = String::from("[\n");

@@ -1,10 +1,81 @@
-//! Models whose protection or endurance published sources state (`known.toml`).
+//! Real drives by family (`drives/known.toml`): protection against power loss, rated writes, cells,
+//! and where each fact is from.
 
 pub mod list;
+pub mod lookup;
+#[cfg(test)]
+mod tests;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::LazyLock;
+
+/// Class of a source. Without one, a fact is unsourced: general knowledge of the makers' sheets,
+/// for which no document was read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum SourceClass {
+    /// The maker's own document.
+    MakerSheet,
+    /// A copy of the maker's document elsewhere.
+    MakerCopy,
+    /// A review, news, a list or a talk.
+    Review,
+    /// Measured by others.
+    Test,
+}
+
+impl SourceClass {
+    /// In words.
+    pub fn words(class: Option<SourceClass>) -> &'static str {
+        match class {
+            Some(SourceClass::MakerSheet) => "maker's document",
+            Some(SourceClass::MakerCopy) => "copy of the maker's document",
+            Some(SourceClass::Review) => "review or list",
+            Some(SourceClass::Test) => "test by others",
+            None => "unsourced",
+        }
+    }
+}
+
+/// What stands for the source of an unsourced fact.
+pub const UNSOURCED: &str = "unsourced: general knowledge of the maker's sheet, which was not read";
+
+/// What survives a power cut.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum KnownProtection {
+    /// Every acknowledged write.
+    Yes,
+    /// What was on the media before; the buffer is lost.
+    AtRestOnly,
+    /// Only what was flushed.
+    No,
+    /// Not known.
+    #[default]
+    Unknown,
+}
+
+impl KnownProtection {
+    /// Whether acknowledged writes survive; `None`: not known.
+    pub fn acknowledged_survive(self) -> Option<bool> {
+        match self {
+            KnownProtection::Yes => Some(true),
+            KnownProtection::AtRestOnly | KnownProtection::No => Some(false),
+            KnownProtection::Unknown => None,
+        }
+    }
+
+    /// In words.
+    pub fn words(self) -> &'static str {
+        match self {
+            KnownProtection::Yes => "yes",
+            KnownProtection::AtRestOnly => "at rest only",
+            KnownProtection::No => "no",
+            KnownProtection::Unknown => "unknown",
+        }
+    }
+}
 
 /// Published endurance of a model.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema, Deserialize)]
@@ -17,19 +88,31 @@ pub struct PublishedRating {
     pub workload: String,
     /// Who says so.
     pub source: String,
+    /// Class of the source; `None`: unsourced.
+    #[serde(default)]
+    pub class: Option<SourceClass>,
 }
 
-/// What is published of a model.
+/// What is known of a model.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema, Deserialize)]
 pub struct KnownModel {
     /// Product family.
     pub family: String,
-    /// Power-loss protection; `None`: no source read says.
+    /// Whether acknowledged writes survive a power cut; `None`: not known.
     pub plp: Option<bool>,
     /// Who says so.
     pub plp_source: String,
-    /// Rated endurance; `None`: not published, or not for this capacity.
+    /// What survives a power cut.
+    #[serde(default)]
+    pub protection: KnownProtection,
+    /// Class of the source of `plp`; `None`: unsourced, an assumption.
+    #[serde(default)]
+    pub plp_class: Option<SourceClass>,
+    /// Rated endurance; `None`: not known, or not for this capacity.
     pub rating: Option<PublishedRating>,
+    /// Kind of cells: `SLC`, `MLC`, `TLC`, `QLC`, `3D XPoint`, `DRAM`.
+    #[serde(default)]
+    pub cells: Option<String>,
 }
 
 /// A family of models: a row of `known.toml`.
@@ -40,14 +123,27 @@ pub struct ModelFamily {
     pub name: String,
     /// Who makes it.
     pub vendor: String,
-    /// `SATA`, `SAS` or `NVMe`.
+    /// `SATA`, `SAS`, `NVMe` or `PCIe` (a card with a driver of its own).
     pub interface: String,
-    /// A model name as such a drive reports it.
+    /// Kind of cells: `SLC`, `MLC`, `TLC`, `QLC`, `3D XPoint`, `DRAM`.
+    pub cells: Option<String>,
+    /// A model name as such a drive reports it; empty: not known.
     pub example: String,
     /// How model names begin and end.
     pub model: Vec<[String; 2]>,
-    /// Power-loss protection; `None`: no source read says.
+    /// Other names that people use.
+    #[serde(default)]
+    pub aliases: Vec<String>,
+    /// How the names of its drives in the catalogue begin.
+    pub catalogue: Option<String>,
+    /// What survives a power cut.
+    #[serde(default)]
+    pub protection: KnownProtection,
+    /// Whether acknowledged writes survive: follows from `protection`.
+    #[serde(skip_deserializing)]
     pub plp: Option<bool>,
+    /// Class of the source; `None`: unsourced.
+    pub plp_class: Option<SourceClass>,
     /// Who says so.
     #[serde(default)]
     pub plp_source: String,
@@ -60,6 +156,8 @@ pub struct ModelFamily {
     pub years: Option<f64>,
     /// Workload of the rating.
     pub workload: Option<String>,
+    /// Class of the source of the rating; `None`: unsourced.
+    pub rated_class: Option<SourceClass>,
     /// Who gives the rating.
     pub rated_source: Option<String>,
 }
@@ -70,10 +168,26 @@ struct ModelsFile {
     family: Vec<ModelFamily>,
 }
 
+fn read_table() -> Result<Vec<ModelFamily>, toml::de::Error> {
+    let file: ModelsFile = toml::from_str(include_str!("../../../drives/known.toml"))?;
+    let complete = |family: ModelFamily| {
+        let unsourced = family.protection != KnownProtection::Unknown && family.plp_class.is_none();
+        ModelFamily {
+            plp: family.protection.acknowledged_survive(),
+            plp_source: if unsourced {
+                UNSOURCED.into()
+            } else {
+                family.plp_source
+            },
+            ..family
+        }
+    };
+    Ok(file.family.into_iter().map(complete).collect())
+}
+
 static FAMILIES: LazyLock<Vec<ModelFamily>> = LazyLock::new(|| {
-    let file: Result<ModelsFile, _> = toml::from_str(include_str!("known.toml"));
     // The tests read the embedded file; should it break, no model is known.
-    file.map(|file| file.family).unwrap_or_default()
+    read_table().unwrap_or_default()
 });
 
 /// How far a drive's capacity may be from the product's, as a share of it.
@@ -81,32 +195,78 @@ const CAPACITY_SHARE: f64 = 0.02;
 
 const DAYS_OF_A_YEAR: f64 = 365.0;
 
+/// Makers' names before a model's, which reports of one drive give or leave out.
+const MAKERS_BEFORE: [&str; 13] = [
+    "INTEL ",
+    "SOLIDIGM ",
+    "SAMSUNG ",
+    "MICRON_",
+    "CRUCIAL_",
+    "KINGSTON ",
+    "TOSHIBA ",
+    "KIOXIA ",
+    "SEAGATE ",
+    "WDC ",
+    "SANDISK ",
+    "HGST ",
+    "ATA ",
+];
+
 /// Every family, in the order of the file.
 pub fn families() -> &'static [ModelFamily] {
     &FAMILIES
 }
 
-/// What is published of this model with this many bytes.
+/// The family of a drive that reports this model name.
+pub fn family_of(model: &str) -> Option<&'static ModelFamily> {
+    families().iter().find(|family| family.has(model))
+}
+
+/// What is known of this model with this many bytes.
 pub fn known(model: &str, capacity: Option<u64>) -> Option<KnownModel> {
-    let family = families().iter().find(|family| family.has(model))?;
-    Some(KnownModel {
-        family: family.name.clone(),
-        plp: family.plp,
-        plp_source: family.plp_source.clone(),
-        rating: capacity.and_then(|bytes| family.rating(bytes)),
-    })
+    family_of(model).map(|family| family.of_capacity(capacity))
+}
+
+/// A model's name in capitals without its maker before it.
+fn bare(model: &str) -> String {
+    let upper = model.trim().to_uppercase();
+    let after = |maker: &&str| {
+        upper
+            .strip_prefix(*maker)
+            .map(|rest| rest.trim().to_owned())
+    };
+    MAKERS_BEFORE.iter().find_map(after).unwrap_or(upper)
 }
 
 impl ModelFamily {
     /// Whether a drive that reports this model name belongs to the family.
     pub fn has(&self, model: &str) -> bool {
-        let fits = |[start, end]: &[String; 2]| model.starts_with(start) && model.ends_with(end);
+        let model = bare(model);
+        let before_hyphen = model.split('-').next().unwrap_or_default();
+        let fits = |[start, end]: &[String; 2]| {
+            let end = end.to_uppercase();
+            model.starts_with(&bare(start))
+                && (model.ends_with(&end) || before_hyphen.ends_with(&end))
+        };
         self.model.iter().any(fits)
+    }
+
+    /// What is known of its drive with this many bytes.
+    pub fn of_capacity(&self, capacity: Option<u64>) -> KnownModel {
+        KnownModel {
+            family: self.name.clone(),
+            plp: self.plp,
+            plp_source: self.plp_source.clone(),
+            protection: self.protection,
+            plp_class: self.plp_class,
+            rating: capacity.and_then(|bytes| self.rating(bytes)),
+            cells: self.cells.clone(),
+        }
     }
 
     /// The rating of a drive of this many bytes: the writes given for its capacity, or those that
     /// follow from drive writes per day and years.
-    fn rating(&self, bytes: u64) -> Option<PublishedRating> {
+    pub fn rating(&self, bytes: u64) -> Option<PublishedRating> {
         let near = |(gb, _): &&(f64, f64)| (bytes as f64 / 1e9 / gb - 1.0).abs() < CAPACITY_SHARE;
         let rated_bytes = self.rated.iter().find(near).map(|(_, tb)| tb * 1e12);
         let daily = || Some(bytes as f64 * self.dwpd? * DAYS_OF_A_YEAR * self.years?);
@@ -114,7 +274,8 @@ impl ModelFamily {
             bytes_written: rated_bytes.or_else(daily)? as u64,
             years: self.years,
             workload: self.workload.clone()?,
-            source: self.rated_source.clone()?,
+            source: self.rated_source.clone().unwrap_or(UNSOURCED.into()),
+            class: self.rated_class,
         })
     }
 
@@ -140,130 +301,4 @@ fn least_and_most(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
         let (least, most) = so_far.unwrap_or((value, value));
         Some((f64::min(least, value), f64::max(most, value)))
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_entry_has_its_sources() {
-        assert!(families().len() >= 60, "{} families", families().len());
-        for family in families() {
-            let name = &family.name;
-            assert_eq!(
-                family.plp.is_some(),
-                !family.plp_source.is_empty(),
-                "{name}"
-            );
-            let rated = !family.rated.is_empty() || family.dwpd.is_some();
-            let complete = [family.workload.is_some(), family.rated_source.is_some()];
-            assert_eq!(complete, [rated; 2], "{name}");
-            assert!(rated || family.years.is_none(), "{name}: years of nothing");
-            assert!(rated || family.plp.is_some(), "{name} says nothing");
-            let sources = [Some(&family.plp_source), family.rated_source.as_ref()];
-            let mut words = sources.into_iter().flatten().flat_map(|s| s.split(' '));
-            assert!(
-                words.all(|word| word.len() <= 50),
-                "{name}: too long to wrap"
-            );
-            let interfaces = ["SATA", "SAS", "NVMe"];
-            assert!(interfaces.contains(&family.interface.as_str()), "{name}");
-        }
-    }
-
-    /// Writes, capacities and daily writes of one row fit together: a slip of a digit in one of
-    /// them gives drive writes per day that no drive has, or two that differ.
-    #[test]
-    fn ratings_are_plausible() {
-        for family in families() {
-            for (gb, tb) in &family.rated {
-                let Some(years) = family.years else { continue };
-                let dwpd = 1e3 * tb / gb / (DAYS_OF_A_YEAR * years);
-                assert!((0.03..=40.0).contains(&dwpd), "{}: {dwpd}", family.name);
-                if let Some(dwpd) = family.dwpd {
-                    let share = dwpd / dwpd;
-                    assert!((0.98..=1.02).contains(&share), "{}: {dwpd}", family.name);
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn a_model_belongs_to_one_family() {
-        for family in families() {
-            let of: Vec<_> = families()
-                .iter()
-                .filter(|f| f.has(&family.example))
-                .collect();
-            let names: Vec<_> = of.iter().map(|family| &family.name).collect();
-            assert_eq!(names, [&family.name], "{}", family.example);
-        }
-    }
-
-    /// Two rows whose patterns fit a common name would make the row depend on the file's order: one
-    /// beginning continues the other, and one ending the other.
-    #[test]
-    fn no_two_families_can_share_a_name() {
-        let meet = |a: &[String; 2], b: &[String; 2]| {
-            let begins = a[0].starts_with(&b[0]) || b[0].starts_with(&a[0]);
-            let ends = a[1].ends_with(&b[1]) || b[1].ends_with(&a[1]);
-            begins && ends
-        };
-        for (at, a) in families().iter().enumerate() {
-            for b in &families()[at + 1..] {
-                let both = a.model.iter().any(|x| b.model.iter().any(|y| meet(x, y)));
-                assert!(!both, "{} and {}", a.name, b.name);
-            }
-        }
-    }
-
-    #[test]
-    fn daily_writes_and_years_give_a_rating() {
-        let bytes = 3_200_631_791_616_u64;
-        let rating = known("INTEL SSDPF2KE032T1", Some(bytes))
-            .unwrap()
-            .rating
-            .unwrap();
-        assert_eq!(rating.bytes_written, bytes * 3 * 365 * 5);
-        // A figure for the capacity itself is taken before one that follows.
-        let rating = known("INTEL SSDPEK1A058GA", Some(58_977_157_120))
-            .unwrap()
-            .rating;
-        assert_eq!(rating.unwrap().bytes_written, 635_000_000_000_000);
-        // Daily writes without years are no number of bytes.
-        let micron = known("Micron_7450_MTFDKCC3T2TFS", Some(bytes)).unwrap();
-        assert_eq!((micron.plp, micron.rating), (Some(true), None));
-    }
-
-    /// zil.endurance.710, zil.endurance.320, zil.plp.yes and zil.plp.no.
-    #[test]
-    fn the_drives_of_article_zil() {
-        let rated = |model, gb: u64| {
-            let known = known(model, Some(gb * 1_000_000_000)).unwrap();
-            (known.plp, known.rating.unwrap().bytes_written)
-        };
-        let tb = 1_000_000_000_000;
-        assert_eq!(rated("INTEL SSDSA2BZ100G3", 100), (Some(true), 500 * tb));
-        assert_eq!(rated("INTEL SSDSA2BZ200G3", 200), (Some(true), 1000 * tb));
-        assert_eq!(rated("INTEL SSDSA2BZ300G3", 300), (Some(true), 1100 * tb));
-        assert_eq!(
-            rated("INTEL SSDSA2CW300G3", 300),
-            (Some(true), 36_500_000_000_000)
-        );
-        for model in [
-            "INTEL SSDSA2SH032G1GN",
-            "INTEL SSDSC2CW120A3",
-            "INTEL SSDSC2MH250A2",
-        ] {
-            assert_eq!(known(model, None).unwrap().plp, Some(false), "{model}");
-        }
-    }
-
-    #[test]
-    fn what_is_not_listed_is_not_known() {
-        assert_eq!(known("Samsung SSD 980 250GB", Some(250_000_000_000)), None);
-        let odd = known("INTEL SSDSC2BA200G3", Some(123_000_000_000)).unwrap();
-        assert_eq!((odd.plp, odd.rating), (Some(true), None));
-    }
 }

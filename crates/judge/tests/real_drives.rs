@@ -29,20 +29,20 @@ struct Expected {
 
 #[rustfmt::skip]
 const EXPECTED: [Expected; 16] = [
-    Expected { sample: "intel-p3520-450g", family: Some("Intel SSD DC P3520"), plp: None,
+    Expected { sample: "intel-p3520-450g", family: Some("Intel SSD DC P3520"), plp: Some(true),
         rated_tb: None, used: 0.0, celsius: 11.0, written: (6_981_141.0, DATA_UNIT) },
     Expected { sample: "intel-p3700-400g", family: Some("Intel SSD DC P3700"), plp: Some(true),
         rated_tb: Some(7300.0), used: 5.0, celsius: 28.0, written: (655_012_839.0, DATA_UNIT) },
-    Expected { sample: "intel-p4500-2t", family: Some("Intel SSD DC P4500"), plp: None,
+    Expected { sample: "intel-p4500-2t", family: Some("Intel SSD DC P4500"), plp: Some(true),
         rated_tb: Some(1890.0), used: 75.0, celsius: 19.0, written: (5_014_522_069.0, DATA_UNIT) },
     Expected { sample: "intel-p1600x-58g", family: Some("Intel Optane SSD P1600X"),
         plp: Some(true), rated_tb: Some(635.0), used: 0.0, celsius: 44.0,
         written: (1_081_718.0, DATA_UNIT) },
     // 3,840,755,982,336 bytes, once a day, 1,825 days.
-    Expected { sample: "intel-p5500-3840g", family: Some("Intel SSD D7-P5500"), plp: None,
+    Expected { sample: "intel-p5500-3840g", family: Some("Solidigm D7-P5520"), plp: Some(true),
         rated_tb: Some(7009.38), used: 0.0, celsius: 29.0, written: (146_527_728.0, DATA_UNIT) },
     // 3,200,631,791,616 bytes, three times a day, 1,825 days.
-    Expected { sample: "intel-p5600-3200g", family: Some("Intel SSD D7-P5600"), plp: None,
+    Expected { sample: "intel-p5600-3200g", family: Some("Solidigm D7-P5620"), plp: Some(true),
         rated_tb: Some(17_523.46), used: 0.0, celsius: 38.0, written: (39_452_691.0, DATA_UNIT) },
     // 15 is left of a scale from 100 to 1.
     Expected { sample: "intel-s3500-1600g", family: Some("Intel SSD DC S3500"), plp: Some(true),
@@ -54,20 +54,19 @@ const EXPECTED: [Expected; 16] = [
     Expected { sample: "micron-7450-3200g", family: Some("Micron 7450 MAX"), plp: Some(true),
         rated_tb: None, used: 0.0, celsius: 33.0, written: (1_248_078.0, DATA_UNIT) },
     // 1,920,383,410,176 bytes, 1.3 times a day, 1,095 days.
-    Expected { sample: "samsung-pm983-1920g", family: Some("Samsung PM983"), plp: None,
+    Expected { sample: "samsung-pm983-1920g", family: Some("Samsung PM983"), plp: Some(true),
         rated_tb: Some(2733.67), used: 0.0, celsius: 40.0, written: (44_965_392.0, DATA_UNIT) },
     Expected { sample: "samsung-sm843t-240g", family: Some("Samsung SM843T"), plp: Some(true),
         rated_tb: None, used: 10.0, celsius: 27.0, written: (218_759_569_150.0, SECTOR) },
     Expected { sample: "samsung-970-evo-plus-250g", family: Some("Samsung SSD 970 EVO Plus"),
-        plp: None, rated_tb: Some(150.0), used: 0.0, celsius: 35.0,
+        plp: Some(false), rated_tb: Some(150.0), used: 0.0, celsius: 35.0,
         written: (1_969_459.0, DATA_UNIT) },
     Expected { sample: "samsung-970-evo-500g-media-errors", family: Some("Samsung SSD 970 EVO"),
-        plp: None, rated_tb: Some(300.0), used: 3.0, celsius: 35.0,
+        plp: Some(false), rated_tb: Some(300.0), used: 3.0, celsius: 35.0,
         written: (65_602_088.0, DATA_UNIT) },
-    // Not in the table: known to be drives of data centers, and no source read says more.
-    Expected { sample: "intel-p4610-1600g", family: None, plp: None,
-        rated_tb: None, used: 0.0, celsius: 31.0, written: (13_140_871.0, DATA_UNIT) },
-    Expected { sample: "samsung-mzpll-3200g", family: None, plp: None,
+    Expected { sample: "intel-p4610-1600g", family: Some("Intel SSD DC P4610"), plp: Some(true),
+        rated_tb: Some(10613.0), used: 0.0, celsius: 31.0, written: (13_140_871.0, DATA_UNIT) },
+    Expected { sample: "samsung-mzpll-3200g", family: Some("Samsung PM1725a, PM1725b"), plp: Some(true),
         rated_tb: None, used: 0.0, celsius: 38.0, written: (500_161_695.0, DATA_UNIT) },
 ];
 

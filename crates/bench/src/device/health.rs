@@ -12,6 +12,8 @@ use ssdlab_ssd::Drive;
 pub enum EvidenceGrade {
     /// None was found.
     None,
+    /// An assumption: usual for drives of the kind, without a source.
+    Assumed,
     /// The device or the kernel says so of itself.
     Declared,
     /// A data sheet or a published list says so.

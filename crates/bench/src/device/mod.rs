@@ -155,6 +155,9 @@ pub struct TargetFacts {
     pub power_loss_protection: Option<bool>,
     /// Where `power_loss_protection` comes from.
     pub power_loss_protection_source: Option<String>,
+    /// Whether `power_loss_protection` is an assumption.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub power_loss_protection_assumed: bool,
     /// Rated endurance in bytes written.
     pub rated_bytes_written: Option<u64>,
     /// Warranty in years, for DWPD.
@@ -191,6 +194,7 @@ impl TargetFacts {
             fua: None,
             power_loss_protection: None,
             power_loss_protection_source: None,
+            power_loss_protection_assumed: false,
             rated_bytes_written: None,
             warranty_years: None,
             rotational: None,

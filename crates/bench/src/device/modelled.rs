@@ -5,7 +5,7 @@ use super::{Counters, Target, TargetCompletion, TargetFacts, TargetKind};
 use ssdlab_base::LabError;
 use ssdlab_base::memory::refuse_if_too_big;
 use ssdlab_drives::catalogue;
-use ssdlab_drives::catalogue::CatalogueDrive;
+use ssdlab_drives::catalogue::{CatalogueDrive, Provenance};
 use ssdlab_drives::cycles::Cycles;
 use ssdlab_drives::keep::saved::SavedDriveInfo;
 use ssdlab_ssd::nand::EndOfLife;
@@ -212,6 +212,7 @@ fn facts(from: &CatalogueDrive, capacity: u64) -> TargetFacts {
         fua: Some(true),
         power_loss_protection: Some(protection.value),
         power_loss_protection_source: Some(protection.source.clone()),
+        power_loss_protection_assumed: protection.kind == Provenance::Assumed,
         rated_bytes_written: from.rated_bytes_written(),
         warranty_years: file
             .documented

@@ -71,6 +71,7 @@ pub fn protection(facts: &TargetFacts) -> String {
     };
     match facts.virtualised {
         Some(true) => format!("{answer} (virtual disk)"),
+        _ if facts.power_loss_protection_assumed => format!("assumed {answer}"),
         _ => answer.to_owned(),
     }
 }

@@ -1,6 +1,7 @@
 //! Power-loss protection: what can be known without cutting the power, by grade of evidence.
 //!
-//! A published list or data sheet is `documented`. What the drive says of itself is `declared`: a
+//! A published list or data sheet is `documented`, a test by others `behavioural`; a row of the
+//! table of known drives without a source is `assumed`, and yields to the drive's own word. What the drive says of itself is `declared`: a
 //! passed self-test of its capacitors, or the word of an NVMe controller that it has no volatile
 //! write cache. A controller that has one may still be protected, so that decides nothing.
 
@@ -10,6 +11,7 @@ use super::json::Doc;
 use super::nvme;
 use super::report::DriveReport;
 use ssdlab_bench::device::health::EvidenceGrade;
+use ssdlab_drives::known::{KnownProtection, SourceClass};
 
 /// Names, in smartctl's database, of the attributes that hold the health of the capacitors.
 const CAPACITORS: [&str; 4] = [
@@ -56,12 +58,8 @@ pub(super) fn judge(doc: &Doc, report: &DriveReport, found: &mut Inspection) {
         )
     } else if let Some((false, what)) = &capacitor {
         declared(false, format!("its capacitors failed their test ({what})"))
-    } else if let Some(known) = found.known.as_ref().filter(|known| known.plp.is_some()) {
-        Protection {
-            holds: known.plp,
-            grade: EvidenceGrade::Documented,
-            why: known.plp_source.clone(),
-        }
+    } else if let Some(documented) = of_table(found, true) {
+        documented
     } else if let Some((true, what)) = capacitor {
         declared(
             true,
@@ -73,6 +71,25 @@ pub(super) fn judge(doc: &Doc, report: &DriveReport, found: &mut Inspection) {
             "the controller says that it has no volatile write cache".into(),
         )
     } else {
-        Protection::default()
+        of_table(found, false).unwrap_or_default()
     };
+}
+
+/// What the table of known drives says, from a source or as an assumption.
+fn of_table(found: &Inspection, is_sourced: bool) -> Option<Protection> {
+    let known = found.known.as_ref().filter(|known| known.plp.is_some())?;
+    let grade = match known.plp_class {
+        Some(SourceClass::Test) => EvidenceGrade::Behavioural,
+        Some(_) => EvidenceGrade::Documented,
+        None => EvidenceGrade::Assumed,
+    };
+    let at_rest = match known.protection {
+        KnownProtection::AtRestOnly => "only data at rest is protected: ",
+        _ => "",
+    };
+    (known.plp_class.is_some() == is_sourced).then(|| Protection {
+        holds: known.plp,
+        grade,
+        why: format!("{at_rest}{}", known.plp_source),
+    })
 }

@@ -97,6 +97,7 @@ fn health(i: &Inspection) -> String {
 pub fn grade(grade: EvidenceGrade) -> &'static str {
     match grade {
         EvidenceGrade::None => "no evidence",
+        EvidenceGrade::Assumed => "assumed",
         EvidenceGrade::Declared => "declared",
         EvidenceGrade::Documented => "documented",
         EvidenceGrade::Behavioural => "behavioural",

@@ -5,15 +5,19 @@ use super::inspection::Inspection;
 use super::read::inspect;
 use ssdlab_base::LabError;
 use ssdlab_bench::device::TargetFacts;
-use ssdlab_bench::device::health::DriveHealth;
+use ssdlab_bench::device::health::{DriveHealth, EvidenceGrade};
 use std::path::{Path, PathBuf};
 
 /// Enters what the drive reports and what is published of its model. What the target already knows
 /// stays; of protection, the drive's own report of a failure outweighs everything.
 pub fn enrich(facts: &mut TargetFacts, found: &Inspection) {
     let failed = found.protection.holds == Some(false);
-    if facts.power_loss_protection.is_none() || failed {
+    let is_assumed = found.protection.grade == EvidenceGrade::Assumed;
+    // A drive of one's own is not trusted with data on an assumption.
+    let is_trusted = failed || !is_assumed;
+    if (facts.power_loss_protection.is_none() && is_trusted) || failed {
         facts.power_loss_protection = found.protection.holds;
+        facts.power_loss_protection_assumed = is_assumed;
         facts.power_loss_protection_source = Some(found.protection.why.clone());
     }
     if let Some(rating) = found.known.as_ref().and_then(|known| known.rating.as_ref()) {
@@ -88,7 +92,6 @@ mod tests {
     use super::*;
     use crate::qualify::{Evidence, QualifyOutcome, judge, role};
     use ssdlab_bench::device::TargetKind;
-    use ssdlab_bench::device::health::EvidenceGrade;
     use ssdlab_drives::known::known;
 
     fn found(holds: Option<bool>, grade: EvidenceGrade, used: f64) -> Inspection {

@@ -250,6 +250,7 @@ pub fn outcome(outcome: QualifyOutcome) -> (&'static str, &'static str) {
 pub fn grade(grade: EvidenceGrade) -> &'static str {
     match grade {
         EvidenceGrade::None => "no evidence",
+        EvidenceGrade::Assumed => "assumed",
         EvidenceGrade::Declared => "declared",
         EvidenceGrade::Documented => "documented",
         EvidenceGrade::Behavioural => "behavioural",

@@ -23,6 +23,7 @@ pub fn facts(kind: TargetKind) -> TargetFacts {
         fua: None,
         power_loss_protection: None,
         power_loss_protection_source: None,
+        power_loss_protection_assumed: false,
         rated_bytes_written: None,
         warranty_years: None,
         rotational: Some(false),

@@ -167,8 +167,14 @@ pub fn known_protection(e: &Evidence) -> Option<bool> {
     }
 }
 
+/// Whether what is known of the protection is an assumption that no power cut has tested.
+pub fn protection_is_assumed(e: &Evidence) -> bool {
+    e.facts.power_loss_protection_assumed && cuts::protection(e).is_none()
+}
+
 fn protection_source(e: &Evidence) -> (EvidenceGrade, String) {
     let grade = match (&e.facts.health, e.facts.kind) {
+        _ if protection_is_assumed(e) => EvidenceGrade::Assumed,
         (Some(health), _) => health.protection_grade,
         (None, TargetKind::Modelled) => EvidenceGrade::Documented,
         (None, _) => EvidenceGrade::Declared,
@@ -206,7 +212,7 @@ fn durability(method: DurableMethod, e: &Evidence) -> MeasureReading {
             MeasureReading::Fact {
                 holds: true,
                 grade,
-                why: format!("The write buffer is power-protected ({source}); not tested by cuts."),
+                why: format!("{} ({source}); not tested by cuts.", buffer_words(true, e)),
             }
         }
         Some(false) => undecided(
@@ -218,6 +224,20 @@ fn durability(method: DurableMethod, e: &Evidence) -> MeasureReading {
     }
 }
 
+/// What is known of the write buffer.
+fn buffer_words(is_protected: bool, e: &Evidence) -> &'static str {
+    let is_assumed = protection_is_assumed(e);
+    if is_protected && is_assumed {
+        "The write buffer is assumed to be power-protected"
+    } else if is_protected {
+        "The write buffer is power-protected"
+    } else if is_assumed {
+        "The write buffer is assumed to be volatile and not protected"
+    } else {
+        "The write buffer is volatile and not protected"
+    }
+}
+
 fn power_loss_protection(method: DurableMethod, e: &Evidence) -> MeasureReading {
     if let Some(tested) = cuts::protection(e) {
         return tested;
@@ -226,11 +246,7 @@ fn power_loss_protection(method: DurableMethod, e: &Evidence) -> MeasureReading 
         return undecided(method, e, not_known_why(e));
     };
     let (grade, source) = protection_source(e);
-    let says = if holds {
-        "The write buffer is power-protected"
-    } else {
-        "The write buffer is volatile and not protected"
-    };
+    let says = buffer_words(holds, e);
     MeasureReading::Fact {
         holds,
         grade,

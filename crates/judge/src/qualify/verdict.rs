@@ -254,6 +254,7 @@ fn short_of(findings: &[RoleFinding]) -> String {
 fn answer_yes(role: &Role, e: &Evidence, findings: &[RoleFinding]) -> String {
     let shows = durable_clause(role, e).unwrap_or_else(|| "every hard requirement is met".into());
     let protected = match readings::known_protection(e) {
+        Some(true) if readings::protection_is_assumed(e) => " and the buffer is assumed protected",
         Some(true) => " and the buffer is power-protected",
         _ => "",
     };

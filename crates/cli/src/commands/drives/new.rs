@@ -1,6 +1,7 @@
 //! `ssdlab drives new`: a drive file from the facts of a data sheet.
 
 mod form;
+mod recognised;
 
 use crate::failure::{CliFailure, CommandExit};
 use crate::output::print;
@@ -22,6 +23,8 @@ says so: slc=15GB[measured: PC World, February 2020]; or teardown, assumed.
   capacity*              960GB
   interface*             sata, pcie3, pcie4 or pcie5
   protected*             yes: acknowledged writes survive a power cut; no
+                         (for a drive of `ssdlab drives known`, by its title or
+                         name, this, cells and rated-writes are taken from there)
   class                  client or enterprise; else by `protected`
   cells                  mlc, tlc (else) or qlc
   map                    dram (else), or host: no DRAM
@@ -58,25 +61,27 @@ pub struct NewDriveArgs {
 /// When a fact is missing or wrong, facts contradict each other, or the file exists.
 pub fn new(args: &NewDriveArgs) -> Result<CommandExit, CliFailure> {
     let mut facts = DatasheetFacts::default();
-    let mut keys = Vec::new();
+    let mut keys: Vec<String> = Vec::new();
     for given in &args.facts {
         let Some((key, value)) = given.split_once('=') else {
             let hint = "`ssdlab drives new --help` lists the facts";
             return Err(LabError::refused(format!("`{given}` is not KEY=VALUE"), hint).into());
         };
-        if keys.contains(&key) {
+        if keys.iter().any(|given| given == key) {
             let message = format!("the fact `{key}` is given twice");
             return Err(LabError::refused(message, "give it once").into());
         }
         facts.set(key, value)?;
-        keys.push(key);
+        keys.push(key.to_owned());
     }
+    let mut recognised = String::new();
     if keys.is_empty() && std::io::stdin().is_terminal() {
         form::ask(&mut facts)?;
     } else {
+        recognised = recognised::complete(&mut facts, &mut keys)?;
         let missing = QUESTIONS
             .iter()
-            .find(|q| q.needed && !keys.contains(&q.key));
+            .find(|q| q.needed && !keys.iter().any(|given| given == q.key));
         if let Some(DraftQuestion { key, text, .. }) = missing {
             return Err(LabError::refused(format!("the fact `{key}` is missing"), *text).into());
         }
@@ -90,7 +95,7 @@ pub fn new(args: &NewDriveArgs) -> Result<CommandExit, CliFailure> {
     }
     write_new(&out, &text).map_err(|error| LabError::file("writing", &out, error))?;
     print(&format!(
-        "{file}\n\nServe it as drive:{file}, hold it against its sheet with\n`ssdlab drives \
+        "{file}\n\n{recognised}Serve it as drive:{file}, hold it against its sheet with\n`ssdlab drives \
          validate {file}`, fit from it with\n`ssdlab twin fit --from {file}`.\n",
         file = out.display()
     ))?;
