@@ -90,12 +90,12 @@ impl AblationLoad {
             AblationLoad::RandomRead => "random 4 KiB reads, 32 at a time",
             AblationLoad::ReadLatency => "random 4 KiB reads, one at a time",
             AblationLoad::Mixed => "random, 70 % reads, 8 at a time",
-            AblationLoad::ReadTail => "99 % of reads beside writes within",
+            AblationLoad::ReadTail => "reads beside writes, 99th percentile",
             AblationLoad::SequentialWrite => "writes in order",
             AblationLoad::SequentialRead => "reads in order",
-            AblationLoad::DurableSlowest => "99.9 % of durable writes within",
-            AblationLoad::WriteSlowest => "99.9 % of random writes within",
-            AblationLoad::ReadSlowest => "99.9 % of reads beside writes within",
+            AblationLoad::DurableSlowest => "durable writes, 99.9th percentile",
+            AblationLoad::WriteSlowest => "random writes, 99.9th percentile",
+            AblationLoad::ReadSlowest => "reads beside writes, 99.9th percentile",
             AblationLoad::Trace => "the trace, time per command",
         }
     }

@@ -29,7 +29,8 @@ impl Symptom {
                 cause,
                 ReadsInOrder | Reclaim | SlcFull | Map | Wear | Throttling | SlowCells
             ),
-            _ => self.can_come_from(cause),
+            Symptom::SlowsDown => matches!(cause, Reclaim | SlcFull | Map | Throttling),
+            Symptom::SlowerThanSheet | Symptom::SlowerThanBefore => self.can_come_from(cause),
         }
     }
 

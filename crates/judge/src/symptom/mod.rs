@@ -68,10 +68,10 @@ impl Symptom {
     /// In a user's words.
     pub fn words(self) -> &'static str {
         match self {
-            Symptom::SlowDurableWrites => "durable writes are slow (fsync, databases, sync=always)",
+            Symptom::SlowDurableWrites => "durable writes are slow (fsync, databases)",
             Symptom::SlowsDown => "it is fast at first and slows down after a while",
             Symptom::SlowReads => "reads are slow",
-            Symptom::Spikes => "mostly fast, but now and then something takes very long",
+            Symptom::Spikes => "mostly fast, but some commands take very long",
             Symptom::SlowerThanSheet => "it is slower than its data sheet says",
             Symptom::SlowerThanBefore => "it is slower than it was",
         }
@@ -123,16 +123,14 @@ impl Symptom {
 
     /// Whether a cause can be that of this symptom.
     pub fn can_come_from(self, cause: Cause) -> bool {
-        use Cause::{
-            DoubledFlushes, HostPauses, Map, Reclaim, SlcFull, Throttling, VolatileBuffer,
-        };
+        use Cause::{DoubledFlushes, HostPauses, VolatileBuffer};
         match self {
             _ if matches!(cause, HostPauses | DoubledFlushes) => false,
             Symptom::SlowDurableWrites => true,
-            Symptom::SlowsDown => matches!(cause, Reclaim | SlcFull | Map | Throttling),
-            Symptom::SlowReads | Symptom::Spikes | Symptom::SlowerThanSheet => {
-                cause != VolatileBuffer
-            }
+            Symptom::SlowsDown
+            | Symptom::SlowReads
+            | Symptom::Spikes
+            | Symptom::SlowerThanSheet => cause != VolatileBuffer,
             Symptom::SlowerThanBefore => cause.can_develop(),
         }
     }

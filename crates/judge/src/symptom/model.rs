@@ -15,6 +15,18 @@ const STANDS_OUT: f64 = 3.0;
 const IN_ORDER: u32 = 128 << 10;
 const DEPTH: u32 = 32;
 
+/// Share by which a cost must weigh more on the drive as it is than on the new one.
+const NOTICEABLE: f64 = 0.25;
+
+fn evidence(load: AblationLoad, with_ns: f64, without_ns: f64) -> String {
+    format!(
+        "{}: {} with it, {} without",
+        load.title(),
+        load.figure(with_ns),
+        load.figure(without_ns)
+    )
+}
+
 /// A new drive of `config`, filled once in order and left to rest.
 ///
 /// # Errors
@@ -35,6 +47,8 @@ struct SymptomLoad {
     sheet_ns: Option<f64>,
     /// Of a percentile: the mean time of a command of the same load.
     typical_ns: Option<f64>,
+    /// How many times as fast the drive when new would be without each cause.
+    new_factors: Vec<(Cause, f64)>,
 }
 
 impl SymptomLoad {
@@ -47,10 +61,32 @@ impl SymptomLoad {
     ) -> SymptomLoad {
         let levels = ReliefLevels::healthy(drive.config());
         let typical = load.typical();
+        let mut apart = decompose(drive, load, &levels, seed);
+        let sheet_ns = sheet.of(load);
+        // Within what drives of its kind do at worst, and yet slower than its own sheet.
+        let explained = apart.shares.iter().any(|share| share.factor >= FAULT);
+        if sheet_ns.is_some_and(|sheet| apart.ns >= FAULT * sheet) && !explained {
+            apart = decompose(drive, load, &ReliefLevels::free(), seed);
+            apart.shares.truncate(1);
+            apart.rest_ns = apart.ns - apart.shares.iter().map(|share| share.ns).sum::<f64>();
+        }
+        let new_ns = new.map(|new| measure(new, load, &[], seed).ns);
+        let moved = measure(drive, load, &[], seed).moved;
+        let causes = apart.shares.iter().flat_map(|share| &share.causes);
+        let new_factors = new.iter().zip(new_ns).flat_map(|(new, new_ns)| {
+            let factor = |cause: &Cause| {
+                let reliefs = levels.reliefs(*cause, drive.config(), moved);
+                let without_ns = measure(new, load, &reliefs, seed).ns;
+                (*cause, new_ns / without_ns.max(1.0))
+            };
+            causes.clone().map(factor).collect::<Vec<_>>()
+        });
+        let new_factors = new_factors.collect();
         SymptomLoad {
-            apart: decompose(drive, load, &levels, seed),
-            new_ns: new.map(|new| measure(new, load, &[], seed).ns),
-            sheet_ns: sheet.of(load),
+            apart,
+            new_ns,
+            new_factors,
+            sheet_ns,
             typical_ns: typical
                 .map(|typical| measure(drive, typical, &[], seed).ns * f64::from(typical.depth())),
         }
@@ -69,17 +105,15 @@ impl SymptomLoad {
         }
     }
 
+    /// Whether a cause that makes the drive `factor` times as slow now costs it less when new.
+    fn slows_down_by(&self, cause: Cause, factor: f64) -> bool {
+        let when_new = self.new_factors.iter().find(|one| one.0 == cause);
+        when_new.is_none_or(|(_, when_new)| factor >= FAULT * when_new)
+    }
+
     fn meets_sheet(&self) -> bool {
         self.sheet_ns
             .is_some_and(|sheet| self.apart.ns < FAULT * sheet)
-    }
-
-    /// As fast when new as the sheet says: its design is not the cause.
-    fn met_sheet_when_new(&self) -> bool {
-        let (Some(sheet), Some(new)) = (self.sheet_ns, self.new_ns) else {
-            return false;
-        };
-        new < FAULT * sheet
     }
 
     fn causes(
@@ -94,17 +128,10 @@ impl SymptomLoad {
             let after_ns = before_ns - share.ns;
             let counts = |cause: &&Cause| {
                 symptom.can_come_from(**cause)
-                    && (symptom != Symptom::SlowerThanSheet
-                        || !self.met_sheet_when_new()
-                        || cause.can_develop())
+                    && (symptom != Symptom::SlowsDown || self.slows_down_by(**cause, share.factor))
             };
             if share.factor >= FAULT {
-                let evidence = format!(
-                    "{}: {} with it, {} without",
-                    self.apart.load.title(),
-                    self.apart.load.figure(before_ns),
-                    self.apart.load.figure(after_ns)
-                );
+                let evidence = evidence(self.apart.load, before_ns, after_ns);
                 let causes_of_share = share.causes.iter().filter(counts);
                 causes.extend(causes_of_share.map(|cause| SymptomCause {
                     cause: *cause,
@@ -119,6 +146,41 @@ impl SymptomLoad {
             before_ns = after_ns;
         }
         causes
+    }
+
+    /// How many times as slow as the drive when new.
+    fn slowed(&self) -> f64 {
+        self.new_ns.map_or(1.0, |new| self.apart.ns / new)
+    }
+
+    /// What a drive that is as it should be spends the time on that it did not when new: the
+    /// largest of its costs, each taken down to nothing.
+    fn limit(&self, drive: &Drive, new: &Drive, seed: u64) -> Option<SymptomCause> {
+        let (load, levels) = (self.apart.load, ReliefLevels::free());
+        let free = decompose(drive, load, &levels, seed);
+        let moved = measure(drive, load, &[], seed).moved;
+        let develops = |cause: &&Cause| {
+            let reliefs = levels.reliefs(**cause, drive.config(), moved);
+            let (ns, without_ns) = (free.ns, measure(drive, load, &reliefs, seed).ns);
+            let new_without_ns = measure(new, load, &reliefs, seed).ns;
+            let when_new = self
+                .new_ns
+                .map_or(1.0, |new_ns| new_ns / new_without_ns.max(1.0));
+            ns / without_ns.max(1.0) >= when_new * (1.0 + NOTICEABLE)
+        };
+        let mut causes = free.shares.iter().flat_map(|share| &share.causes);
+        let cause = *causes.find(develops)?;
+        let reliefs = levels.reliefs(cause, drive.config(), moved);
+        let without_ns = measure(drive, load, &reliefs, seed).ns;
+        Some(SymptomCause {
+            cause,
+            name: cause.name().to_owned(),
+            sentence: cause.sentence(drive.config()),
+            normal: true,
+            factor: free.ns / without_ns.max(1.0),
+            evidence: evidence(load, free.ns, without_ns),
+            remedy: cause.remedy(),
+        })
     }
 
     fn figure(&self) -> SymptomFigure {
@@ -171,6 +233,16 @@ pub fn of_model(
         let settings = b.cause.is_setting().cmp(&a.cause.is_setting());
         settings.then(b.factor.total_cmp(&a.factor))
     });
+    // A drive that is as its kind slows down too: say by what.
+    if symptom == Symptom::SlowsDown
+        && causes.is_empty()
+        && let Some(new) = &new
+    {
+        let slowest = |a: &&SymptomLoad, b: &&SymptomLoad| a.slowed().total_cmp(&b.slowed());
+        let slowed = loads.iter().filter(|load| load.slowed() >= FAULT);
+        let load = slowed.max_by(slowest);
+        causes.extend(load.and_then(|load| load.limit(drive, new, seed)));
+    }
     let figures = loads.iter().map(SymptomLoad::figure).collect();
     let mut notes = Vec::new();
     if symptom == Symptom::SlowerThanSheet {

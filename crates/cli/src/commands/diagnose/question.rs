@@ -19,7 +19,7 @@ pub fn list(target: Option<&str>) -> Result<CommandExit, CliFailure> {
     let shown = target.unwrap_or("TARGET");
     let mut text = "What did you notice? Choose a symptom:\n\n".to_owned();
     for symptom in Symptom::ALL {
-        text += &format!("  --symptom {:20} {}\n", symptom.name(), symptom.words());
+        text += &format!("  --symptom {:19}  {}\n", symptom.name(), symptom.words());
     }
     text += &format!(
         "\nFor instance: ssdlab diagnose {shown} --symptom {}\n",
