@@ -56,8 +56,9 @@ inspect 0,1,3 inspect $(ls "$samples"/*.json | head -12 | tr '\n' ' ') --json
 result 0 report a --json
 compare 0 compare a b --json
 fleet 0 compare --fleet a b --json
-diagnosis 0,1,3 diagnose drive:consumer-sata-1tb --json
-black-box 0,1,3 diagnose drive:consumer-sata-1tb --black-box --json
+symptom 0,1,3 diagnose drive:consumer-sata-1tb --symptom slow-durable-writes --out symptom --json
+diagnosis 0,1,3 diagnose drive:consumer-sata-1tb --all-loads --json
+black-box 0,1,3 diagnose drive:consumer-sata-1tb --black-box --all-loads --json
 fingerprint 0,1,3 fingerprint drive:consumer-sata-1tb --quiet --out print --json
 twin 0 twin fit examples/twin.csv --capacity 960GB --latency examples/latency.csv --quiet --out twin --json
 life 0 age patriot-wildfire-120gb --until 100GB --quiet --out life --json

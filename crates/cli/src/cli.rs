@@ -37,8 +37,8 @@ pub enum CliCommand {
     Qualify(qualify::Qualify),
     /// Watch a drive in use, and say what makes it slow; nothing is written.
     Watch(watch::Watch),
-    /// Take a modelled drive apart, one cost at a time, and say what makes it slow.
-    Diagnose(diagnose::Diagnose),
+    /// It is slow: what gives? Say what you noticed; get the cause, what is normal, what to do.
+    Diagnose(Box<diagnose::Diagnose>),
     /// Run a fio job file, a DISKSPD command line, a profile or a trace on a target.
     Run(Box<crate::args::run::RunArgs>),
     /// Make a directory with a modelled drive that holds data.

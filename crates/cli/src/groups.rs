@@ -7,13 +7,19 @@ use clap::Command;
 type Entry = (&'static str, &'static str);
 
 /// Every command that is not hidden, once; in the order in which people need them.
-const GROUPS: [(&str, &[Entry]); 4] = [
+const GROUPS: [(&str, &[Entry]); 5] = [
     (
-        "Judge and measure",
+        "Start here",
         &[
             ("qualify", "is it good for a role?"),
-            ("watch", "what gives, in use"),
+            ("watch", "slow in use; no writes"),
+            ("diagnose", "it is slow: what gives?"),
             ("inspect", "health, wear, forecast"),
+        ],
+    ),
+    (
+        "Measure",
+        &[
             ("run", "fio, DISKSPD, a trace"),
             ("fingerprint", "find caches, spare area"),
             ("report", "a run's results again"),
@@ -28,7 +34,6 @@ const GROUPS: [(&str, &[Entry]); 4] = [
             ("drives", "the catalogue, your own"),
             ("list", "drives, profiles, options"),
             ("simulate", "WAF, wear, IOPS, latency"),
-            ("diagnose", "what makes it slow"),
             ("age", "a whole life, worn drive"),
             ("endurance", "against ratings; mirrors"),
             ("host", "ZFS, S2D, files, MySQL"),

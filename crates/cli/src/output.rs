@@ -90,10 +90,11 @@ impl ReservedDir {
 }
 
 /// Files by one of which a directory of results is known, of every command.
-const RESULT_FILES: [&str; 7] = [
+const RESULT_FILES: [&str; 8] = [
     "run.json",
     "result.json",
     "qualification.json",
+    "diagnosis.json",
     "snia.json",
     "fingerprint.json",
     "twin.json",

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 pub mod ablate;
+pub mod cause;
 pub mod experiment;
 pub mod inspect;
 pub mod page;
@@ -8,5 +9,6 @@ pub mod pull;
 pub mod qualify;
 pub mod schemas;
 pub mod snia;
+pub mod symptom;
 
 pub use qualify::{QualifyPlan, qualify};

@@ -7,6 +7,7 @@ use crate::page::fleet::FleetRow;
 use crate::pull::{Loss, PullRecord};
 use crate::qualify::Qualification;
 use crate::snia::Suite;
+use crate::symptom::SymptomAnswer;
 use ssdlab_base::schema::DocumentSchema;
 
 /// Each document by name.
@@ -15,10 +16,17 @@ pub const SCHEMAS: &[DocumentSchema] = &[
         "qualification",
         "qualification.json, and the output of `ssdlab qualify --json`",
     ),
-    DocumentSchema::of::<Diagnosis>("diagnosis", "Output of `ssdlab diagnose MODEL --json`"),
+    DocumentSchema::of::<SymptomAnswer>(
+        "symptom",
+        "diagnosis.json, and the output of `ssdlab diagnose --symptom SYMPTOM --json`",
+    ),
+    DocumentSchema::of::<Diagnosis>(
+        "diagnosis",
+        "Output of `ssdlab diagnose MODEL --all-loads --json`, and with --trace",
+    ),
     DocumentSchema::of::<Investigation>(
         "black-box",
-        "Output of `ssdlab diagnose --black-box --json`, and of a real drive",
+        "Output of `ssdlab diagnose TARGET --all-loads --json` with --black-box or of a real drive",
     ),
     DocumentSchema::of::<Vec<InspectedDrive>>("inspect", "Output of `ssdlab inspect --json`"),
     DocumentSchema::of::<Vec<FleetRow>>("fleet", "Output of `ssdlab compare --fleet --json`"),

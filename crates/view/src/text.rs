@@ -121,6 +121,21 @@ fn drives_terminals(c: char) -> bool {
         || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
+/// Heads and texts beside each other, the texts wrapped; all are cleaned.
+pub fn rows(rows: &[(String, String)], width: usize) -> String {
+    let heads = rows.iter().map(|(head, _)| head.chars().count()).max();
+    let indent = heads.unwrap_or(0) + 2;
+    let mut text = String::new();
+    for (head, words) in rows {
+        let wrapped = wrap(&clean(words), width.max(indent + 20) - indent);
+        let heads = std::iter::once(clean(head)).chain(std::iter::repeat(String::new()));
+        for (line, head) in wrapped.iter().zip(heads) {
+            let _ = writeln!(text, "{head:indent$}{line}");
+        }
+    }
+    text
+}
+
 /// Breaks a text into lines of at most `width` characters, between words.
 pub fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];

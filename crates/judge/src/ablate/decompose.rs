@@ -1,8 +1,9 @@
 //! Time per command, divided among its causes.
 
-use super::cause::{Cause, ReliefLevels};
+use super::levels::ReliefLevels;
 use super::load::{AblationLoad, AblationMeasurement, measure};
 use super::stream::{HostRelief, HostStream};
+use crate::cause::Cause;
 use schemars::JsonSchema;
 use serde::Serialize;
 use ssdlab_ssd::Drive;

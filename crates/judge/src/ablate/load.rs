@@ -6,6 +6,7 @@ use ssdlab_bench::engine::devices::{CommandSource, DeviceCompletion, Devices};
 use ssdlab_ssd::drive::Relief;
 use ssdlab_ssd::rng::Rng;
 use ssdlab_ssd::{Command, Drive, Nanos, Op};
+use ssdlab_view::units;
 
 /// A load and its figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
@@ -81,7 +82,52 @@ impl AblationLoad {
         }
     }
 
-    fn depth(self) -> u32 {
+    /// In full, for sentences.
+    pub fn title(self) -> &'static str {
+        match self {
+            AblationLoad::DurableWrite => "durable 4 KiB writes, one at a time",
+            AblationLoad::RandomWrite => "random 4 KiB writes, 32 at a time",
+            AblationLoad::RandomRead => "random 4 KiB reads, 32 at a time",
+            AblationLoad::ReadLatency => "random 4 KiB reads, one at a time",
+            AblationLoad::Mixed => "random, 70 % reads, 8 at a time",
+            AblationLoad::ReadTail => "reads beside writes, 99th percentile",
+            AblationLoad::SequentialWrite => "writes in order",
+            AblationLoad::SequentialRead => "reads in order",
+            AblationLoad::DurableSlowest => "durable writes, 99.9th percentile",
+            AblationLoad::WriteSlowest => "random writes, 99.9th percentile",
+            AblationLoad::ReadSlowest => "reads beside writes, 99.9th percentile",
+            AblationLoad::Trace => "the trace, time per command",
+        }
+    }
+
+    /// A time per command or percentile as the figure that people know of such a load.
+    pub fn figure(self, ns: f64) -> String {
+        let rate = || units::count((1e9 / ns).round() as u64);
+        match self {
+            AblationLoad::DurableWrite => {
+                format!("{} ({} a second)", units::time_mean(ns), rate())
+            }
+            AblationLoad::RandomWrite | AblationLoad::RandomRead | AblationLoad::Mixed => {
+                format!("{} a second", rate())
+            }
+            AblationLoad::SequentialWrite | AblationLoad::SequentialRead => {
+                units::throughput(f64::from(SEQUENTIAL) * 1e9 / ns)
+            }
+            _ => units::time_mean(ns),
+        }
+    }
+
+    /// Of a percentile, the load whose mean it stands out from.
+    pub fn typical(self) -> Option<AblationLoad> {
+        match self {
+            AblationLoad::ReadTail | AblationLoad::ReadSlowest => Some(AblationLoad::Mixed),
+            AblationLoad::WriteSlowest => Some(AblationLoad::RandomWrite),
+            AblationLoad::DurableSlowest => Some(AblationLoad::DurableWrite),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn depth(self) -> u32 {
         match self {
             AblationLoad::DurableWrite
             | AblationLoad::ReadLatency

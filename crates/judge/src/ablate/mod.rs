@@ -11,17 +11,18 @@
 //!
 //! The commands are those of eight loads, or a host's own: see [`HostStream`].
 
-mod cause;
 mod decompose;
+mod levels;
 mod load;
 pub mod planted;
 mod show;
 mod state;
 mod stream;
 
-pub use cause::{Cause, ReliefLevels};
+pub use crate::cause::Cause;
 pub use decompose::{CauseShare, Decomposition, decompose, decompose_stream};
-pub use load::AblationLoad;
+pub use levels::ReliefLevels;
+pub use load::{AblationLoad, AblationMeasurement, measure};
 pub use show::text;
 pub use state::steady;
 pub use stream::{COMMANDS_MAX, HostRelief, HostStream};

@@ -4,9 +4,9 @@
 //! at least twice as long. The ranges of healthy drives are those of published data sheets of SATA
 //! and PCIe drives with a protected buffer; thresholds of the diagnosis were not tuned to them.
 
-use super::cause::Cause;
 use super::load::{AblationLoad, measure};
 use super::state::steady;
+use crate::cause::Cause;
 use ssdlab_base::LabError;
 use ssdlab_ssd::config::{
     Curve, HeatConfig, HostConfig, MappingConfig, MappingKind, NandConfig, NandTiming, SlcConfig,
@@ -73,6 +73,26 @@ pub fn healthy(seed: u64) -> DriveConfig {
     config.buffer.bytes = between(4, 16) << 20;
     config.buffer.protected = true;
     config.host = host(pcie, &mut between);
+    config
+}
+
+/// A healthy drive of another kind: without power-loss protection, with 7 to 12 % of spare, some
+/// with a pSLC cache, some without DRAM for the whole map.
+pub fn healthy_client(seed: u64) -> DriveConfig {
+    let mut config = healthy(seed);
+    config.name = format!("healthy-client-{seed}");
+    let rng = &mut Rng::named(seed, "healthy client drive");
+    config.buffer.protected = false;
+    config.buffer.bytes = (1 + rng.below(4)) << 20;
+    if rng.below(2) == 1 {
+        config.ftl.slc = SlcConfig::default();
+        config.ftl.slc.superblocks = 4 + rng.below(4) as u32;
+        config.ftl.slc.full = SlcFull::Fold;
+    }
+    if rng.below(3) == 0 {
+        map(&mut config, MappingKind::Cached, 4, 32);
+    }
+    config.user_bytes = with_spare(&config, 0.07 + 0.01 * rng.below(6) as f64);
     config
 }
 

@@ -3,38 +3,10 @@
 use super::hypotheses::HypothesisStatus;
 use super::investigate::{Investigation, InvestigationAnswer};
 use super::kinds::ExperimentRefusal;
-use crate::ablate::Cause;
+use crate::cause::Cause;
 use ssdlab_bench::device::TargetFacts;
 use ssdlab_ssd::Bytes;
 use ssdlab_view::text::paragraph;
-
-/// Why such a drive is slow, as the rest of a sentence.
-fn reason(cause: Cause) -> &'static str {
-    match cause {
-        Cause::VolatileBuffer => {
-            "a durable write waits for the media: its write buffer is volatile, or not trusted"
-        }
-        Cause::WriteCacheOff => {
-            "even a plain write waits for the media: its write cache is switched off"
-        }
-        Cause::Reclaim => "the drive moves much data for each page written: it has little spare",
-        Cause::SlcFull => "its pSLC cache is full",
-        Cause::Map => "its map is not in DRAM",
-        Cause::Link => "its link is slow",
-        Cause::Controller => {
-            "each command takes long: the controller, the driver or a virtual machine's way to it"
-        }
-        Cause::Latency => "something adds latency to each command",
-        Cause::QueueDepth => "few commands are in progress at a time",
-        Cause::Wear => "reads of the media take long and programs do not: worn media, with retries",
-        Cause::ReadsInOrder => "reads wait behind every program of their die",
-        Cause::SlowCells => "its cells are slow to read and to program",
-        Cause::Parity => "parity takes one die of each row",
-        Cause::Power => "few dies may program at once",
-        Cause::Throttling => "it is too warm and slows down",
-        Cause::HostPauses | Cause::DoubledFlushes => "the host is slow",
-    }
-}
 
 /// The answer, what shows it, and what was excluded.
 pub fn text(facts: &TargetFacts, investigation: &Investigation) -> String {
@@ -75,10 +47,10 @@ fn answer(name: &str, investigation: &Investigation) -> String {
         InvestigationAnswer::Cause { cause, factor } => format!(
             "{name} is slow because {}. Some load would be {factor:.1} times as fast with that of \
              a healthy drive.",
-            reason(*cause)
+            cause.reason()
         ),
         InvestigationAnswer::OneOf(causes) => {
-            let reasons: Vec<_> = causes.iter().map(|cause| reason(*cause)).collect();
+            let reasons: Vec<_> = causes.iter().map(|cause| cause.reason()).collect();
             format!(
                 "{name} is slow for one of these reasons, which no experiment here separates: {}.",
                 reasons.join("; or ")

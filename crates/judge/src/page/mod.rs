@@ -3,6 +3,9 @@
 mod evidence;
 pub mod fleet;
 mod qualification;
+mod symptom;
+
+pub use symptom::symptom_page;
 
 use crate::qualify::Qualification;
 use ssdlab_view::chart::Charts;
