@@ -5,6 +5,7 @@
 //! the drive says of itself is `declared`: a passed self-test of its capacitors, or the word of
 //! an NVMe controller that it has no volatile write cache. A controller that has one may still be
 //! protected, so that decides nothing.
+
 use super::ata;
 use super::inspection::{Inspection, Protection};
 use super::json::Doc;
