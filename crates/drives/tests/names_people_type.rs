@@ -1,8 +1,8 @@
 //! Does a name as people type it lead to the right family, and does a name that is not in the table
 //! say so?
 //!
-//! Three hundred names are made from the table, each by one of ten rules in turn; a family counts as
-//! right where it is the first of the matches or of the suggestions.
+//! Three hundred names are made from the table, each by one of ten rules in turn; a family
+//! counts as right where it is the first of the matches or of the suggestions.
 
 use ssdlab_drives::known::lookup::{Lookup, look_up};
 use ssdlab_drives::known::{ModelFamily, families};

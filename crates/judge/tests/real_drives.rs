@@ -66,8 +66,9 @@ const EXPECTED: [Expected; 16] = [
         written: (65_602_088.0, DATA_UNIT) },
     Expected { sample: "intel-p4610-1600g", family: Some("Intel SSD DC P4610"), plp: Some(true),
         rated_tb: Some(10613.0), used: 0.0, celsius: 31.0, written: (13_140_871.0, DATA_UNIT) },
-    Expected { sample: "samsung-mzpll-3200g", family: Some("Samsung PM1725a, PM1725b"), plp: Some(true),
-        rated_tb: None, used: 0.0, celsius: 38.0, written: (500_161_695.0, DATA_UNIT) },
+    Expected { sample: "samsung-mzpll-3200g", family: Some("Samsung PM1725a, PM1725b"),
+        plp: Some(true), rated_tb: None, used: 0.0, celsius: 38.0,
+        written: (500_161_695.0, DATA_UNIT) },
 ];
 
 fn read(sample: &str) -> Inspection {

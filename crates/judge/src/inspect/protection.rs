@@ -1,9 +1,10 @@
 //! Power-loss protection: what can be known without cutting the power, by grade of evidence.
 //!
 //! A published list or data sheet is `documented`, a test by others `behavioural`; a row of the
-//! table of known drives without a source is `assumed`, and yields to the drive's own word. What the drive says of itself is `declared`: a
-//! passed self-test of its capacitors, or the word of an NVMe controller that it has no volatile
-//! write cache. A controller that has one may still be protected, so that decides nothing.
+//! table of known drives without a source is `assumed`, and yields to the drive's own word. What
+//! the drive says of itself is `declared`: a passed self-test of its capacitors, or the word of
+//! an NVMe controller that it has no volatile write cache. A controller that has one may still be
+//! protected, so that decides nothing.
 
 use super::ata;
 use super::inspection::{Inspection, Protection};

@@ -95,8 +95,8 @@ pub fn new(args: &NewDriveArgs) -> Result<CommandExit, CliFailure> {
     }
     write_new(&out, &text).map_err(|error| LabError::file("writing", &out, error))?;
     print(&format!(
-        "{file}\n\n{recognised}Serve it as drive:{file}, hold it against its sheet with\n`ssdlab drives \
-         validate {file}`, fit from it with\n`ssdlab twin fit --from {file}`.\n",
+        "{file}\n\n{recognised}Serve it as drive:{file}, hold it against its sheet with\n\
+         `ssdlab drives validate {file}`, fit from it with\n`ssdlab twin fit --from {file}`.\n",
         file = out.display()
     ))?;
     Ok(CommandExit::Good)

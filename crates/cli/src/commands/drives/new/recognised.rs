@@ -49,10 +49,8 @@ fn table_facts(family: &ModelFamily, capacity: u64) -> Vec<TableFact> {
             class: rating.class,
             source: rating.source.clone(),
         };
-        facts.push(fact(
-            "rated-writes",
-            format!("{}GB", rating.bytes_written / 1_000_000_000),
-        ));
+        let terabytes = rating.bytes_written as f64 / 1e12;
+        facts.push(fact("rated-writes", format!("{terabytes:.1}TB")));
         let whole_years = rating.years.filter(|years| years.fract() == 0.0);
         facts.extend(whole_years.map(|years| fact("years", format!("{years}"))));
     }
