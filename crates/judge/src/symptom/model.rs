@@ -225,6 +225,13 @@ pub fn of_model(
     let drive = at_rest.as_ref().unwrap_or(drive);
     let config = drive.config();
     let kind = DriveKind::of(config);
+    // What a sheet promises is another symptom's question.
+    let no_sheet = SheetFigures::default();
+    let sheet = if symptom == Symptom::SlowerThanSheet {
+        sheet
+    } else {
+        &no_sheet
+    };
     let beside_new = symptom.is_change() || symptom == Symptom::SlowerThanSheet;
     let new = beside_new.then(|| fresh(config)).transpose()?;
     let taken_apart =
