@@ -7,7 +7,7 @@ use ssdlab_base::{LabError, parallel};
 use ssdlab_judge::ablate::planted::{FAULTS, healthy, healthy_client};
 use ssdlab_judge::ablate::steady;
 use ssdlab_judge::symptom::planted::PlantedDrive;
-use ssdlab_judge::symptom::{SheetFigures, Symptom, SymptomOutcome, of_model};
+use ssdlab_judge::symptom::{SheetFigures, Symptom, SymptomOutcome, beside, of_model};
 use ssdlab_ssd::DriveConfig;
 
 /// Of one drive: for each symptom that the fault causes, whether it was named, or what was.
@@ -24,7 +24,13 @@ fn judged(seed: u64, fault: usize) -> Result<Vec<(Symptom, bool, String)>, LabEr
             .iter()
             .map(|cause| cause.name.clone())
             .collect();
-        let said = format!("{seed} {}: {}", symptom.name(), names.join(" > "));
+        let figures: Vec<String> = found.answer.figures.iter().map(beside).collect();
+        let said = format!(
+            "{seed} {}: {} [{}]",
+            symptom.name(),
+            names.join(" > "),
+            figures.join("; ")
+        );
         Ok((symptom, found.right, said))
     };
     caused.map(answer).collect()

@@ -139,93 +139,89 @@ impl Cause {
 
     /// What to do about it.
     pub fn remedy(self) -> Remedy {
-        use RemedyKind::{AddSpare, AnotherDrive, ChangeSetting};
-        let (kind, sentence) = match self {
-            Cause::VolatileBuffer => (
-                AnotherDrive,
-                "take a drive with power-loss protection for durable writes; no setting makes a \
-                 volatile buffer safe",
-            ),
-            Cause::WriteCacheOff => (
-                ChangeSetting,
-                "switch the write cache on (`hdparm -W1 /dev/sdX`, `nvme set-feature -f 6 -V 1 \
-                 /dev/nvmeX`); the host's flushes keep data safe",
-            ),
-            Cause::Reclaim => (
-                AddSpare,
-                "leave 20 % of the drive unused: discard all of it (`blkdiscard`, which erases \
-                 it), then make a smaller partition; on a file system, delete files and run \
-                 `fstrim`",
-            ),
-            Cause::SlcFull => (
-                AnotherDrive,
-                "write less at a time and let it rest, and it is fast again; for writes that go \
-                 on, take a drive without such a cache, or with a faster one behind it",
-            ),
-            Cause::Map => (
-                AnotherDrive,
-                "work on less of the drive at a time, or take a drive with DRAM for its whole \
-                 map (1 GB for each TB)",
-            ),
-            Cause::Link => (
-                ChangeSetting,
-                "look at the speed that was negotiated (`smartctl -i`, `lspci -vv`: LnkSta), \
-                 then at the cable, slot and port",
-            ),
-            Cause::Controller => (
-                AnotherDrive,
-                "take a drive with a faster controller; of a virtual disk, try another driver \
-                 first",
-            ),
-            Cause::Latency => (
-                ChangeSetting,
-                "look at what is between host and drive: power saving of link and drive, an \
-                 expander, a network or a virtual machine",
-            ),
-            Cause::QueueDepth => (
-                ChangeSetting,
-                "raise the queue depth (`/sys/block/X/device/queue_depth`; AHCI, not IDE mode, \
-                 in the firmware)",
-            ),
-            Cause::Wear => (
-                AnotherDrive,
-                "copy the data off and replace the drive; `ssdlab inspect` gives its wear",
-            ),
-            Cause::ReadsInOrder => (
-                AnotherDrive,
-                "take a drive that lets reads overtake writes, or write less beside reads",
-            ),
-            Cause::SlowCells => (
-                AnotherDrive,
-                "take a drive with faster cells: fewer bits per cell",
-            ),
-            Cause::Parity => (AnotherDrive, "take a drive with more dies"),
-            Cause::Power => (
-                ChangeSetting,
-                "choose a power state that allows more (`nvme get-feature -f 2`), or a drive \
-                 with more power",
-            ),
-            Cause::Throttling => (
-                ChangeSetting,
-                "cool it: give it airflow or a heat sink; `ssdlab inspect` gives its temperature",
-            ),
-            Cause::HostPauses => (
-                ChangeSetting,
-                "look at the program that issues the commands: the drive waits for it",
-            ),
-            Cause::DoubledFlushes => (
-                ChangeSetting,
-                "let the host flush once for each commit (FUA without a flush before it)",
-            ),
+        let kind = match self {
+            Cause::Reclaim => RemedyKind::AddSpare,
+            Cause::WriteCacheOff
+            | Cause::Link
+            | Cause::Latency
+            | Cause::QueueDepth
+            | Cause::Power
+            | Cause::Throttling
+            | Cause::HostPauses
+            | Cause::DoubledFlushes => RemedyKind::ChangeSetting,
+            _ => RemedyKind::AnotherDrive,
         };
         Remedy {
             kind,
-            sentence: sentence.into(),
+            sentence: self.what_to_do().to_owned(),
         }
     }
 
-    /// Whether it can come about while the drive is in use: by its state, its place or a setting.
-    /// The others are the same from the first day on.
+    fn what_to_do(self) -> &'static str {
+        match self {
+            Cause::VolatileBuffer => {
+                "take a drive with power-loss protection for durable writes; no setting makes a \
+                 volatile buffer safe"
+            }
+            Cause::WriteCacheOff => {
+                "switch the write cache on (`hdparm -W1 /dev/sdX`, `nvme set-feature -f 6 -V 1 \
+                 /dev/nvmeX`); the host's flushes keep data safe"
+            }
+            Cause::Reclaim => {
+                "leave 20 % of the drive unused: discard all of it (`blkdiscard`, which erases \
+                 it), then make a smaller partition; on a file system, delete files and run \
+                 `fstrim`"
+            }
+            Cause::SlcFull => {
+                "write less at a time and let it rest, and it is fast again; for writes that go \
+                 on, take a drive without such a cache, or with a faster one behind it"
+            }
+            Cause::Map => {
+                "work on less of the drive at a time, or take a drive with DRAM for its whole \
+                 map (1 GB for each TB)"
+            }
+            Cause::Link => {
+                "look at the speed that was negotiated (`smartctl -i`, `lspci -vv`: LnkSta), \
+                 then at the cable, slot and port"
+            }
+            Cause::Controller => {
+                "take a drive with a faster controller; of a virtual disk, try another driver \
+                 first"
+            }
+            Cause::Latency => {
+                "look at what is between host and drive: power saving of link and drive, an \
+                 expander, a network or a virtual machine"
+            }
+            Cause::QueueDepth => {
+                "raise the queue depth (`/sys/block/X/device/queue_depth`; AHCI, not IDE mode, \
+                 in the firmware)"
+            }
+            Cause::Wear => {
+                "copy the data off and replace the drive; `ssdlab inspect` gives its wear"
+            }
+            Cause::ReadsInOrder => {
+                "take a drive that lets reads overtake writes, or write less beside reads"
+            }
+            Cause::SlowCells => "take a drive with faster cells: fewer bits per cell",
+            Cause::Parity => "take a drive with more dies",
+            Cause::Power => {
+                "choose a power state that allows more (`nvme get-feature -f 2`), or a drive \
+                 with more power"
+            }
+            Cause::Throttling => {
+                "cool it: give it airflow or a heat sink; `ssdlab inspect` gives its temperature"
+            }
+            Cause::HostPauses => {
+                "look at the program that issues the commands: the drive waits for it"
+            }
+            Cause::DoubledFlushes => {
+                "let the host flush once for each commit (FUA without a flush before it)"
+            }
+        }
+    }
+
+    /// Whether it can develop while the drive is in use: by its state, its place or a setting. The
+    /// others are the same from the first day on.
     pub fn can_develop(self) -> bool {
         matches!(
             self,

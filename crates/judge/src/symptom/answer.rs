@@ -112,8 +112,8 @@ impl Symptom {
                  slow-durable-writes"
             }
             _ => {
-                "nothing to the drive: look at the load (`ssdlab diagnose DRIVE --trace FILE` takes \
-                 what the host sends) and at what is between"
+                "nothing to the drive: look at the load (`ssdlab diagnose DRIVE --trace FILE` \
+                 takes what the host sends) and at what is between"
             }
         }
     }

@@ -177,8 +177,8 @@ impl DriveKind {
                 "a read waits for a program or an erase that has begun: some milliseconds"
             }
             Symptom::SlowerThanSheet if has(Cause::VolatileBuffer) => {
-                "the sheet's writes are those of a drive that is nearly empty and at rest; one that \
-                 is full and overwritten does a fraction of them"
+                "the sheet's writes are those of a drive that is nearly empty and at rest; one \
+                 that is full and overwritten does a fraction of them"
             }
             Symptom::SlowerThanSheet => "the sheet's rates, steady, over the whole drive",
             Symptom::SlowerThanBefore => {

@@ -64,6 +64,41 @@ impl Symptom {
     }
 }
 
+fn figures(investigation: &Investigation, symptom: Symptom) -> Vec<SymptomFigure> {
+    let figures = symptom.experiment_figures().iter();
+    let shown = figures.filter_map(|(title, figure)| {
+        let ns = investigation.figures.get(*figure)?;
+        Some(SymptomFigure {
+            title: (*title).to_owned(),
+            now: units::time_mean(ns),
+            now_ns: ns,
+            new: None,
+            healthy: None,
+            sheet: None,
+        })
+    });
+    shown.collect()
+}
+
+/// Of one cause or another, which no experiment separates.
+fn one_of_two(found: &mut SymptomAnswer, cause: Cause, or: Cause, factor: f64) {
+    found.outcome = SymptomOutcome::Unknown;
+    found.answer = format!(
+        "One of two causes ({factor:.1} times as slow), which no experiment here separates: {}; \
+         or {}.",
+        cause.reason(),
+        or.reason()
+    );
+    found.remedy = Remedy {
+        kind: cause.remedy().kind,
+        sentence: format!(
+            "of the first: {}. Of the second: {}",
+            cause.remedy().sentence,
+            or.remedy().sentence
+        ),
+    };
+}
+
 /// The answer of an investigation about one symptom.
 pub fn of_investigation(
     facts: &TargetFacts,
@@ -97,20 +132,6 @@ pub fn of_investigation(
             HypothesisStatus::Unclear { .. } | HypothesisStatus::Excluded { .. } => {}
         }
     }
-    let figures = symptom
-        .experiment_figures()
-        .iter()
-        .filter_map(|(title, figure)| {
-            let ns = investigation.figures.get(*figure)?;
-            Some(SymptomFigure {
-                title: (*title).to_owned(),
-                now: units::time_mean(ns),
-                now_ns: ns,
-                new: None,
-                healthy: None,
-                sheet: None,
-            })
-        });
     let mut notes = open;
     if facts.virtualised == Some(true) {
         let note = "the disk of a virtual machine: its way to the drive is part of every time";
@@ -119,25 +140,11 @@ pub fn of_investigation(
     let health = facts.health.iter().flat_map(|health| &health.warnings);
     notes.extend(health.map(|warning| format!("the drive warns: {warning}")));
     let is_open = causes.is_empty() && !notes.is_empty();
-    let figures = figures.collect();
+    let figures = figures(investigation, symptom);
     let mut found = answer::of_causes(facts.name.clone(), &kind, symptom, causes, figures, notes);
     let outweighed = found.causes.first().map_or(0.0, |first| first.factor);
     if let Some((cause, or, factor)) = pair.filter(|pair| pair.2 > outweighed) {
-        found.outcome = SymptomOutcome::Unknown;
-        found.answer = format!(
-            "One of two causes ({factor:.1} times as slow), which no experiment here separates: \
-             {}; or {}.",
-            cause.reason(),
-            or.reason()
-        );
-        found.remedy = Remedy {
-            kind: cause.remedy().kind,
-            sentence: format!(
-                "of the first: {}. Of the second: {}",
-                cause.remedy().sentence,
-                or.remedy().sentence
-            ),
-        };
+        one_of_two(&mut found, cause, or, factor);
     } else if is_open {
         found.outcome = SymptomOutcome::Unknown;
         found.answer = "Nothing that was tried shows a cause of this symptom, and not everything \

@@ -15,7 +15,7 @@ mod show;
 pub use answer::{SymptomAnswer, SymptomCause, SymptomFigure, SymptomOutcome};
 pub use kind::{DriveKind, SheetFigures};
 pub use measured::of_investigation;
-pub use model::{fresh, of_model};
+pub use model::{fresh, of_model, rested};
 pub use show::{answer, beside, evidence, outcome};
 
 use crate::ablate::AblationLoad;
@@ -135,7 +135,12 @@ impl Symptom {
         }
     }
 
-    /// Whether it is a change, seen beside the drive as new.
+    /// Whether it is asked about a drive at rest; else about one under a load that goes on.
+    pub fn is_at_rest(self) -> bool {
+        matches!(self, Symptom::SlowDurableWrites | Symptom::SlowReads)
+    }
+
+    /// Whether it is a change, seen beside the drive when it was new.
     pub fn is_change(self) -> bool {
         matches!(self, Symptom::SlowsDown | Symptom::SlowerThanBefore)
     }

@@ -12,6 +12,8 @@ use ssdlab_view::units;
 
 /// Times as long as the typical command of its load that a slow one takes, at least, to stand out.
 const STANDS_OUT: f64 = 3.0;
+/// How long a drive rests before it is asked about what is seen at rest.
+const REST: Nanos = Nanos::from_secs(60);
 const IN_ORDER: u32 = 128 << 10;
 const DEPTH: u32 = 32;
 
@@ -37,7 +39,14 @@ pub fn fresh(config: &DriveConfig) -> Result<Drive, LabError> {
     let mut fill = (0..blocks).map(|n| Command::write(n * u64::from(IN_ORDER), IN_ORDER));
     host.keep(DEPTH, Nanos::MAX, &mut || fill.next());
     host.settle();
-    Ok(host.into_drive())
+    Ok(rested(host.into_drive()))
+}
+
+/// The drive after a rest: its buffer is empty, and no work is queued in it.
+pub fn rested(drive: Drive) -> Drive {
+    let mut host = Devices::one(drive);
+    host.rest(REST);
+    host.into_drive()
 }
 
 /// One load of a symptom: taken apart, and what it is held against.
@@ -212,8 +221,17 @@ pub fn of_model(
     symptom: Symptom,
     seed: u64,
 ) -> Result<SymptomAnswer, LabError> {
+    let at_rest = symptom.is_at_rest().then(|| rested(drive.clone()));
+    let drive = at_rest.as_ref().unwrap_or(drive);
     let config = drive.config();
     let kind = DriveKind::of(config);
+    // What a sheet promises is another symptom's question.
+    let no_sheet = SheetFigures::default();
+    let sheet = if symptom == Symptom::SlowerThanSheet {
+        sheet
+    } else {
+        &no_sheet
+    };
     let beside_new = symptom.is_change() || symptom == Symptom::SlowerThanSheet;
     let new = beside_new.then(|| fresh(config)).transpose()?;
     let taken_apart =

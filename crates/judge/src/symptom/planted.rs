@@ -6,7 +6,7 @@
 //! long as on the slowest of some sound drives of the same interface and cells: a drive that is as
 //! fast as its kind is not slow.
 
-use super::{SheetFigures, Symptom, SymptomAnswer, fresh, of_model};
+use super::{SheetFigures, Symptom, SymptomAnswer, fresh, of_model, rested};
 use crate::ablate::planted::{FAULTS, healthy, planted};
 use crate::ablate::{AblationLoad, FAULT, measure, steady};
 use crate::cause::Cause;
@@ -97,6 +97,25 @@ impl PlantedDrive {
 
     /// Whether the fault causes a symptom.
     pub fn causes(&self, symptom: Symptom) -> bool {
+        if symptom.is_at_rest() {
+            return self.at_rest().slows_loads_of(symptom);
+        }
+        self.slows_loads_of(symptom)
+    }
+
+    /// The same drives after a rest.
+    fn at_rest(&self) -> PlantedDrive {
+        PlantedDrive {
+            sound: rested(self.sound.clone()),
+            sound_new: self.sound_new.clone(),
+            faulty: rested(self.faulty.clone()),
+            faulty_new: self.faulty_new.clone(),
+            peers: self.peers.iter().cloned().map(rested).collect(),
+            ..*self
+        }
+    }
+
+    fn slows_loads_of(&self, symptom: Symptom) -> bool {
         let slows = |load: &AblationLoad| {
             let now = self.ns(&self.faulty, *load);
             if now < SLOWED * self.ns(&self.sound, *load) {
@@ -110,14 +129,20 @@ impl PlantedDrive {
                 return false;
             }
             match symptom {
-                Symptom::SlowsDown => now >= FAULT * self.ns(&self.faulty_new, *load),
+                // More than the sound drive slows down.
+                Symptom::SlowsDown => {
+                    let slowed = now / self.ns(&self.faulty_new, *load);
+                    let sound = self.ns(&self.sound, *load) / self.ns(&self.sound_new, *load);
+                    slowed >= FAULT * sound.max(1.0)
+                }
                 Symptom::Spikes => load.typical().is_none_or(|typical| {
                     let mean = self.ns(&self.faulty, typical) * f64::from(typical.depth());
                     now >= STANDS_OUT * mean
                 }),
                 // A new drive of the same make, without the fault, is what it was.
                 Symptom::SlowerThanBefore => {
-                    self.cause().can_develop() && now >= FAULT * self.ns(&self.sound_new, *load)
+                    let new_ns = self.ns(&self.sound_new, *load);
+                    self.cause().can_develop() && now >= FAULT * new_ns
                 }
                 _ => true,
             }

@@ -9,10 +9,10 @@ use std::path::PathBuf;
 /// `ssdlab diagnose`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Symptoms: slow-durable-writes, slows-down, slow-reads, spikes, slower-than-sheet,
-slower-than-before. A terminal asks. A model is forked and run without one of
-its costs at a time. A file or a device is written to and timed for a minute or
-two; its contents are lost.
+Symptoms: slow-durable-writes, slows-down, slow-reads, spikes,
+slower-than-sheet, slower-than-before. A terminal asks for the symptom. A model
+is forked and run without one of its costs at a time. A file or a device is
+written to and timed for a minute or two; its contents are lost.
 
 Examples:
   ssdlab diagnose drive:consumer-sata-1tb --symptom slow-durable-writes
