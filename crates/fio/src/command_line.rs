@@ -237,8 +237,8 @@ fn without_size_or_file(sections: &[JobFileSection]) -> Option<Error> {
     jobs().find(|job| has(job, &["filename"]))?;
     Some(Error::refused(
         format!(
-            "job `{}` ({}) has neither a file nor a size, and another job names a file: fio refuses \
-             it",
+            "job `{}` ({}) has neither a file nor a size, and another job names a file: fio \
+             refuses it",
             unbounded.name, unbounded.place
         ),
         "each --name begins a job: leave out one that `fio --showcmd` has made of a name in a \

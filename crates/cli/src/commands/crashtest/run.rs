@@ -1,5 +1,6 @@
 //! `ssdlab crashtest run`: a program of the user's, or a database, cut by cut.
 
+use super::again::posix_command;
 use super::campaign::{judge, recorded, remove_dead, settings};
 use crate::args::crashtest::{CrashtestRunArgs, InsideArgs};
 use crate::failure::{CliFailure, CommandExit};
@@ -10,7 +11,6 @@ use ssdlab_power::crashtest::scripts::{CampaignSettings, NameRules};
 use ssdlab_power::inside::{
     self, CheckMethod, DriveFileSystem, DurabilityClaim, InsideTask, MarkSource, Scripts,
 };
-use std::path::Path;
 
 /// Records a program in a file system on the drive, and judges every cut.
 ///
@@ -45,41 +45,6 @@ pub fn run(args: &CrashtestRunArgs) -> Result<CommandExit, CliFailure> {
     let stop = stop_on_signal()?;
     let campaign = recorded(&args.out, with_scripts, args.campaign.quiet, &stop)?;
     judge(&campaign, &args.campaign, &args.out, &stop)
-}
-
-/// The command line of this process under POSIX's rules, with a directory of its own for results.
-fn posix_command(out: &Path) -> String {
-    let mut words = std::env::args().skip(1);
-    let mut line = vec!["ssdlab".to_owned()];
-    let mut is_program = false;
-    while let Some(word) = words.next() {
-        is_program |= word == "--";
-        let is_out = word == "--out" || word == "-o" || word == "--rules";
-        let has_value = ["--out=", "--rules="]
-            .iter()
-            .any(|start| word.starts_with(start));
-        let is_short = word.starts_with("-o") && word.len() > 2;
-        match (is_program, is_out) {
-            (false, true) => drop(words.next()),
-            (false, false) if has_value || is_short => {}
-            (false, false) if word == "run" => {
-                let other = format!("{}-posix", out.display());
-                let added = ["run", "--rules", "posix", "--out", &other];
-                line.extend(added.map(quoted));
-            }
-            _ => line.push(quoted(&word)),
-        }
-    }
-    line.join(" ")
-}
-
-/// A word as the shell takes it.
-fn quoted(word: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
-    if !word.is_empty() && word.chars().all(is_plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', "'\\''"))
 }
 
 fn file_system(name: &str) -> Result<DriveFileSystem, LabError> {

@@ -2,9 +2,10 @@
 
 use super::attach::AttachedDrive;
 use super::files::file_error;
+use super::names::{NAMES, NameRules};
+use super::record::NAMES_FILE;
 use super::run::ScriptOutcome;
 use super::settings::CampaignSettings;
-use super::{NAMES_FILE, NameRules};
 use crate::crashtest::{CutResult, CutToken, CutVerdict, RecoveredDrive, SecondCut};
 use crate::served::ServedDrive;
 use ssdlab_base::LabError;
@@ -189,7 +190,7 @@ impl<'a> ScriptCheck<'a> {
             ("SSDLAB_CUT", cut.to_owned()),
         ];
         if self.settings.rules == NameRules::Posix {
-            let names = std::path::absolute(self.out.join(super::NAMES));
+            let names = std::path::absolute(self.out.join(NAMES));
             let names = names.map_err(file_error("finding", self.out))?;
             env.push((NAMES_FILE, names.display().to_string()));
         }

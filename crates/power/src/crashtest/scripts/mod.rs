@@ -45,6 +45,7 @@ use super::{
 };
 use check::ScriptCheck;
 use files::{file_error, write_whole};
+use names::NAMES;
 use ssdlab_base::LabError;
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
@@ -85,8 +86,6 @@ const UNFINISHED: [&str; 13] = [
     record::TRACE_PART,
 ];
 
-/// What the workload did about the names of its files.
-const NAMES: &str = "names.json";
 /// What the check was tried on before any cut.
 const CONTROL_FILE: &str = "control.json";
 /// The stream to the workload's very end, an unmount included; gone when the check was tried on it.

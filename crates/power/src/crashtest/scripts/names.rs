@@ -47,6 +47,9 @@ pub struct NameHistory {
     pub names: Vec<TracedName>,
 }
 
+/// The file of a campaign with what its workload did about its names.
+pub(super) const NAMES: &str = "names.json";
+
 /// What a trace begins with that could not be made, before the reason.
 pub const NOT_SEEN: &str = "not seen: ";
 
@@ -160,7 +163,7 @@ impl NameReader<'_> {
         }
     }
 
-    /// A sync of one directory, or of all; began when there were so many marks.
+    /// A sync of one directory, or of all; began when `after` marks had been made.
     fn sync(&mut self, directory: Option<&Path>, after: usize) {
         for (path, &index) in &self.present {
             let name = &mut self.history.names[index];
@@ -193,10 +196,10 @@ impl NameReader<'_> {
                 }
             }
             NameCall::Remove(at) => {
-                if let Some(path) = inside(self, at) {
-                    if self.remove(&path, after).is_some() {
-                        self.loosen(&path);
-                    }
+                if let Some(path) = inside(self, at)
+                    && self.remove(&path, after).is_some()
+                {
+                    self.loosen(&path);
                 }
             }
             NameCall::Rename(from, to) => {
@@ -403,7 +406,7 @@ pub enum NameRules {
 mod tests {
     use super::*;
 
-    const ROOT: &str = "/m";
+    const ROOT: &str = "/data";
 
     fn history(calls: &[&str], marks: &[f64]) -> NameHistory {
         let lines = calls.iter().zip(1..);
@@ -422,12 +425,12 @@ mod tests {
     #[test]
     fn a_name_is_firm_once_a_sync_of_its_directory_may_have_begun() {
         let calls = [
-            r#"openat(AT_FDCWD</m>, "a", O_WRONLY|O_CREAT, 0644) = 3</m/a>"#,
-            "fsync(3</m/a>) = 0",
-            "fsync(4</m>) = 0",
+            r#"openat(AT_FDCWD</data>, "a", O_WRONLY|O_CREAT, 0644) = 3</data/a>"#,
+            "fsync(3</data/a>) = 0",
+            "fsync(4</data>) = 0",
             r#"mkdir("sub", 0777) = 0"#,
-            r#"openat(AT_FDCWD</m>, "sub/b", O_WRONLY|O_CREAT, 0644) = 3</m/sub/b>"#,
-            "fsync(5</m/sub>) = 0",
+            r#"openat(AT_FDCWD</data>, "sub/b", O_WRONLY|O_CREAT, 0644) = 3</data/sub/b>"#,
+            "fsync(5</data/sub>) = 0",
         ];
         let history = history(&calls, &[1.5, 2.5, 3.5, 6.5]);
         assert_eq!((history.file_syncs, history.directory_syncs), (1, 2));
@@ -441,11 +444,11 @@ mod tests {
     #[test]
     fn a_rename_goes_back_to_a_durable_name_and_nothing_outside_counts() {
         let calls = [
-            r#"openat(AT_FDCWD</m>, "t", O_WRONLY|O_CREAT, 0644) = 3</m/t>"#,
+            r#"openat(AT_FDCWD</data>, "t", O_WRONLY|O_CREAT, 0644) = 3</data/t>"#,
             "sync() = 0",
             r#"rename("t", "conf") = 0"#,
-            r#"openat(AT_FDCWD</m>, "/tmp/x", O_WRONLY|O_CREAT, 0644) = 3</tmp/x>"#,
-            "fsync(3</tmp/x>) = 0",
+            r#"openat(AT_FDCWD</data>, "/elsewhere", O_WRONLY|O_CREAT, 0644) = 3</elsewhere>"#,
+            "fsync(3</elsewhere>) = 0",
         ];
         let history = history(&calls, &[]);
         let [name] = history.loose(0)[..] else {
@@ -458,7 +461,7 @@ mod tests {
 
     #[test]
     fn the_result_names_what_was_forgiven_and_the_command_or_why_it_was_not_seen() {
-        let calls = [r#"openat(AT_FDCWD</m>, "a", O_WRONLY|O_CREAT, 0644) = 3</m/a>"#];
+        let calls = [r#"openat(AT_FDCWD</data>, "a", O_WRONLY|O_CREAT, 0644) = 3</data/a>"#];
         let words = history(&calls, &[]).describe(NameRules::FileSystem, Some("again"));
         assert!(
             words.contains("`a`") && words.ends_with("  again\n"),

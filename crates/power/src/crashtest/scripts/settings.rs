@@ -1,6 +1,7 @@
 //! Settings of a campaign of scripts.
 
-use super::{NameRules, ScriptOptions};
+use super::attach::ScriptOptions;
+use super::names::NameRules;
 use crate::crashtest::{Campaign, CommandStream, Cuts, Occasion, StartingAge};
 use crate::served::parse_fault;
 use serde::{Deserialize, Serialize};

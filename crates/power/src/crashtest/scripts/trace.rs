@@ -249,33 +249,36 @@ mod tests {
 
     #[test]
     fn lines_of_strace_are_read() {
-        let trace = r#"7 10.5 openat(AT_FDCWD</m>, "a, b\"c\303\244", O_WRONLY|O_CREAT|O_CLOEXEC, 0644) = 3</m/a, b"c\303\244>
-7 10.6 openat(AT_FDCWD</m>, "x", O_RDONLY) = 3</m/x>
-7 10.7 fdatasync(3</m/x>) = 0
-7 10.8 openat(AT_FDCWD</m>, "y", O_RDONLY|O_CREAT) = -1 ENOENT (No such file or directory)
+        let made = r#"7 10.5 openat(AT_FDCWD</data>, "a, b\"c\303\244", O_WRONLY|O_CREAT) = \
+                      3</data/a, b"c\303\244>"#;
+        let made = made.replace("\\\n                      ", "");
+        let more = r#"
+7 10.6 openat(AT_FDCWD</data>, "x", O_RDONLY) = 3</data/x>
+7 10.7 fdatasync(3</data/x>) = 0
+7 10.8 openat(AT_FDCWD</data>, "y", O_RDONLY|O_CREAT) = -1 ENOENT (No such file or directory)
 7 11.0 rename("a", "sub/b") = 0
-7 11.1 renameat2(AT_FDCWD</m>, "c", 5</m/d>, "e", RENAME_NOREPLACE) = 0
-7 11.2 fsync(4</m> <unfinished ...>
+7 11.1 renameat2(AT_FDCWD</data>, "c", 5</data/d>, "e", RENAME_NOREPLACE) = 0
+7 11.2 fsync(4</data> <unfinished ...>
 8 11.3 mkdir("sub", 0777) = 0
 7 11.4 <... fsync resumed>) = 0
 7 11.5 clone(child_stack=NULL, flags=CLONE_CHILD_CLEARTID|SIGCHLD, child_tidptr=0x7f) = 9
 7 11.6 sync() = 0
-7 11.7 chdir("/m/sub") = 0
+7 11.7 chdir("/data/sub") = 0
 "#;
-        let found = events(trace);
+        let found = events(&format!("{made}{more}"));
         let calls: Vec<&NameCall> = found.iter().map(|event| &event.call).collect();
         let here = |path: &str| (None, PathBuf::from(path));
         let at = |base: &str, path: &str| (Some(PathBuf::from(base)), PathBuf::from(path));
         let expected = [
-            NameCall::Make(here("/m/a, b\"cä")),
-            NameCall::Sync("/m/x".into()),
+            NameCall::Make(here("/data/a, b\"cä")),
+            NameCall::Sync("/data/x".into()),
             NameCall::Rename(here("a"), here("sub/b")),
-            NameCall::Rename(at("/m", "c"), at("/m/d", "e")),
+            NameCall::Rename(at("/data", "c"), at("/data/d", "e")),
             NameCall::Make(here("sub")),
-            NameCall::Sync("/m".into()),
+            NameCall::Sync("/data".into()),
             NameCall::Fork(9),
             NameCall::SyncAll(None),
-            NameCall::Enter(here("/m/sub")),
+            NameCall::Enter(here("/data/sub")),
         ];
         assert_eq!(calls, expected.iter().collect::<Vec<_>>());
         // A call that was interrupted began when it began.
