@@ -7,12 +7,14 @@ edits listed here, alike for both, and all its jobs use that one file with direc
 commands and bytes of each job; the order of sequential jobs, command by command: fio's write_iolog
 against ssdlab's own log of each command (write_lat_log with log_offset=1); the blocks, where a
 random job visits each once; and the IOPS, ssdlab's over fio's within 0.9 to 1.1, where a rate
-bounds them rather than the disk.
+bounds them rather than the disk. ssdlab runs each file twice: as it is, and as the command line that
+`fio --showcmd` makes of it, after `ssdlab run --`.
 """
 
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -51,9 +53,24 @@ CASES = [
 ]
 
 
-def run(command, directory, text):
+def write_job(directory, text):
     with open(os.path.join(directory, "job.fio"), "w") as job:
         job.write(text)
+
+
+def command_line(directory, text):
+    """The words of fio's command line for a file. On it each --name begins a job: a `name` option
+    in a section, which only names one in a file, would make jobs of their own, without a size."""
+    write_job(directory, re.sub(r"(?m)^name=.*$", "", text))
+    shown = subprocess.run(["fio", "--showcmd", "job.fio"], cwd=directory, capture_output=True,
+                           text=True)
+    if shown.returncode:
+        sys.exit(f"fio --showcmd: {text}\n{shown.stderr}")
+    return shlex.split(shown.stdout)
+
+
+def run(command, directory, text):
+    write_job(directory, text)
     done = subprocess.run(command, cwd=directory, capture_output=True, text=True, timeout=60)
     if done.returncode or "{" not in done.stdout:
         sys.exit(f"{command[0]}: {text}\n{done.stdout}{done.stderr}")
@@ -72,12 +89,14 @@ def by_fio(text, target, directory, how):
     return commands, result
 
 
-def by_ssdlab(program, text, target, directory, how):
+def by_ssdlab(program, text, target, directory, how, as_line):
     log = "" if how == "iops" else "\niodepth=1\nwrite_lat_log={0}\nlog_offset=1"
     lines = lambda name: f"name={name}\nfilename={target}\ndirect=1" + log.format(name)
-    command = [program, "run", "job.fio", "--quiet", "--overwrite", "--out", "out"]
-    command += ["--format", "fio-json"]
-    result = run(command, directory, with_lines(text, lines))
+    text = with_lines(text, lines)
+    plan = ["--", *command_line(directory, text)] if as_line else ["job.fio"]
+    command = [program, "run", "--quiet", "--overwrite", "--out", "out"]
+    command += ["--format", "fio-json", *plan]
+    result = run(command, directory, text)
     commands = defaultdict(list)
     # Copies have numbers of their own, in order; those of a job follow each other.
     for log in sorted(os.listdir(os.path.join(directory, "out"))):
@@ -134,7 +153,7 @@ def main():
     examples, program = sys.argv[1:3]
     program = os.path.abspath(program)
     base = os.path.abspath(sys.argv[3] if len(sys.argv) > 3 else ".")
-    failed = 0
+    failed = {"file": 0, "line": 0}
     with tempfile.TemporaryDirectory(dir=base) as base:
         target = os.path.join(base, "target")
         with open(target, "wb") as file:
@@ -143,17 +162,21 @@ def main():
         for name, edits, how in CASES:
             with open(os.path.join(examples, name + ".fio")) as file:
                 text = edited(file.read(), edits, OURS)
-            results = []
-            for side in ("fio", "ssdlab"):
+            results = {}
+            for side in ("fio", "file", "line"):
                 directory = os.path.join(base, f"{name}-{side}")
                 os.mkdir(directory)
-                results.append(by_fio(text, target, directory, how) if side == "fio"
-                               else by_ssdlab(program, text, target, directory, how))
-            failures, words = compared(how, *results)
-            print("FAILED" if failures else "ok    ", f"{name}: {words}", *failures[:3], flush=True)
-            failed += bool(failures)
-    print(f"{len(CASES) - failed} of {len(CASES)} files alike on a real file")
-    sys.exit(bool(failed))
+                results[side] = (
+                    by_fio(text, target, directory, how) if side == "fio" else
+                    by_ssdlab(program, text, target, directory, how, side == "line"))
+            for side in ("file", "line"):
+                failures, words = compared(how, results["fio"], results[side])
+                print("FAILED" if failures else "ok    ", f"{name}, as a {side}: {words}",
+                      *failures[:3], flush=True)
+                failed[side] += bool(failures)
+    for side, count in failed.items():
+        print(f"{len(CASES) - count} of {len(CASES)} {side}s alike on a real file")
+    sys.exit(any(failed.values()))
 
 
 if __name__ == "__main__":

@@ -194,10 +194,56 @@ impl CommandLine {
                 }),
             }
         }
+        if job_files.is_empty() {
+            let unbounded = without_size_or_file(&files.sections);
+            files.errors.extend(unbounded);
+        }
         line.file.sections = files.sections;
         line.file.keep_jobs(&chosen);
         (line, files.errors)
     }
+}
+
+/// Options that say what a job is about, or how long it lasts.
+const BOUNDS: [&str; 11] = [
+    "filename",
+    "filename_format",
+    "directory",
+    "size",
+    "io_size",
+    "filesize",
+    "fill_device",
+    "runtime",
+    "timeout",
+    "read_iolog",
+    "include",
+];
+
+/// A job without file and size, where another names a file: fio refuses it. `fio --showcmd` makes
+/// one of a `name` in a global section, as each `--name` begins a job.
+fn without_size_or_file(sections: &[JobFileSection]) -> Option<Error> {
+    let has = |section: &JobFileSection, options: &[&str]| {
+        let names = section.settings.iter();
+        names
+            .filter_map(|setting| names::canonical(&setting.name))
+            .any(|name| options.contains(&name))
+    };
+    let mut globals = sections.iter().filter(|section| section.is_global());
+    if globals.any(|global| has(global, &BOUNDS)) {
+        return None;
+    }
+    let jobs = || sections.iter().filter(|section| !section.is_global());
+    let unbounded = jobs().find(|job| !has(job, &BOUNDS))?;
+    jobs().find(|job| has(job, &["filename"]))?;
+    Some(Error::refused(
+        format!(
+            "job `{}` ({}) has neither a file nor a size, and another job names a file: fio \
+             refuses it",
+            unbounded.name, unbounded.place
+        ),
+        "each --name begins a job: leave out one that `fio --showcmd` has made of a name in a \
+         global section, or give the job its --filename or --size",
+    ))
 }
 
 struct CommandLineParser<'a> {

@@ -181,6 +181,10 @@ pub struct CrashtestRunArgs {
     /// before it must be among its lines.
     #[arg(long, value_name = "COMMAND")]
     pub found: Option<String>,
+    /// What a name needs to be durable: what the mounted file system does of itself, or an fsync of
+    /// its directory, as POSIX says. Names without one are then gone after cuts. Needs strace.
+    #[arg(long, value_parser = ["file-system", "posix"], default_value = "file-system")]
+    pub rules: String,
     /// How the program says what it has acknowledged: each line on standard output, or only by
     /// `"$SSDLAB" mark TEXT`.
     #[arg(long, value_parser = ["stdout", "mark"], default_value = "stdout")]

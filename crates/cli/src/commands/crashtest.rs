@@ -1,5 +1,6 @@
 //! `ssdlab crashtest`: does a program survive power cuts?
 
+mod again;
 mod campaign;
 mod run;
 

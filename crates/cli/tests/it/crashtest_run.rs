@@ -116,3 +116,60 @@ fn what_is_missing_is_named() {
     let listed = run(dir.path(), &["presets"]);
     assert!(listed.code == 0 && listed.out.contains("keeps   synchronous_commit=on"));
 }
+
+/// Makes a file for each record and syncs it, but not its directory unless `SYNC` does.
+const FILES: &str = "for n in 1 2 3 4 5 6 7 8; do echo line $n >$n.log; sync $n.log SYNC; \
+                     echo line $n; done";
+
+/// ext4 forgives a program that syncs no directory: the result says so, and the command that it
+/// prints finds it out. One that does is not accused by the same rules.
+#[test]
+fn a_program_that_syncs_no_directory_is_forgiven_by_ext4_and_not_by_posix() {
+    if !can_mount() {
+        return;
+    }
+    let dir = tempfile::tempdir().expect("made");
+    let files = |sync: &str, more: &[&str]| {
+        let script = FILES.replace("SYNC", sync);
+        std::fs::write(dir.path().join("my-app.sh"), script).expect("written");
+        let mut args = vec!["run", "-q", "--cuts", "12", "--found", "cat *.log"];
+        args.extend(more);
+        args.extend(["--", "sh", "./my-app.sh"]);
+        run(dir.path(), &args)
+    };
+    let forgiven = files("", &["--out", "o"]);
+    assert_eq!(forgiven.code, 0, "{}{}", forgiven.out, forgiven.err);
+    if forgiven.out.contains("not seen") {
+        assert!(forgiven.out.contains("strace"), "{}", forgiven.out);
+        return ssdlab_skips::skip(format_args!("names of crashtest run: {}", forgiven.out));
+    }
+    let named = "8 names whose directory was never synced (`1.log`, `2.log`, `3.log`, ...)";
+    assert!(forgiven.out.contains(named), "{}", forgiven.out);
+    let (_, command) = forgiven.out.split_once("To try it:\n").expect("a command");
+    let bin = assert_cmd::cargo::cargo_bin("ssdlab");
+    let line = command.trim().replacen("ssdlab", "\"$BIN\"", 1);
+    let mut shell = std::process::Command::new("sh");
+    let again = shell
+        .args(["-c", &line])
+        .env("BIN", bin)
+        .current_dir(dir.path());
+    let again = again.output().expect("runs");
+    let text = String::from_utf8_lossy(&again.stdout).into_owned();
+    assert_eq!(again.status.code(), Some(1), "{line}\n{text}");
+    assert!(text.contains("acknowledged: `line 1`"), "{text}");
+    assert!(text.contains("0  the drive broke its word"), "{text}");
+    let good = files(".", &["--out", "good", "--rules", "posix", "--json"]);
+    assert_eq!(good.code, 0, "{}{}", good.out, good.err);
+    let document: serde_json::Value = serde_json::from_str(&good.out).expect("JSON");
+    let names = &document["names"];
+    assert_eq!(names["rules"], "posix", "{names}");
+    assert_eq!(
+        (&names["made"], &names["never_synced"]),
+        (&8.into(), &0.into())
+    );
+    let none = files(
+        "",
+        &["--out", "none", "--rules", "posix", "--mount", "none"],
+    );
+    assert_eq!(none.code, 2, "{}{}", none.out, none.err);
+}

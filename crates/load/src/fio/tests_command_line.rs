@@ -39,6 +39,22 @@ fn commands(job: &JobSpec) -> Vec<(Op, u64, u32)> {
     std::iter::from_fn(command).take(5000).collect()
 }
 
+/// `fio --showcmd` makes a job of the name in a global section: fio asks such a job for a size.
+#[test]
+fn a_job_without_file_and_size_beside_one_with_a_file_is_refused() {
+    let error = line("fio --name=g --rw=read --bs=256k --name=f --size=8m --filename=x");
+    let error = error.expect_err("no size");
+    assert!(error.to_string().contains("job `g`"), "{error}");
+    assert!(error.advice().contains("--showcmd"), "{}", error.advice());
+    for good in [
+        "fio --filename=x --name=g --rw=read --name=f --size=8m",
+        "fio --name=g --rw=read --size=1m --name=f --size=8m --filename=x",
+        "fio --name=g --rw=randread --name=f --rw=write",
+    ] {
+        assert_eq!(jobs(good).len(), 2, "{good}");
+    }
+}
+
 /// Ten kinds of job, as fio's side-by-side jobs have them.
 #[test]
 fn a_command_line_has_the_commands_of_the_job_file() {

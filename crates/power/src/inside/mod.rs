@@ -12,17 +12,21 @@
 mod file_system;
 mod loop_device;
 mod plan;
+mod posix;
 mod preset;
 mod program;
 mod terminal;
 mod tools;
+mod tracer;
 
 pub use file_system::DriveFileSystem;
 pub use plan::{CheckMethod, Scripts};
 pub use preset::{DatabasePreset, DurabilityClaim, PresetSetting, presets};
 pub use program::MarkSource;
 
-use crate::crashtest::scripts::{COULD_NOT, END_OF_RECORDING, mark};
+use crate::crashtest::scripts::{
+    COULD_NOT, END_OF_RECORDING, MOUNT_FOLDER, NAMES_FILE, TRACE_FILE, mark,
+};
 use file_system::MountFailure;
 use loop_device::LoopDevice;
 use program::WorkloadProgram;
@@ -110,7 +114,7 @@ pub fn run(kind: DriveFileSystem, task: &InsideTask) -> Result<i32, LabError> {
     if task.is_work() {
         tools.make(device.path())?;
     }
-    let mount_point = place.folder.join("mnt");
+    let mount_point = place.folder.join(MOUNT_FOLDER);
     std::fs::create_dir(&mount_point)
         .map_err(|error| LabError::file("creating", &mount_point, error))?;
     match tools.mount(device.path(), &mount_point) {
@@ -120,6 +124,16 @@ pub fn run(kind: DriveFileSystem, task: &InsideTask) -> Result<i32, LabError> {
             return device.detach().map(|()| 1);
         }
         Err(MountFailure::Failed(error)) => return Err(error),
+    }
+    if let (false, Some(names)) = (task.is_work(), std::env::var_os(NAMES_FILE)) {
+        let marks = lines_of(&variable("SSDLAB_MARKS")?)?;
+        let cut = variable("SSDLAB_CUT")?;
+        posix::take_names(
+            Path::new(&names),
+            marks,
+            &cut.to_string_lossy(),
+            &mount_point,
+        )?;
     }
     let code = work(task, &place, &mount_point, &mount_point)?;
     if task.is_work() {
@@ -154,6 +168,11 @@ fn work(
         std::fs::write(&own, &marks).map_err(|error| LabError::file("writing", &own, error))?;
         program.set("SSDLAB_MARKS", &own);
     }
+    // Of the drive itself there are no names to watch.
+    let trace = std::env::var_os(TRACE_FILE).filter(|_| task.is_work() && subject.is_dir());
+    if let Some(trace) = trace {
+        program.watch(Path::new(&trace))?;
+    }
     match task {
         InsideTask::Work(words, marks) => {
             let socket = variable("SSDLAB_MARK")?;
@@ -173,6 +192,13 @@ fn work(
             program.preset(&preset, &row, false, &place.folder)
         }
     }
+}
+
+/// How many lines a file has.
+fn lines_of(path: &Path) -> Result<usize, LabError> {
+    let text = std::fs::read_to_string(path);
+    let text = text.map_err(|error| LabError::file("reading", path, error))?;
+    Ok(text.lines().count())
 }
 
 /// The marks of the program, one per line: all but the first, which is [`MOUNTED`].

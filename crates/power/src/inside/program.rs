@@ -1,9 +1,9 @@
 //! Running a program in the folder, and listening to it.
 
 use super::preset::{DatabasePreset, PresetSetting};
-use super::terminal;
-use super::tools::command;
-use crate::crashtest::scripts::{NOT_FOUND, NOT_RUN, mark};
+use super::tools::{command, is_there};
+use super::{terminal, tracer};
+use crate::crashtest::scripts::{NOT_FOUND, NOT_RUN, NOT_SEEN, mark};
 use ssdlab_base::LabError;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -32,6 +32,8 @@ const LOST_NAMED: usize = 3;
 pub struct WorkloadProgram {
     at: PathBuf,
     env: Vec<(&'static str, OsString)>,
+    /// What a tracer of the workload writes into.
+    trace: Option<PathBuf>,
 }
 
 impl WorkloadProgram {
@@ -45,7 +47,19 @@ impl WorkloadProgram {
                 ("PYTHONUNBUFFERED", "1".into()),
                 ("TERM", "dumb".into()),
             ],
+            trace: None,
         }
+    }
+
+    /// Watches the names that the workload makes, if this machine can; otherwise `trace` says why
+    /// not.
+    pub fn watch(&mut self, trace: &Path) -> Result<(), LabError> {
+        match tracer::obstacle(trace) {
+            None => self.trace = Some(trace.to_owned()),
+            Some(reason) => std::fs::write(trace, format!("{NOT_SEEN}{reason}"))
+                .map_err(|error| LabError::file("writing", trace, error))?,
+        }
+        Ok(())
     }
 
     /// With one more variable in its environment.
@@ -53,8 +67,25 @@ impl WorkloadProgram {
         self.env.push((name, value.into()));
     }
 
+    /// A workload's command, under a tracer if the campaign asks for it.
+    fn watched(&self, program: &str) -> Command {
+        let exists = if program.contains('/') {
+            self.at.join(program).exists()
+        } else {
+            is_there(program)
+        };
+        match &self.trace {
+            Some(trace) if exists => self.settled(tracer::traced(program, trace)),
+            _ => self.command(program),
+        }
+    }
+
     fn command(&self, program: &str) -> Command {
-        let mut command = command(program);
+        self.settled(command(program))
+    }
+
+    /// With its environment and its folder.
+    fn settled(&self, mut command: Command) -> Command {
         let env = self.env.iter().map(|(name, value)| (name, value));
         command.envs(env).current_dir(&self.at);
         command
@@ -70,7 +101,7 @@ impl WorkloadProgram {
         let Some((program, rest)) = words.split_first() else {
             return Err(LabError::refused("no program is given", ""));
         };
-        let mut command = self.command(program);
+        let mut command = self.watched(program);
         let data = self.env[0].1.to_string_lossy().into_owned();
         command.args(rest.iter().map(|word| word.replace("{}", &data)));
         match marks {
@@ -121,7 +152,11 @@ impl WorkloadProgram {
         let [program, words @ ..] = &preset.write(row, is_work, folder)?[..] else {
             return Err(LabError::refused("an empty preset", ""));
         };
-        let mut command = self.command(program);
+        let mut command = if is_work {
+            self.watched(program)
+        } else {
+            self.command(program)
+        };
         finish(start(command.args(words).envs(&row.env))?)
     }
 }

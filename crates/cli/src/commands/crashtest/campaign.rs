@@ -7,7 +7,7 @@ use ssdlab_base::parallel;
 use ssdlab_base::quantity::parse_size;
 use ssdlab_power::crashtest::Occasion;
 use ssdlab_power::crashtest::scripts::{
-    CampaignSettings, ScriptCampaign, ScriptReport, clear_dead,
+    CampaignSettings, NameRules, ScriptCampaign, ScriptReport, clear_dead,
 };
 use std::num::NonZeroUsize;
 use std::path::Path;
@@ -86,6 +86,8 @@ pub fn settings(args: &CampaignArgs) -> Result<CampaignSettings, CliFailure> {
         timeout_s: args.timeout,
         checks_max: args.minimise,
         consistency_only: args.consistency_only,
+        rules: NameRules::FileSystem,
+        posix_command: None,
     })
 }
 

@@ -1,12 +1,13 @@
 //! `ssdlab crashtest run`: a program of the user's, or a database, cut by cut.
 
+use super::again::posix_command;
 use super::campaign::{judge, recorded, remove_dead, settings};
 use crate::args::crashtest::{CrashtestRunArgs, InsideArgs};
 use crate::failure::{CliFailure, CommandExit};
 use crate::output::{print, print_json};
 use crate::progress::stop_on_signal;
 use ssdlab_base::LabError;
-use ssdlab_power::crashtest::scripts::CampaignSettings;
+use ssdlab_power::crashtest::scripts::{CampaignSettings, NameRules};
 use ssdlab_power::inside::{
     self, CheckMethod, DriveFileSystem, DurabilityClaim, InsideTask, MarkSource, Scripts,
 };
@@ -23,11 +24,21 @@ pub fn run(args: &CrashtestRunArgs) -> Result<CommandExit, CliFailure> {
         None => of_program(args, kind)?,
     };
     let settings = settings(&args.campaign)?;
+    let rules = match args.rules.as_str() {
+        "posix" => NameRules::Posix,
+        _ => NameRules::FileSystem,
+    };
+    if rules == NameRules::Posix && kind == DriveFileSystem::None {
+        let problem = "--rules posix: with --mount none there are no names";
+        return Err(LabError::refused(problem, "--mount ext4 or --mount xfs").into());
+    }
     let with_scripts = CampaignSettings {
         size: settings.size.or(Some(scripts.drive_bytes)),
         after_mark: Some(args.after_mark.clone().unwrap_or(scripts.after_mark)),
         workload: scripts.workload,
         check: scripts.check,
+        rules,
+        posix_command: (rules == NameRules::FileSystem).then(|| posix_command(&args.out)),
         ..settings
     };
     remove_dead(args.campaign.quiet);

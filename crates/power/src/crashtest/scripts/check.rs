@@ -2,6 +2,8 @@
 
 use super::attach::AttachedDrive;
 use super::files::file_error;
+use super::names::{NAMES, NameRules};
+use super::record::NAMES_FILE;
 use super::run::ScriptOutcome;
 use super::settings::CampaignSettings;
 use crate::crashtest::{CutResult, CutToken, CutVerdict, RecoveredDrive, SecondCut};
@@ -183,10 +185,15 @@ impl<'a> ScriptCheck<'a> {
         let path = attached.folder().join("marks");
         let text: String = marks.iter().map(|mark| format!("{mark}\n")).collect();
         std::fs::write(&path, text).map_err(file_error("writing", &path))?;
-        let env = [
+        let mut env = vec![
             ("SSDLAB_MARKS", path.display().to_string()),
             ("SSDLAB_CUT", cut.to_owned()),
         ];
+        if self.settings.rules == NameRules::Posix {
+            let names = std::path::absolute(self.out.join(NAMES));
+            let names = names.map_err(file_error("finding", self.out))?;
+            env.push((NAMES_FILE, names.display().to_string()));
+        }
         let outcome = attached.run(&self.settings.check, &env, output, &options)?;
         attached.finish();
         Ok(outcome)

@@ -1,6 +1,7 @@
 //! What is printed of a campaign as JSON.
 
 use super::control::ControlRecord;
+use super::names::NameSummary;
 use crate::crashtest::{LostWrite, MinimalLoss};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -53,6 +54,8 @@ pub struct CampaignDocument<'a> {
     pub application: usize,
     /// Cuts at which the drive broke a promise.
     pub drive: usize,
+    /// What the program left to its file system; null for scripts, which are not watched.
+    pub names: Option<NameSummary>,
     /// Every cut, in order of time.
     pub results: &'a [CutRecord],
     /// Smallest loss at the first cut at which the application failed.

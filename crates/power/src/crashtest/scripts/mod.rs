@@ -18,16 +18,21 @@ mod document;
 mod files;
 mod loops;
 mod mounts;
+mod names;
 mod record;
 mod results;
 mod run;
 mod settings;
 mod tidy;
+mod trace;
 
 pub use attach::{AttachedDrive, ScriptOptions};
 pub use control::ControlRecord;
 pub use document::{CampaignDocument, CutRecord, LostWriteDocument, MinimalLossDocument};
-pub use record::{END_OF_RECORDING, Recording, RecordingStore, mark, record};
+pub use names::{NOT_SEEN, NameHistory, NameRules, NameSummary, TracedName};
+pub use record::{
+    END_OF_RECORDING, MOUNT_FOLDER, NAMES_FILE, Recording, RecordingStore, TRACE_FILE, mark, record,
+};
 pub use results::ScriptReport;
 pub use run::{COULD_NOT, NOT_FOUND, NOT_RUN, ScriptOutcome};
 pub use settings::CampaignSettings;
@@ -40,6 +45,7 @@ use super::{
 };
 use check::ScriptCheck;
 use files::{file_error, write_whole};
+use names::NAMES;
 use ssdlab_base::LabError;
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
@@ -64,7 +70,7 @@ struct AgeCuts<'a> {
 }
 
 /// Files of a workload that never came to its end, or whose check tests nothing.
-const UNFINISHED: [&str; 10] = [
+const UNFINISHED: [&str; 13] = [
     "checks",
     "workload.txt",
     control::UNCUT_OUTPUT,
@@ -75,6 +81,9 @@ const UNFINISHED: [&str; 10] = [
     "campaign.json",
     "results.jsonl",
     WHOLE_FILE,
+    NAMES,
+    "names.part",
+    record::TRACE_PART,
 ];
 
 /// What the check was tried on before any cut.
@@ -140,6 +149,22 @@ impl ScriptCampaign {
                     output.display()
                 ),
             ));
+        }
+        let not_seen = match &recording.names {
+            Some(names) => names.not_seen.clone(),
+            None => Some("the workload was not watched".into()),
+        };
+        if let (NameRules::Posix, Some(reason)) = (settings.rules, not_seen) {
+            return Err(LabError::refused(
+                format!("POSIX's rules need the program's system calls, and {reason}"),
+                "without --rules posix it is held to what its file system promises",
+            ));
+        }
+        if let Some(names) = &recording.names {
+            write_whole(&out.join(NAMES), |file| {
+                serde_json::to_writer_pretty(&mut *file, names)?;
+                writeln!(file)
+            })?;
         }
         let campaign = ScriptCampaign::keep(out, settings, recording.stream, recording.whole)?;
         Ok((campaign, recording.lint))
@@ -363,11 +388,20 @@ impl ScriptCampaign {
             stream: super::prepared::summary(&self.stream),
             control: self.control()?,
             faults: self.settings.faults.clone(),
+            names: self.names()?,
+            rules: self.settings.rules,
+            posix_command: self.settings.posix_command.clone(),
         };
         write_whole(&self.out.join("summary.txt"), |file| {
             file.write_all(report.render().as_bytes())
         })?;
         Ok(report)
+    }
+
+    /// What was seen of the workload's names; `None`: it is not a program in a file system.
+    fn names(&self) -> Result<Option<NameHistory>, LabError> {
+        let path = self.out.join(NAMES);
+        path.exists().then(|| NameHistory::open(&path)).transpose()
     }
 
     /// Tries the check without a cut, unless it was tried.

@@ -1,6 +1,7 @@
 //! Recording the commands of a script.
 
 use super::attach::{AttachedDrive, ScriptOptions};
+use super::names::NameHistory;
 use super::run::ScriptOutcome;
 use crate::crashtest::log_writes::MARK_MAX;
 use crate::crashtest::{CommandStream, RecordingDisk, SectorDevice};
@@ -15,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{JoinHandle, ThreadId};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 /// How long a command stays in flight at least. A client submits everything that does not wait
 /// for it in this time, however fast it would be answered: several commands are then in flight, as
@@ -38,7 +39,18 @@ struct StreamRecorder {
     open: HashMap<ThreadId, Vec<u32>>,
     /// What was recorded when the recording was ended.
     ended: Option<CommandStream>,
+    /// When each mark was made, in seconds of the wall clock.
+    mark_times: Vec<f64>,
 }
+
+/// The file beside a workload's output that takes what its tracer sees.
+pub(super) const TRACE_PART: &str = "trace.part";
+/// The folder of a script's private folder in which a file system is mounted.
+pub const MOUNT_FOLDER: &str = "mnt";
+/// The variable that names the file for what a tracer of the workload sees.
+pub const TRACE_FILE: &str = "SSDLAB_TRACE";
+/// The variable that names a check's file of the names that a cut may take, under POSIX's rules.
+pub const NAMES_FILE: &str = "SSDLAB_NAMES";
 
 /// In place of a mark: what comes after it is not recorded.
 pub const END_OF_RECORDING: &str = "\u{3}";
@@ -53,6 +65,7 @@ impl RecordingStore {
                 disk: RecordingDisk::new(config),
                 open: HashMap::new(),
                 ended: None,
+                mark_times: Vec::new(),
             }),
         }
     }
@@ -63,7 +76,12 @@ impl RecordingStore {
 
     /// See [`RecordingDisk::mark`].
     pub fn mark(&self, text: &str) {
-        self.recorder().disk.mark(text);
+        let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+        let mut recorder = self.recorder();
+        recorder.disk.mark(text);
+        recorder
+            .mark_times
+            .push(since.map_or(0.0, |time| time.as_secs_f64()));
     }
 
     /// What was recorded so far, or until the recording was ended.
@@ -292,6 +310,8 @@ pub struct Recording {
     pub outcome: ScriptOutcome,
     /// Notes on the clients' use of flushes.
     pub lint: String,
+    /// The names that a program in a file system made; `None`: the script does not look.
+    pub names: Option<NameHistory>,
 }
 
 /// Runs a workload script on a device that records.
@@ -309,15 +329,28 @@ pub fn record(
     let path = attached.folder().join("mark");
     let marks = MarkSocket::start(path.clone(), store.clone());
     let marks = marks.map_err(|error| LabError::file("creating", &path, error))?;
-    let env = [("SSDLAB_MARK", path.display().to_string())];
+    let trace = std::path::absolute(output.with_file_name(TRACE_PART))
+        .map_err(|error| LabError::file("finding", output, error))?;
+    let env = [
+        ("SSDLAB_MARK", path.display().to_string()),
+        (TRACE_FILE, trace.display().to_string()),
+    ];
+    let root = attached.folder().join(MOUNT_FOLDER);
     let outcome = attached.run(script, &env, output, options)?;
     drop(marks);
+    // A name that is not UTF-8 is left out of what is compared, not the whole trace.
+    let names = std::fs::read(&trace).ok().map(|bytes| {
+        let text = String::from_utf8_lossy(&bytes);
+        NameHistory::read(&text, &root, &store.recorder().mark_times)
+    });
+    let _ = std::fs::remove_file(&trace);
     let lint = attached.finish();
     Ok(Recording {
         stream: store.stream(),
         whole: store.whole_stream(),
         outcome,
         lint,
+        names,
     })
 }
 

@@ -2,6 +2,7 @@
 
 use super::control::ControlRecord;
 use super::document::{CampaignDocument, CutRecord, MinimalLossDocument};
+use super::names::{NameHistory, NameRules};
 use crate::crashtest::{CutVerdict, MinimalLoss, Occasion};
 
 /// All of a campaign.
@@ -21,6 +22,12 @@ pub struct ScriptReport {
     pub control: Option<ControlRecord>,
     /// Faults that the drive was to have, as given: `ignores-flush:300`.
     pub faults: Vec<String>,
+    /// What was seen of the workload's names; `None`: it is not a program in a file system.
+    pub names: Option<NameHistory>,
+    /// What the program was held to.
+    pub rules: NameRules,
+    /// The command that tries it under POSIX's rules.
+    pub posix_command: Option<String>,
 }
 
 impl ScriptReport {
@@ -74,6 +81,7 @@ impl ScriptReport {
             passed: self.count(CutVerdict::Passed),
             application: self.count(CutVerdict::Application),
             drive: self.count(CutVerdict::Drive),
+            names: self.names.as_ref().map(|names| names.summary(self.rules)),
             results: &self.lines,
             minimal: self.minimal.as_ref().map(MinimalLossDocument::from),
         }
@@ -153,6 +161,10 @@ impl ScriptReport {
                 |(head, rest)| (head.to_string(), rest.to_string()),
             );
             text.push_str(&format!("\nof the cut {head}:\n{minimal}"));
+        }
+        if let Some(names) = &self.names {
+            let by = self.posix_command.as_deref();
+            text.push_str(&format!("\n{}", names.describe(self.rules, by)));
         }
         text
     }

@@ -1,6 +1,7 @@
 //! Settings of a campaign of scripts.
 
-use super::ScriptOptions;
+use super::attach::ScriptOptions;
+use super::names::NameRules;
 use crate::crashtest::{Campaign, CommandStream, Cuts, Occasion, StartingAge};
 use crate::served::parse_fault;
 use serde::{Deserialize, Serialize};
@@ -48,6 +49,12 @@ pub struct CampaignSettings {
     /// The check asks only whether what is there is whole: marks are not needed.
     #[serde(default)]
     pub consistency_only: bool,
+    /// What the program is held to.
+    #[serde(default)]
+    pub rules: NameRules,
+    /// The command that tries it under POSIX's rules.
+    #[serde(default)]
+    pub posix_command: Option<String>,
 }
 
 /// Bytes that a drive of the catalogue offers unless the user says otherwise.
