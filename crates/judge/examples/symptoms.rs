@@ -11,6 +11,9 @@ use ssdlab_judge::symptom::{SheetFigures, Symptom, SymptomOutcome, beside, of_mo
 use ssdlab_ssd::DriveConfig;
 
 /// Of one drive: for each symptom that the fault causes, whether it was named, or what was.
+/// A healthy drive by its seed.
+type DriveOfSeed = fn(u64) -> DriveConfig;
+
 fn judged(seed: u64, fault: usize) -> Result<Vec<(Symptom, bool, String)>, LabError> {
     let Some(drive) = PlantedDrive::draw(seed, fault)? else {
         return Ok(Vec::new());
@@ -93,9 +96,8 @@ fn main() -> Result<(), LabError> {
         asked += count;
     }
     println!("named first: {right} of {asked}");
-    let kinds: [(&str, fn(u64) -> DriveConfig); 2] =
-        [("protected", healthy), ("not protected", healthy_client)];
-    for (name, kind) in kinds {
+    let protected: DriveOfSeed = healthy;
+    for (name, kind) in [("protected", protected), ("not protected", healthy_client)] {
         let accused = parallel::all(&seeds, parallel::cores(), |seed| {
             accused(&kind(*seed), *seed)
         })?;

@@ -15,6 +15,7 @@ pub mod names;
 pub mod overwrite;
 pub mod plan;
 pub mod procedures;
+mod ratings;
 pub mod readings;
 pub mod references;
 pub mod roles;
