@@ -100,6 +100,8 @@ impl LiveWatch {
                 "it may have been removed; `lsblk` lists devices",
             )
         };
+        // No event is older than the beginning.
+        let begun_ns = monotonic_ns();
         let begun = DiskStat::read(&subject.disk.disk).ok_or_else(no_counters)?;
         let events = if order.counters_only {
             Err("left out by --counters".to_owned())
@@ -128,7 +130,6 @@ impl LiveWatch {
             state(COUNTERS, None),
             state(SETTINGS, None),
         ];
-        let begun_ns = monotonic_ns();
         let surroundings = WatchSurroundings {
             drive: described(&system, &subject),
             sources,

@@ -115,9 +115,9 @@ mod tests {
         assert_eq!(
             rows,
             [
-                ("/old", LimitedRate::ReadBytes, 5000),
                 ("/data/a", LimitedRate::Writes, 120),
                 ("/data/a", LimitedRate::WriteBytes, 1_048_576),
+                ("/old", LimitedRate::ReadBytes, 5000),
             ]
         );
     }

@@ -23,8 +23,8 @@ says so: slc=15GB[measured: PC World, February 2020]; or teardown, assumed.
   capacity*              960GB
   interface*             sata, pcie3, pcie4 or pcie5
   protected*             yes: acknowledged writes survive a power cut; no
-                         (for a drive of `ssdlab drives known`, by its title or
-                         name, this, cells and rated-writes are taken from there)
+                         (a drive of `ssdlab drives known`, named by title or
+                         name, needs neither this nor cells, rated-writes)
   class                  client or enterprise; else by `protected`
   cells                  mlc, tlc (else) or qlc
   map                    dram (else), or host: no DRAM
