@@ -27,3 +27,5 @@ trap 'rm -rf --one-file-system "$work"' EXIT
 trap 'exit 130' INT TERM HUP
 python3 -B tests/file_systems/campaign.py --ssdlab "$(realpath "$ssdlab")" --work "$work" \
   --cuts "${SSDLAB_CUTS:-120}" --seed "${SSDLAB_SEED:-1}" --only "${SSDLAB_ONLY:-}"
+# What fio does to the contents that our claims refuse (docs/methods.md, section 9).
+python3 -B tests/fio_overwrites.py "${CARGO_TARGET_DIR:-target}"
