@@ -42,6 +42,10 @@ def override(base, lines):
     return f'name = "planted"\ntitle = "planted"\nbase = "{base}"\n' + lines
 
 
+def quoted(text):
+    return f'"{text}"'
+
+
 def value(text):
     return f'{{ value = {text}, kind = "assumed", source = "planted" }}'
 
@@ -184,7 +188,10 @@ def slc_full(run):
 
 def map_misses(run):
     dram = run.random.choice(["64 KiB", "128 KiB"])
-    run.create(override("samsung-980-1tb", f'[ftl]\nmap_dram = {value(chr(34) + dram + chr(34))}\n'))
+    run.create(override("intel-dc-s3500-240gb",
+                        f"[ftl]\nmapping = {value(quoted('cached'))}\n"
+                        f"map_dram = {value(quoted(dram))}\nmap_entry = {value(quoted('4 B'))}\n"
+                        f"[nand]\nread = {value(run.random.choice(SLOW_READS))}\n"))
     run.fill("--rw=write", "--bs=256k", "--size=100%")
     run.serve("real")
     run.fio("--rw=randread", "--bs=4k", "--direct=1", "--ioengine=psync", device=True)
@@ -193,7 +200,7 @@ def map_misses(run):
 def link(run):
     rate = run.random.choice([60, 100, 150])
     run.create(override(run.random.choice(PROTECTED[:2]),
-                        f'[host]\nlink_rate = {value(f"{chr(34)}{rate} MB/s{chr(34)}")}\n'))
+                        f"[host]\nlink_rate = {value(quoted(f'{rate} MB/s'))}\n"))
     run.fill("--rw=write", "--bs=256k", "--size=100%")
     run.serve("real")
     run.fio(f"--rw={run.random.choice(['read', 'randread'])}", "--bs=256k",
@@ -214,7 +221,7 @@ def reads_behind_writes(run):
 def slow_media(run):
     latency = run.random.choice([600, 1000, 2000])
     run.create(override(run.random.choice(PROTECTED),
-                        f'[host]\nlatency = {value(f"{chr(34)}{latency} us{chr(34)}")}\n'))
+                        f"[host]\nlatency = {value(quoted(f'{latency} us'))}\n"))
     run.fill("--rw=write", "--bs=256k", "--size=100%")
     run.serve("real")
     run.fio("--rw=randread", "--bs=4k", "--direct=1", "--ioengine=libaio",

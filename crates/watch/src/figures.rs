@@ -155,13 +155,13 @@ pub struct WatchFigures {
     /// Whether counters alone gave it: then medians and longest times are means, and nothing is
     /// known of what was beside what.
     pub only_means: bool,
-    /// Each kind.
+    /// Reads.
     pub reads: KindFigures,
-    /// Each kind.
+    /// Writes.
     pub writes: KindFigures,
-    /// Each kind.
+    /// Flushes.
     pub flushes: KindFigures,
-    /// Each kind.
+    /// Discards.
     pub discards: KindFigures,
     /// Requests that failed.
     pub failed: u64,

@@ -285,12 +285,13 @@ impl JudgedWindow<'_> {
     pub(super) fn slow_media(&self) -> Finding {
         let figures = self.figures;
         let reads = &figures.reads_beside_writes.apart;
-        let depth = 1.0 + figures.depth;
         let per_command = self
             .limits()
             .command
             .max(figures.reads.mean_bytes() / self.limits().link * 1e9);
-        let healthy = (self.way(figures.reads.mean_bytes()) + CELLS_READ).max(depth * per_command);
+        // It waits for its turn at the controller, and then for the cells.
+        let healthy =
+            self.way(figures.reads.mean_bytes()) + CELLS_READ + figures.depth * per_command;
         if reads.count < ENOUGH || (reads.median_ns as f64) < 1.5 * healthy {
             return None;
         }

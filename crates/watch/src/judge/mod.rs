@@ -7,6 +7,8 @@
 
 mod drive;
 mod host;
+#[cfg(test)]
+mod tests;
 
 use crate::cause::{CauseLayer, LiveCause};
 use crate::figures::{BesideSpread, ENOUGH, TimeSpread, WatchFigures};
