@@ -1,6 +1,8 @@
 #![doc = include_str!("../README.md")]
 
 pub mod cause;
+#[cfg(target_os = "linux")]
+pub mod exporter;
 pub mod figures;
 pub mod judge;
 #[cfg(target_os = "linux")]

@@ -5,7 +5,7 @@ use crate::record::WatchRecorder;
 use crate::report::{
     SourceState, WatchHistory, WatchOutcome, WatchReport, WatchSurroundings, WatchedDrive,
 };
-use crate::request::RequestAssembler;
+use crate::request::{BlockRequest, RequestAssembler};
 use crate::source::counters::{DiskStat, LayerCounters};
 use crate::source::host::read_settings;
 use crate::source::tracepoints::{BlockTracepoints, monotonic_ns};
@@ -58,6 +58,9 @@ impl WatchOrder {
 
 /// Sees each second as it ends.
 pub trait WatchProgress {
+    /// A request is done.
+    fn request(&mut self, _request: &BlockRequest) {}
+
     /// A second has ended.
     fn second(&mut self, report: &WatchReport);
 }
@@ -159,7 +162,7 @@ impl LiveWatch {
     }
 
     /// Takes the events since the last call.
-    fn drain(&mut self) -> Result<(), LabError> {
+    fn drain(&mut self, progress: &mut dyn WatchProgress) -> Result<(), LabError> {
         let Some(events) = &mut self.events else {
             return Ok(());
         };
@@ -168,6 +171,7 @@ impl LiveWatch {
                 if let Some(recorder) = &mut self.recorder {
                     recorder.request(&request);
                 }
+                progress.request(&request);
                 self.history.add(request);
             }
         }
@@ -243,7 +247,7 @@ pub fn watch(
     let mut seconds = 0;
     loop {
         std::thread::sleep(TICK);
-        watch.drain()?;
+        watch.drain(progress)?;
         let is_stopped = stop.load(Ordering::Relaxed);
         if monotonic_ns() < begun_ns + (seconds + 1) * SECOND_NS && !is_stopped {
             continue;

@@ -21,7 +21,7 @@ const SECONDS_MAX: usize = 7200;
 /// Stalls that are kept: the longest.
 const STALLS_MAX: usize = 10;
 /// A request that takes so long is a stall, ns.
-const STALL_NS: u64 = 100_000_000;
+pub(crate) const STALL_NS: u64 = 100_000_000;
 const SECOND_NS: u64 = 1_000_000_000;
 
 /// Where figures came from, or why one place gave none.
@@ -93,7 +93,7 @@ pub struct WatchReport {
     pub model: Option<ModelComparison>,
     /// Requests that took long, the longest first.
     pub stalls: Vec<Stall>,
-    /// Every second, from the first.
+    /// The seconds, from the first of the last two hours.
     pub seconds: Vec<WatchedSecond>,
     /// Events that the kernel could not keep.
     pub lost_events: u64,
@@ -107,7 +107,10 @@ pub struct WatchHistory {
     begun_ns: u64,
     now_ns: u64,
     requests: VecDeque<BlockRequest>,
+    /// The last ones.
     seconds: Vec<WatchedSecond>,
+    /// How many were dropped before them.
+    seconds_dropped: u64,
     stalls: Vec<Stall>,
 }
 
@@ -141,9 +144,11 @@ impl WatchHistory {
         (self.now_ns - self.begun_ns) as f64 / 1e9
     }
 
-    /// Whole seconds that have passed.
+    /// Whole seconds that have passed: the one at hand is not over.
     pub fn seconds(&self) -> &[WatchedSecond] {
-        &self.seconds
+        let whole = (self.now_ns - self.begun_ns) / SECOND_NS;
+        let kept = whole.saturating_sub(self.seconds_dropped) as usize;
+        &self.seconds[..kept.min(self.seconds.len())]
     }
 
     /// Time has passed: seconds that ended are closed, requests that are too old are dropped.
@@ -158,22 +163,27 @@ impl WatchHistory {
         {
             self.requests.pop_front();
         }
-        let whole = ((self.now_ns - self.begun_ns) / SECOND_NS) as usize;
-        self.seconds.resize(
-            whole.min(SECONDS_MAX).max(self.seconds.len()),
-            WatchedSecond::default(),
-        );
+        let whole = (self.now_ns - self.begun_ns) / SECOND_NS;
+        while self.seconds_dropped + (self.seconds.len() as u64) < whole {
+            self.add_second(WatchedSecond::default());
+        }
+    }
+
+    /// The second in which something was done at this time; `None` when it is too long ago.
+    fn second_of(&mut self, done_ns: u64) -> Option<&mut WatchedSecond> {
+        let second = done_ns.saturating_sub(self.begun_ns) / SECOND_NS;
+        while self.seconds_dropped + self.seconds.len() as u64 <= second {
+            self.add_second(WatchedSecond::default());
+        }
+        let place = second.checked_sub(self.seconds_dropped)?;
+        self.seconds.get_mut(usize::try_from(place).ok()?)
     }
 
     /// Adds a request that is done.
     pub fn add(&mut self, request: BlockRequest) {
         self.advance(request.done_ns);
-        let second = (request.done_ns.saturating_sub(self.begun_ns) / SECOND_NS) as usize;
-        if second < SECONDS_MAX {
-            if self.seconds.len() <= second {
-                self.seconds.resize(second + 1, WatchedSecond::default());
-            }
-            self.seconds[second].add(&request);
+        if let Some(second) = self.second_of(request.done_ns) {
+            second.add(&request);
         }
         if request.total_ns() >= STALL_NS && request.is_awaited() {
             self.stall(&request);
@@ -183,9 +193,11 @@ impl WatchHistory {
 
     /// Adds what counters alone say of a second.
     pub fn add_second(&mut self, second: WatchedSecond) {
-        if self.seconds.len() < SECONDS_MAX {
-            self.seconds.push(second);
+        if self.seconds.len() >= SECONDS_MAX {
+            self.seconds.remove(0);
+            self.seconds_dropped += 1;
         }
+        self.seconds.push(second);
     }
 
     fn stall(&mut self, request: &BlockRequest) {
@@ -283,5 +295,38 @@ impl WatchReport {
             lost_events: surroundings.lost_events,
             seen_in_part: surroundings.seen_in_part,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::figures::tests::request;
+
+    /// A day of one read each second: memory does not grow, and the last seconds are kept.
+    #[test]
+    fn a_day_is_as_large_as_two_hours() {
+        let mut history = WatchHistory::new(5);
+        let day = 24 * 3600;
+        for second in 0..day {
+            history.add(request(
+                "R",
+                8 * second,
+                4096,
+                second * SECOND_NS,
+                0,
+                200_000_000,
+            ));
+        }
+        history.advance(5 + day * SECOND_NS);
+        assert_eq!(history.seconds().len(), SECONDS_MAX);
+        assert!(
+            history
+                .seconds()
+                .iter()
+                .all(|second| second.reads.count == 1)
+        );
+        assert_eq!(history.requests.len() as u64, WINDOW_S);
+        assert_eq!(history.stalls().len(), STALLS_MAX);
     }
 }

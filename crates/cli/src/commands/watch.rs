@@ -1,12 +1,14 @@
 //! `ssdlab watch`: what makes a drive in use slow, by watching; nothing is written to it.
 
 mod args;
+mod lines;
 
 pub use args::Watch;
 
 use crate::failure::{CliFailure, CommandExit};
 use crate::output::{print_result, say};
 use crate::progress::stop_on_signal;
+use lines::{WatchLines, exporter};
 use ssdlab_base::LabError;
 use ssdlab_base::quantity::parse_duration;
 use ssdlab_bench::device::named::TargetName;
@@ -14,49 +16,12 @@ use ssdlab_drives::catalogue;
 use ssdlab_drives::scaling::scaled;
 use ssdlab_judge::ablate::steady;
 use ssdlab_ssd::Drive;
-use ssdlab_view::units;
 use ssdlab_watch::judge::LiveAnswer;
-use ssdlab_watch::live::{WatchOrder, WatchProgress, watch as watch_live};
+use ssdlab_watch::live::{WatchOrder, watch as watch_live};
 use ssdlab_watch::model::ModelComparison;
 use ssdlab_watch::record::{is_recording, read_recording};
-use ssdlab_watch::report::WatchReport;
 use ssdlab_watch::show;
 use std::path::Path;
-
-/// A line on standard error for each second.
-struct WatchLines {
-    quiet: bool,
-}
-
-impl WatchProgress for WatchLines {
-    fn second(&mut self, report: &WatchReport) {
-        let Some(second) = report.seconds.last() else {
-            return;
-        };
-        let count = second.reads.count + second.writes.count + second.flushes.count;
-        let line = format!(
-            "{:>4.0} s  {} requests  {}",
-            report.watched_s,
-            units::count(count),
-            short_answer(&report.answer)
-        );
-        say(self.quiet, &line);
-    }
-}
-
-fn short_answer(answer: &LiveAnswer) -> String {
-    match answer {
-        LiveAnswer::TooLittle { .. } => "too few to say".to_owned(),
-        LiveAnswer::AsExpected { .. } => "as on a healthy drive".to_owned(),
-        LiveAnswer::Causes { findings } => {
-            let names: Vec<_> = findings
-                .iter()
-                .map(|finding| finding.cause.name())
-                .collect();
-            names.join(", ")
-        }
-    }
-}
 
 /// Capacity of the model: fewer blocks, all its dies.
 const MODEL_BYTES: u64 = 1 << 30;
@@ -102,8 +67,15 @@ pub fn watch(args: &Watch) -> Result<CommandExit, CliFailure> {
         order.counters_only = args.counters;
         order.record.clone_from(&args.record);
         order.hashes_names = args.hash_names;
-        let quiet = args.quiet;
-        watch_live(&order, &mut WatchLines { quiet }, &*stop_on_signal()?)?
+        let mut lines = WatchLines {
+            quiet: args.quiet,
+            exporter: args
+                .exporter
+                .as_deref()
+                .map(|at| exporter(args, at))
+                .transpose()?,
+        };
+        watch_live(&order, &mut lines, &*stop_on_signal()?)?
     };
     let mut report = outcome.report;
     if let Some(name) = &args.model {

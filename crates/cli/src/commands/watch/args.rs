@@ -11,6 +11,7 @@ Examples:
   ssdlab watch /var/lib/etcd --for 30s     the drive under a directory
   ssdlab watch /dev/sda --for 1m --model drive:intel-dc-s3500-480gb
   ssdlab watch 1234 --record bad-hour.gz   the drive of a process, to be sent on
+  ssdlab watch /dev/sda -q --exporter :9955  metrics for Prometheus
   ssdlab watch bad-hour.gz                 read a recording, on any machine
 
 Nothing is written to the drive, no cache is dropped, nothing is synced. Block
@@ -37,6 +38,9 @@ pub struct Watch {
     /// Record names of processes and paths as hashes.
     #[arg(long, requires = "record")]
     pub hash_names: bool,
+    /// Serve metrics for Prometheus at this port of the loopback interface, or address with port.
+    #[arg(long, value_name = "ADDRESS")]
+    pub exporter: Option<String>,
     /// As JSON.
     #[arg(long)]
     pub json: bool,

@@ -1,0 +1,318 @@
+//! Metrics of a watch for Prometheus: latency by kind and by where it was spent, stalls, causes.
+//!
+//! Served as OpenMetrics text at `/metrics`.
+
+use crate::cause::{CauseLayer, LiveCause};
+use crate::judge::LiveAnswer;
+use crate::live::WatchProgress;
+use crate::report::{STALL_NS, WatchReport};
+use crate::request::BlockRequest;
+use crate::source::event::RequestKind;
+use prometheus_client::encoding::EncodeLabelSet;
+use prometheus_client::encoding::text::encode;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
+use prometheus_client::registry::{Registry, Unit};
+use ssdlab_base::LabError;
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+/// Bytes of a question at most.
+const REQUEST_BYTES_MAX: usize = 8 << 10;
+/// How long a client may take over its question, and over taking the answer.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// What scrapers ask for.
+const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct LatencyLabels {
+    device: String,
+    kind: &'static str,
+    /// `host` or `drive`.
+    layer: &'static str,
+}
+
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct KindLabels {
+    device: String,
+    kind: &'static str,
+}
+
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct CauseLabels {
+    device: String,
+    cause: &'static str,
+    layer: &'static str,
+}
+
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct DeviceLabels {
+    device: String,
+}
+
+type RealGauge = Gauge<f64, AtomicU64>;
+
+fn latencies() -> Histogram {
+    // 16 us to 8 s, by two.
+    Histogram::new(exponential_buckets(16e-6, 2.0, 20))
+}
+
+/// The metrics of one watch.
+pub struct WatchExporter {
+    device: String,
+    registry: Arc<Mutex<Registry>>,
+    latency: Family<LatencyLabels, Histogram, fn() -> Histogram>,
+    requests: Family<KindLabels, Counter>,
+    bytes: Family<KindLabels, Counter>,
+    stalls: Family<KindLabels, Counter>,
+    causes: Family<CauseLabels, RealGauge>,
+    busy: Family<DeviceLabels, RealGauge>,
+    celsius: Family<DeviceLabels, RealGauge>,
+    lost: Family<DeviceLabels, RealGauge>,
+}
+
+fn layer_name(layer: CauseLayer) -> &'static str {
+    match layer {
+        CauseLayer::Host => "host",
+        CauseLayer::Link => "link",
+        CauseLayer::Drive => "drive",
+    }
+}
+
+impl WatchExporter {
+    /// Metrics of the drive that the user named `device`.
+    pub fn new(device: &str) -> WatchExporter {
+        let mut registry = Registry::with_prefix("ssdlab_watch");
+        let exporter = WatchExporter {
+            device: device.to_owned(),
+            registry: Arc::default(),
+            latency: Family::new_with_constructor(latencies),
+            requests: Family::default(),
+            bytes: Family::default(),
+            stalls: Family::default(),
+            causes: Family::default(),
+            busy: Family::default(),
+            celsius: Family::default(),
+            lost: Family::default(),
+        };
+        registry.register_with_unit(
+            "request",
+            "Time of requests in the host's queue and in the drive",
+            Unit::Seconds,
+            exporter.latency.clone(),
+        );
+        let requests = exporter.requests.clone();
+        registry.register("requests", "Requests that were done", requests);
+        registry.register("moved_bytes", "Bytes of these", exporter.bytes.clone());
+        let stalls = exporter.stalls.clone();
+        registry.register(
+            "stalls",
+            "Awaited requests that took 100 ms or more",
+            stalls,
+        );
+        registry.register(
+            "cause",
+            "Times as fast as awaited I/O would be without this cause; 0: not found; 1: found, and \
+             its cost depends on the host",
+            exporter.causes.clone(),
+        );
+        let busy = exporter.busy.clone();
+        registry.register(
+            "busy_ratio",
+            "Share of time with a request in the drive",
+            busy,
+        );
+        let celsius = exporter.celsius.clone();
+        registry.register("temperature_celsius", "Temperature of the drive", celsius);
+        let lost = exporter.lost.clone();
+        registry.register("lost_events", "Events that the kernel could not keep", lost);
+        *exporter
+            .registry
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner) = registry;
+        exporter
+    }
+
+    /// Serves the metrics at `address` in a thread of its own, until the program ends.
+    ///
+    /// # Errors
+    /// When the address cannot be listened at.
+    pub fn serve(&self, address: SocketAddr) -> Result<SocketAddr, LabError> {
+        let refused = |error: std::io::Error| {
+            LabError::refused(
+                format!("cannot listen at {address}: {error}"),
+                "name a free port: --exporter 127.0.0.1:9955",
+            )
+        };
+        let listener = TcpListener::bind(address).map_err(refused)?;
+        let bound = listener.local_addr().map_err(refused)?;
+        let registry = Arc::clone(&self.registry);
+        std::thread::spawn(move || {
+            for client in listener.incoming().flatten() {
+                // A client that hangs up early is its own matter.
+                let _ = answer(&client, &registry);
+            }
+        });
+        Ok(bound)
+    }
+
+    fn of_kind(&self, kind: RequestKind) -> KindLabels {
+        KindLabels {
+            device: self.device.clone(),
+            kind: kind.one(),
+        }
+    }
+}
+
+/// Answers one question.
+fn answer(client: &TcpStream, registry: &Mutex<Registry>) -> std::io::Result<()> {
+    client.set_read_timeout(Some(PATIENCE))?;
+    client.set_write_timeout(Some(PATIENCE))?;
+    // A question fits into one packet; whoever sends it in drops gets no answer.
+    let mut question = [0; REQUEST_BYTES_MAX];
+    let mut client = client;
+    let length = client.read(&mut question)?;
+    let (status, body) = if question[..length].starts_with(b"GET /metrics ") {
+        let mut body = String::new();
+        let registry = registry.lock().unwrap_or_else(PoisonError::into_inner);
+        encode(&mut body, &registry).map_err(std::io::Error::other)?;
+        ("200 OK", body)
+    } else {
+        ("404 Not Found", "metrics are at /metrics\n".to_owned())
+    };
+    write!(
+        client,
+        "HTTP/1.1 {status}\r\nContent-Type: {CONTENT_TYPE}\r\nContent-Length: {}\r\n\
+         Connection: close\r\n\r\n{body}",
+        body.len()
+    )
+}
+
+impl WatchProgress for WatchExporter {
+    fn request(&mut self, request: &BlockRequest) {
+        for (layer, ns) in [("host", request.queue_ns()), ("drive", request.device_ns())] {
+            let labels = LatencyLabels {
+                device: self.device.clone(),
+                kind: request.kind.one(),
+                layer,
+            };
+            self.latency.get_or_create(&labels).observe(ns as f64 / 1e9);
+        }
+        let labels = self.of_kind(request.kind);
+        self.requests.get_or_create(&labels).inc();
+        self.bytes.get_or_create(&labels).inc_by(request.bytes);
+        if request.is_awaited() && request.total_ns() >= STALL_NS {
+            self.stalls.get_or_create(&labels).inc();
+        }
+    }
+
+    fn second(&mut self, report: &WatchReport) {
+        // Without events, requests are known by the second alone.
+        if report.figures.only_means
+            && let Some(second) = report.seconds.last()
+        {
+            for (kind, counted) in [
+                (RequestKind::Read, second.reads),
+                (RequestKind::Write, second.writes),
+                (RequestKind::Flush, second.flushes),
+                (RequestKind::Discard, second.discards),
+            ] {
+                let labels = self.of_kind(kind);
+                self.requests.get_or_create(&labels).inc_by(counted.count);
+                self.bytes.get_or_create(&labels).inc_by(counted.bytes);
+            }
+        }
+        let findings = match &report.answer {
+            LiveAnswer::Causes { findings } => findings.as_slice(),
+            LiveAnswer::TooLittle { .. } | LiveAnswer::AsExpected { .. } => &[],
+        };
+        for cause in LiveCause::ALL {
+            let finding = findings.iter().find(|finding| finding.cause == cause);
+            let labels = CauseLabels {
+                device: self.device.clone(),
+                cause: cause.name(),
+                layer: layer_name(cause.layer()),
+            };
+            let factor = finding.map_or(0.0, |finding| finding.factor.unwrap_or(1.0));
+            self.causes.get_or_create(&labels).set(factor);
+        }
+        let device = DeviceLabels {
+            device: self.device.clone(),
+        };
+        self.busy.get_or_create(&device).set(report.figures.busy);
+        self.lost
+            .get_or_create(&device)
+            .set(report.lost_events as f64);
+        if let Some(celsius) = report.settings.temperature_c {
+            self.celsius.get_or_create(&device).set(celsius);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::figures::tests::request;
+    use crate::report::{WatchHistory, WatchSurroundings};
+
+    fn fetch(address: SocketAddr, path: &str) -> String {
+        let mut client = TcpStream::connect(address).expect("connected");
+        write!(client, "GET {path} HTTP/1.1\r\nHost: x\r\n\r\n").expect("asked");
+        let mut text = String::new();
+        client.read_to_string(&mut text).expect("answered");
+        text
+    }
+
+    #[test]
+    fn what_is_scraped_is_what_was_watched() {
+        let mut exporter = WatchExporter::new("sda");
+        let mut history = WatchHistory::new(0);
+        for i in 0..50_u64 {
+            let flush = request("FF", 0, 0, i * 20_000_000, 0, 12_000_000);
+            let slow = request("R", 8 * i, 4096, i * 20_000_000, 0, 150_000_000);
+            for request in [flush, slow] {
+                exporter.request(&request);
+                history.add(request);
+            }
+        }
+        history.advance(2_000_000_000);
+        let figures = history.figures();
+        exporter.second(&WatchReport::new(
+            &history,
+            figures,
+            &WatchSurroundings::default(),
+        ));
+        let loopback = SocketAddr::from(([127, 0, 0, 1], 0));
+        let address = exporter.serve(loopback).expect("listening");
+        let text = fetch(address, "/metrics");
+        assert!(text.starts_with("HTTP/1.1 200 OK"), "{text}");
+        for line in [
+            "ssdlab_watch_request_seconds_count{device=\"sda\",kind=\"flush\",layer=\"drive\"} 50",
+            "ssdlab_watch_stalls_total{device=\"sda\",kind=\"read\"} 50",
+            "cause{device=\"sda\",cause=\"limit of a control group\",layer=\"host\"} 0",
+            "ssdlab_watch_requests_total{device=\"sda\",kind=\"read\"} 50",
+            "ssdlab_watch_moved_bytes_total{device=\"sda\",kind=\"read\"} 204800",
+            "# EOF",
+        ] {
+            assert!(text.contains(line), "{line} in {text}");
+        }
+        let slow = "ssdlab_watch_cause{device=\"sda\",cause=\"slow media or controller\"";
+        let row = text
+            .lines()
+            .find(|line| line.starts_with(slow))
+            .expect("a row");
+        let factor: f64 = row
+            .rsplit(' ')
+            .next()
+            .and_then(|word| word.parse().ok())
+            .expect("a number");
+        assert!(factor > 1.5, "{row}");
+        assert!(fetch(address, "/").starts_with("HTTP/1.1 404"));
+        assert!(exporter.serve(address).is_err(), "the port is taken");
+    }
+}
