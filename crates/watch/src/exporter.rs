@@ -20,7 +20,7 @@ use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Bytes of a question at most.
 const REQUEST_BYTES_MAX: usize = 8 << 10;
@@ -173,11 +173,18 @@ impl WatchExporter {
 fn answer(client: &TcpStream, registry: &Mutex<Registry>) -> std::io::Result<()> {
     client.set_read_timeout(Some(PATIENCE))?;
     client.set_write_timeout(Some(PATIENCE))?;
-    // A question fits into one packet; whoever sends it in drops gets no answer.
-    let mut question = [0; REQUEST_BYTES_MAX];
+    let mut question = Vec::new();
     let mut client = client;
-    let length = client.read(&mut question)?;
-    let (status, body) = if question[..length].starts_with(b"GET /metrics ") {
+    let deadline = Instant::now() + PATIENCE;
+    let mut part = [0; 1024];
+    while !question.ends_with(b"\r\n\r\n") {
+        let length = client.read(&mut part)?;
+        question.extend_from_slice(&part[..length]);
+        if length == 0 || question.len() > REQUEST_BYTES_MAX || Instant::now() > deadline {
+            break;
+        }
+    }
+    let (status, body) = if question.starts_with(b"GET /metrics ") {
         let mut body = String::new();
         let registry = registry.lock().unwrap_or_else(PoisonError::into_inner);
         encode(&mut body, &registry).map_err(std::io::Error::other)?;
