@@ -31,11 +31,15 @@ class Finding:
     value, limit : str
         The number and the limit, each with its unit.
     grade : str
-        `declared`, `documented`, `behavioural` or `proved by cuts`.
+        `assumed`, `declared`, `documented`, `behavioural` or `proved by cuts`.
     why : str
         One sentence.
     source : str
         Where the requirement and its limit come from.
+    harm : str
+        What begins beyond the limit.
+    room : float or None
+        Times by which a number is better than its limit; below 1 it misses it.
     """
 
     id: str
@@ -47,6 +51,8 @@ class Finding:
     grade: str
     why: str
     source: str
+    harm: str = ""
+    room: float | None = None
 
 
 @dataclasses.dataclass(frozen=True)
