@@ -52,7 +52,7 @@ class Finding:
     why: str
     source: str
     harm: str = ""
-    room: float | None = None
+    room: Optional[float] = None
 
 
 @dataclasses.dataclass(frozen=True)
