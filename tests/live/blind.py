@@ -386,14 +386,15 @@ def main():
                 report = run.watch(given.counters)
             finally:
                 run.end()
-            found = report.get("findings") or []
+            answer = report["answer"]
+            found = answer.get("findings", [])
             first = found[0]["cause"] if found else None
-            if report["answer"] == "too_little":
+            if answer["kind"] == "too_little":
                 first = "too_little"
             is_right = first in run.accepted
             right, wrong = right + is_right, wrong + (not is_right)
             line = {"cause": cause, "seed": given.seed * 1000 + number, "answer": first,
-                    "right": is_right, "findings": found, "why": report.get("why"),
+                    "right": is_right, "findings": found, "why": answer.get("why"),
                     "figures": report["figures"], "step": report["step"]}
             if out:
                 out.write(json.dumps(line) + "\n")
@@ -401,7 +402,7 @@ def main():
             others = [(f["cause"], f["factor"] and round(f["factor"], 1), f["certainty"])
                       for f in found]
             print(f"{'ok   ' if is_right else 'WRONG'} {cause}: {first} {others} "
-                  f"{found[0]['why'] if found else report.get('why')}", flush=True)
+                  f"{found[0]['why'] if found else answer.get('why')}", flush=True)
     print(f"{right} of {right + wrong} right")
 
 

@@ -10,7 +10,7 @@ use ssdlab_load::trace::{Op, TraceEvent};
 use ssdlab_ssd::Drive;
 
 /// Times as long as on the model from which a drive does worse than its kind.
-const WORSE: f64 = 1.5;
+pub const WORSE: f64 = 1.5;
 
 /// A cost of the model under these commands.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]

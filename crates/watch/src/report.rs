@@ -79,7 +79,6 @@ pub struct WatchReport {
     /// Where the figures came from.
     pub sources: Vec<SourceState>,
     /// What is the matter.
-    #[serde(flatten)]
     pub answer: LiveAnswer,
     /// Figures of the last seconds.
     pub figures: WatchFigures,

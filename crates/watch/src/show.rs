@@ -3,7 +3,7 @@
 use crate::cause::CauseLayer;
 use crate::figures::{KindFigures, WatchFigures};
 use crate::judge::{Certainty, LiveAnswer, LiveFinding};
-use crate::model::ModelComparison;
+use crate::model::{ModelComparison, WORSE};
 use crate::report::{Stall, WatchReport};
 use crate::source::event::RequestKind;
 use ssdlab_view::text::{self, PLAIN};
@@ -198,6 +198,8 @@ fn modelled(model: &ModelComparison) -> String {
         .collect();
     let verdict = if model.is_worse() {
         format!("{} times as long as its kind", short(model.factor()))
+    } else if model.factor() < 1.0 / WORSE {
+        "faster than its kind in that state, which it may come to".to_owned()
     } else {
         "as its kind does".to_owned()
     };

@@ -57,7 +57,7 @@ pub struct LiveFinding {
 
 /// What is the matter.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case", tag = "answer")]
+#[serde(rename_all = "snake_case", tag = "kind")]
 pub enum LiveAnswer {
     /// Too few requests to say anything.
     TooLittle {
