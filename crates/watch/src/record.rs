@@ -297,12 +297,12 @@ fn parse_row(line: &str) -> Option<BlockRequest> {
 /// Reads a recording to its last whole second.
 ///
 /// # Errors
-/// When it cannot be read or is none.
+/// When it cannot be read, or is not a recording.
 pub fn read_recording(path: &Path) -> Result<WatchOutcome, LabError> {
     let file = File::open(path).map_err(|error| LabError::file("reading", path, error))?;
     let not_ours = || {
         LabError::refused(
-            format!("{} is no recording of `ssdlab watch`", path.display()),
+            format!("{} is not a recording of `ssdlab watch`", path.display()),
             "record one: ssdlab watch DEVICE --record FILE",
         )
     };

@@ -56,7 +56,7 @@ fn seconds(text: &str) -> Result<u64, LabError> {
 /// Watches a drive, or reads a recording, and says what makes it slow.
 ///
 /// # Errors
-/// When it is on no drive of this machine, or a recording cannot be read or written.
+/// When it is not on a drive of this machine, or a recording cannot be read or written.
 pub fn watch(args: &Watch) -> Result<CommandExit, CliFailure> {
     let path = Path::new(&args.target);
     let outcome = if path.is_file() && is_recording(path) {

@@ -61,7 +61,7 @@ fn short_answer(answer: &LiveAnswer) -> String {
 /// Metrics at an address; `:9955` and `9955` are ports of the loopback interface.
 ///
 /// # Errors
-/// When the address is none, or cannot be listened at.
+/// When it is not an address, or cannot be listened at.
 pub fn exporter(args: &Watch, address: &str) -> Result<WatchExporter, LabError> {
     let port = address.trim_start_matches(':').parse::<u16>();
     let parsed = match port {
