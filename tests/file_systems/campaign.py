@@ -46,7 +46,7 @@ EXPECTED = [
 
 
 def campaign(args, kind, options):
-    """Outcomes of one campaign, or why there is none."""
+    """Outcomes of one campaign, or why it has no outcomes."""
     name = kind + (f"-{options.replace(',', '-').replace('=', '-')}" if options else "")
     out, outcomes = os.path.join(args.work, name), os.path.join(args.work, name + ".jsonl")
     inside = f"{sys.executable} -B '{HERE}/inside.py'"

@@ -228,7 +228,7 @@ impl JudgedWindow<'_> {
     }
 }
 
-/// A mean, or that there is none.
+/// A mean, or that no time was measured.
 pub(super) fn apart_time(apart: &TimeSpread) -> String {
     if apart.count == 0 {
         return "(none to compare)".to_owned();
