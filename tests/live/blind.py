@@ -395,7 +395,9 @@ def main():
             right, wrong = right + is_right, wrong + (not is_right)
             line = {"cause": cause, "seed": given.seed * 1000 + number, "answer": first,
                     "right": is_right, "findings": found, "why": answer.get("why"),
-                    "figures": report["figures"], "step": report["step"]}
+                    "figures": report["figures"], "step": report["step"],
+                    "lost_events": report["lost_events"],
+                    "seen_in_part": report["seen_in_part"]}
             if out:
                 out.write(json.dumps(line) + "\n")
                 out.flush()

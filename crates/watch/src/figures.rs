@@ -1,5 +1,6 @@
 //! Figures of a window of requests: rates, times in host and device, and what was beside what.
 
+use crate::locality::ReadLocality;
 use crate::request::BlockRequest;
 use crate::source::event::{BioOrigin, RequestKind};
 use schemars::JsonSchema;
@@ -182,7 +183,7 @@ pub struct WatchFigures {
     /// Reads and writes, with discards beside them and without.
     pub beside_discards: BesideSpread,
     /// Reads alone, near one of the last reads and far from all of them.
-    pub reads_near: BesideSpread,
+    pub locality: ReadLocality,
     /// What the process with most time in the device does to the others.
     pub neighbour: Option<NeighbourFigures>,
     /// Where writes go.
@@ -229,7 +230,7 @@ impl WatchFigures {
             beside_discards: BesideSpread::new(data(), |request| {
                 request.was_beside(RequestKind::Discard)
             }),
-            reads_near: reads_near(requests),
+            locality: ReadLocality::new(requests),
             neighbour: neighbour(requests),
             pattern: pattern(requests),
             processes: processes(requests),
@@ -337,43 +338,6 @@ fn pattern(requests: &[BlockRequest]) -> WritePattern {
         span_bytes: (regions.len() as u64) << 20,
         unaligned: share(unaligned),
         bytes_per_flush: (flushes > 0).then(|| bytes as f64 / flushes as f64),
-    }
-}
-
-/// Bytes of a region whose part of the map a drive reads at once: 1,024 entries of 4 KiB.
-const REGION: u64 = 4 << 20;
-/// Regions that were read last: few, as a drive may hold few parts of its map.
-const RECENT_REGIONS: usize = 4;
-
-/// Reads without writes beside them, by whether their region was read shortly before.
-fn reads_near(requests: &[BlockRequest]) -> BesideSpread {
-    let mut reads: Vec<&BlockRequest> = requests
-        .iter()
-        .filter(|request| request.kind == RequestKind::Read)
-        .collect();
-    reads.sort_by_key(|request| request.issued_ns);
-    let mut recent: Vec<u64> = Vec::new();
-    let (mut near, mut far) = (Vec::new(), Vec::new());
-    for read in reads {
-        let region = read.sector * 512 / REGION;
-        let place = recent.iter().position(|&last| last == region);
-        let is_alone = read.was_alone();
-        match (place, is_alone) {
-            (Some(_), true) => near.push(read.device_ns()),
-            (None, true) => far.push(read.device_ns()),
-            (_, false) => {}
-        }
-        if let Some(place) = place {
-            recent.remove(place);
-        }
-        recent.push(region);
-        if recent.len() > RECENT_REGIONS {
-            recent.remove(0);
-        }
-    }
-    BesideSpread {
-        beside: TimeSpread::new(near.into_iter()),
-        apart: TimeSpread::new(far.into_iter()),
     }
 }
 

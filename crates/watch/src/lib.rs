@@ -7,6 +7,7 @@ pub mod figures;
 pub mod judge;
 #[cfg(target_os = "linux")]
 pub mod live;
+pub mod locality;
 pub mod model;
 pub mod record;
 pub mod report;

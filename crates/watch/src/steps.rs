@@ -99,8 +99,12 @@ const FALL: f64 = 0.6;
 /// And the depth stays above this share of what it was.
 const DEPTH_KEPT: f64 = 0.6;
 
+/// Each second after a step is below this share of the mean before it.
+const FALL_EACH: f64 = 0.8;
+
 struct SideMean {
     bytes: f64,
+    bytes_max: f64,
     depth: f64,
 }
 
@@ -112,6 +116,10 @@ fn side(seconds: &[WatchedSecond], kind: impl Fn(&WatchedSecond) -> KindSecond) 
             .map(|second| kind(second).bytes as f64)
             .sum::<f64>()
             / count,
+        bytes_max: seconds
+            .iter()
+            .map(|second| kind(second).bytes as f64)
+            .fold(0.0, f64::max),
         depth: seconds
             .iter()
             .map(|second| kind(second).device_ns as f64)
@@ -129,7 +137,9 @@ pub fn find_step(seconds: &[WatchedSecond]) -> Option<RateStep> {
         let fell = |kind: fn(&WatchedSecond) -> KindSecond| {
             let (before, since) = (side(before, kind), side(since, kind));
             let is_loaded = before.bytes > 0.0 && since.depth >= DEPTH_KEPT * before.depth;
-            (is_loaded && since.bytes <= FALL * before.bytes).then_some((before.bytes, since.bytes))
+            let fell = since.bytes <= FALL * before.bytes
+                && since.bytes_max <= FALL_EACH * before.bytes;
+            (is_loaded && fell).then_some((before.bytes, since.bytes))
         };
         let (before_bytes, since_bytes) = fell(|second| second.writes)?;
         let reads = side(before, |second| second.reads);

@@ -108,10 +108,16 @@ impl JudgedWindow<'_> {
         })
     }
 
+    /// Counters do not say where writes go: large ones are taken to be in order.
+    fn is_in_order_by_size(&self) -> bool {
+        self.figures.only_means && self.figures.writes.mean_bytes() >= LARGE
+    }
+
     /// ns of a write of a healthy drive among as many as there are.
     pub(super) fn healthy_write_ns(&self) -> f64 {
         let writes = &self.figures.writes;
-        let in_order = self.figures.pattern.sequential >= 0.5 && writes.mean_bytes() >= LARGE;
+        let in_order = (self.figures.pattern.sequential >= 0.5 && writes.mean_bytes() >= LARGE)
+            || self.is_in_order_by_size();
         let rate = if in_order {
             ORDERED_WRITES
         } else {
@@ -160,9 +166,11 @@ impl JudgedWindow<'_> {
         let healthy = self.healthy_write_ns();
         // Small writes one at a time wait for something else than the media's rate.
         let under_way = (1.0 + figures.depth) * writes.mean_bytes();
+        let is_in_order = pattern.sequential >= 0.5 || self.is_in_order_by_size();
+        let needed = if is_in_order { LARGE } else { LARGE_UNDER_WAY };
         if writes.count() < ENOUGH
             || figures.busy < BUSY
-            || under_way < LARGE_UNDER_WAY
+            || under_way < needed
             || writes.device.mean_ns() < 1.5 * healthy
         {
             return None;
@@ -184,8 +192,8 @@ impl JudgedWindow<'_> {
                     100.0 * mounted.used.unwrap_or_default()
                 ),
             ),
-            (_, Some(step)) if pattern.sequential >= 0.5 => (LiveCause::SlcFull, step.sentence()),
-            _ if pattern.sequential >= 0.5 => (
+            (_, Some(step)) if is_in_order => (LiveCause::SlcFull, step.sentence()),
+            _ if is_in_order => (
                 LiveCause::SlcFull,
                 format!(
                     "writes in order come to {rate} with the drive busy {:.0} % of the time",
@@ -209,23 +217,21 @@ impl JudgedWindow<'_> {
     }
 
     pub(super) fn map(&self) -> Finding {
-        let near = &self.figures.reads_near;
-        let (beside, apart) = (&near.beside, &near.apart);
-        if beside.count < ENOUGH
-            || apart.count < ENOUGH
-            || (apart.median_ns as f64) < 1.4 * beside.median_ns as f64
-        {
+        let locality = &self.figures.locality;
+        let (near, far) = (&locality.near.beside, &locality.near.apart);
+        if near.count < ENOUGH || (far.median_ns as f64) < 1.4 * near.median_ns as f64 {
             return None;
         }
-        let excess = apart.sum_ns as f64 - apart.count as f64 * beside.mean_ns();
+        let excess = (far.median_ns - near.median_ns) as f64 * far.count as f64;
         self.finding(
             LiveCause::Map,
             Certainty::Shown,
             excess,
             format!(
-                "a read takes {} (median) far from the last ones and {} near them",
-                units::time(apart.median_ns),
-                units::time(beside.median_ns)
+                "a read takes {} (median) within the {} read last and {} elsewhere",
+                units::time(near.median_ns),
+                units::bytes(locality.near_bytes),
+                units::time(far.median_ns)
             ),
         )
     }
