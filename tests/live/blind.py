@@ -4,11 +4,15 @@
 A modelled drive is served at its own pace as a file, a loop device stands on it, real programs use
 it, and one cause is planted in the drive or in the host. `watch` sees what any kernel shows.
 
-Usage: blind.py SSDLAB [--seed N] [--runs N] [--only CAUSE] [--counters] [--out FILE.jsonl]
-Needs root, /dev/fuse, loop devices, fio, mkfs.ext4, tracefs.
+Each run is watched twice at the same time: by tracepoints, and by counters alone. What was planted,
+the seed and both answers go to FILE.jsonl, a line a run; the last lines printed are the score.
+
+Usage: blind.py SSDLAB [--seed N] [--runs N] [--healthy N] [--only CAUSE,...] [--out FILE.jsonl]
+Needs root, /dev/fuse, loop devices, fio, sqlite3, mkfs.ext4, mkfs.xfs, tracefs.
 """
 
 import argparse
+import fcntl
 import json
 import os
 import random
@@ -28,13 +32,34 @@ PROTECTED = [
     "solidigm-d7-p5520-1920gb",
 ]
 VOLATILE = ["samsung-980-1tb", "wd-blue-sn550-1tb", "consumer-sata-1tb", "tlc-client-nvme-1tb"]
-# Blocks of a plane that leave an S3500 of 80 GB 2 to 4 % of spare; it has 2,816.
-LITTLE_SPARE = [2430, 2450, 2480]
+# Blocks of a plane that leave an S3500 of 80 GB 6 to 7 % of spare; it has 2,816.
+LITTLE_SPARE = [2530, 2545, 2560]
+# A program of cells of four bits takes so long.
+SLOW_PROGRAMS = str(["2500 us"] * 2).replace("'", '"')
 QLC = ["crucial-p1-1tb", "qlc-client-nvme-1tb"]
 # Microseconds of reading a page of each bit of MLC.
-SLOW_READS = [str([f"{us} us"] * 2).replace("'", '"') for us in (140, 170, 200)]
+SLOW_READS = [str([f"{us} us"] * 2).replace("'", '"') for us in (300, 350, 400)]
+LOOP_CTL_ADD, LOOP_CTL_REMOVE = 0x4C80, 0x4C81
 WATCHED = 10
 RUNTIME = WATCHED + 6
+
+
+SQLITE = """
+import sqlite3
+database = sqlite3.connect("db{number}", isolation_level=None)
+database.execute("PRAGMA journal_mode={mode}")
+database.execute("PRAGMA synchronous=FULL")
+database.execute("CREATE TABLE t (i INTEGER PRIMARY KEY, x)")
+while True:
+    database.execute("INSERT INTO t (x) VALUES (hex(randomblob(200)))")
+"""
+LOG = """
+import os
+log = os.open("log{number}", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+while True:
+    os.write(log, bytes({size}))
+    os.fdatasync(log)
+"""
 
 
 def override(base, lines):
@@ -53,6 +78,8 @@ def value(text):
 class Run:
     """One drive, one host, one cause."""
 
+    next_loop = 1000
+
     def __init__(self, ssdlab, seed, cause):
         self.ssdlab, self.cause = ssdlab, cause
         self.random = random.Random(f"{seed} {cause}")
@@ -62,6 +89,7 @@ class Run:
         self.loads = []
         self.undo = []
         self.accepted = {cause}
+        self.host = None
 
     def command(self, *words, check=True, **more):
         return subprocess.run(words, check=check, text=True, capture_output=True, **more)
@@ -85,12 +113,18 @@ class Run:
             time.sleep(0.05)
         else:
             raise RuntimeError((self.folder / "serve.log").read_text())
-        self.loop = self.command("losetup", "-f", "--show", "--direct-io=on",
-                                 self.folder / "mnt/drive").stdout.strip()
+        # A device of its own number: counters of an earlier one would go on.
+        self.loop = f"/dev/loop{Run.next_loop}"
+        with open("/dev/loop-control") as control:
+            fcntl.ioctl(control, LOOP_CTL_ADD, Run.next_loop)
+        Run.next_loop += 1
+        self.command("losetup", "--direct-io=on", self.loop, self.folder / "mnt/drive")
 
     def hang_up(self):
         if self.loop:
             self.command("losetup", "-d", self.loop, check=False)
+            with open("/dev/loop-control") as control:
+                fcntl.ioctl(control, LOOP_CTL_REMOVE, int(self.loop.removeprefix("/dev/loop")))
             self.loop = None
         if self.server:
             self.server.send_signal(signal.SIGTERM)
@@ -104,8 +138,12 @@ class Run:
                      "--ioengine=libaio", "--iodepth=16", *words)
         self.hang_up()
 
-    def mount(self, options=None):
-        self.command("mkfs.ext4", "-q", "-E", "nodiscard", self.loop)
+    def mount(self, options=None, kind=None):
+        kind = kind or self.random.choice(["ext4", "ext4", "xfs"])
+        if kind == "xfs":
+            self.command("mkfs.xfs", "-q", "-K", self.loop)
+        else:
+            self.command("mkfs.ext4", "-q", "-E", "nodiscard", self.loop)
         (self.folder / "fs").mkdir()
         words = ["-o", options] if options else []
         self.command("mount", *words, self.loop, self.folder / "fs")
@@ -125,6 +163,22 @@ class Run:
         self.loads.append(subprocess.Popen([sys.executable, "-c", text],
                                            cwd=self.folder / "fs"))
 
+    def commit(self):
+        """Programs that make small things durable, one after the other."""
+        host = self.random.choice(["fio", "sqlite", "log"])
+        self.host = host
+        for number in range(self.random.randint(1, 4)):
+            if host == "fio":
+                self.fio("--size=32m", f"--bs={self.random.choice(['4k', '8k', '16k'])}",
+                         "--rw=write", "--ioengine=psync", name=f"app{number}",
+                         *[self.random.choice(["--fsync=1", "--fdatasync=1", "--sync=1"])])
+            elif host == "sqlite":
+                mode = self.random.choice(["wal", "delete"])
+                self.python(SQLITE.format(number=number, mode=mode))
+            else:
+                size = self.random.choice([512, 2300, 4096])
+                self.python(LOG.format(number=number, size=size))
+
     def setting(self, name, text):
         path = Path(f"/sys/block/{Path(self.loop).name}/queue/{name}")
         before = path.read_text().strip()
@@ -133,14 +187,35 @@ class Run:
         path.write_text(text)
         self.undo.append(lambda: path.write_text(before))
 
-    def watch(self, counters):
-        time.sleep(3)
-        words = ["--counters"] if counters else []
-        result = self.command(self.ssdlab, "watch", self.loop, "--for", f"{WATCHED}s", "-q",
-                              "--json", *words, check=False)
-        if result.returncode not in (0, 1, 3):
-            raise RuntimeError(result.stderr)
-        return json.loads(result.stdout)
+    def requests(self):
+        """Reads and writes of the device so far."""
+        fields = Path(f"/sys/block/{Path(self.loop).name}/stat").read_text().split()
+        return int(fields[0]) + int(fields[4])
+
+    def watch(self):
+        """Reports by tracepoints and by counters of the same seconds."""
+        # Programs take their time to begin.
+        before, steady = self.requests(), 0
+        for _ in range(400):
+            time.sleep(0.1)
+            count = self.requests()
+            steady = steady + 1 if count > before else 0
+            before = count
+            if steady == 5:
+                break
+        else:
+            raise RuntimeError("no request reaches the device")
+        time.sleep(1)
+        line = [self.ssdlab, "watch", self.loop, "--for", f"{WATCHED}s", "-q", "--json"]
+        watches = [subprocess.Popen(words, text=True, stdout=subprocess.PIPE,
+                                    stderr=subprocess.PIPE) for words in (line, [*line, "--counters"])]
+        reports = []
+        for watch in watches:
+            out, error = watch.communicate()
+            if watch.returncode not in (0, 1, 3):
+                raise RuntimeError(error)
+            reports.append(json.loads(out))
+        return reports
 
     def end(self):
         for load in self.loads:
@@ -154,27 +229,26 @@ class Run:
 
 # What each cause is planted by. The name is that of `answer.findings[].cause`.
 
-def commits(run, fsyncs="--fsync=1"):
-    run.fio("--size=32m", f"--bs={run.random.choice(['4k', '8k', '16k'])}", "--rw=write", fsyncs,
-            f"--numjobs={run.random.randint(1, 3)}", "--ioengine=psync")
-
-
 def volatile_buffer(run):
     run.create(run.random.choice(VOLATILE))
     run.serve("real")
     run.mount()
-    commits(run)
+    run.commit()
 
 
 def little_spare(run):
     blocks = run.random.choice(LITTLE_SPARE)
     run.create(override("intel-dc-s3500-80gb", f"[nand]\nblocks_per_plane = {value(blocks)}\n"))
+    run.fill("--rw=write", "--bs=256k", "--size=100%")
+    run.fill("--rw=randwrite", "--bs=4k", "--io_size=800m", "--size=100%", "--norandommap")
+    run.serve("real")
+    # After power-on it frees whole superblocks before it takes the first write.
+    run.command("fio", "--name=first", f"--filename={run.loop}", "--direct=1", "--rw=randwrite",
+                "--bs=4k", "--ioengine=libaio", "--iodepth=16", "--number_ios=2000")
 
 
 def reclaim(run):
     little_spare(run)
-    run.fill("--rw=randwrite", "--bs=4k", "--io_size=2g", "--size=100%", "--norandommap")
-    run.serve("real")
     run.fio("--rw=randwrite", "--bs=4k", f"--iodepth={run.random.choice([4, 16, 32])}",
             "--direct=1", "--ioengine=libaio", device=True)
 
@@ -187,7 +261,8 @@ def slc_full(run):
 
 
 def map_misses(run):
-    dram = run.random.choice(["64 KiB", "128 KiB"])
+    # Of the whole drive: a drive of 1 GiB has its share of it.
+    dram = run.random.choice(["8 MiB", "16 MiB", "24 MiB"])
     run.create(override("intel-dc-s3500-240gb",
                         f"[ftl]\nmapping = {value(quoted('cached'))}\n"
                         f"map_dram = {value(quoted(dram))}\nmap_entry = {value(quoted('4 B'))}\n"
@@ -210,7 +285,8 @@ def link(run):
 
 def reads_behind_writes(run):
     run.create(override(run.random.choice(PROTECTED[:2]),
-                        f"[nand]\nread_first = {value('false')}\n"))
+                        f"[nand]\nread_first = {value('false')}\n"
+                        f"program = {value(SLOW_PROGRAMS)}\n"))
     run.fill("--rw=write", "--bs=256k", "--size=100%")
     run.serve("real")
     run.fio("--rw=randrw", f"--rwmixread={run.random.choice([30, 50])}", "--bs=4k",
@@ -229,7 +305,8 @@ def slow_media(run):
 
 
 def doubled_flushes(run):
-    run.create(run.random.choice(VOLATILE + PROTECTED))
+    # On a volatile drive the flush that has work takes so long that the other does not matter.
+    run.create(run.random.choice(PROTECTED))
     run.serve("real")
     run.mount()
     more = run.random.randint(1, 3)
@@ -283,7 +360,7 @@ def one_at_a_time(run):
     else:
         run.serve("real")
         run.mount()
-        run.fio("--size=32m", "--bs=4k", "--rw=write", "--fdatasync=1", "--ioengine=psync")
+        run.python(LOG.format(number=0, size=run.random.choice([512, 2300, 4096])))
 
 
 def neighbour(run):
@@ -299,15 +376,13 @@ def neighbour(run):
     run.loads.append(subprocess.Popen(
         [other, "--name=b", f"--filename={run.loop}", "--time_based", f"--runtime={RUNTIME}",
          f"--rw={kind}", "--bs=512k", f"--iodepth={run.random.choice([8, 16])}", "--direct=1",
-         "--ioengine=libaio", "--thinktime=300ms", "--thinktime_blocks=200"],
+         "--ioengine=libaio", "--thinktime=100ms", "--thinktime_blocks=200"],
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
 
 
 def full_without_trim(run):
     little_spare(run)
-    run.fill("--rw=randwrite", "--bs=4k", "--io_size=1g", "--size=100%", "--norandommap")
-    run.serve("real")
-    run.mount()
+    run.mount(kind="ext4")
     free = shutil.disk_usage(run.folder / "fs").free
     size = int(free * 0.93) >> 20 << 20
     path = run.folder / "fs/app.0.0"
@@ -352,7 +427,41 @@ def write_cache_off(run):
     run.serve("real")
     run.setting("write_cache", "write through")
     run.mount()
-    commits(run, run.random.choice(["--fsync=1", "--sync=1"]))
+    run.commit()
+
+
+def throttling(run):
+    """A bare module in a warm place: it becomes too warm within the watch."""
+    capacity = run.random.choice(["0.6 J/K", "0.8 J/K", "1.0 J/K"])
+    run.create(override("tlc-client-nvme-1tb-no-fan",
+                        f"[heat]\ncapacity = {value(quoted(capacity))}\n"
+                        f"ambient = {value(quoted('70 C'))}\n"))
+    run.fill("--rw=write", "--bs=256k", "--size=100%")
+    run.serve("real")
+    run.fio("--rw=randread", f"--bs={run.random.choice(['64k', '128k'])}", "--direct=1",
+            "--ioengine=libaio", f"--iodepth={run.random.choice([4, 8])}", device=True)
+
+
+def discards(run):
+    """A program that deletes large files on a file system that discards at once."""
+    run.create(run.random.choice(PROTECTED), "4GiB")
+    run.serve("real")
+    run.mount("discard", "ext4")
+    run.command("fio", "--name=app", f"--directory={run.folder / 'fs'}", "--size=128m",
+                "--rw=write", "--bs=256k", "--end_fsync=1")
+    run.fio("--size=128m", "--rw=randread", "--bs=4k", "--direct=1", "--ioengine=psync",
+            "--thinktime=1ms")
+    run.python(f"""
+import os
+while True:
+    for i in range(8):
+        f = os.open("t%d" % i, os.O_RDWR | os.O_CREAT)
+        os.posix_fallocate(f, 0, {run.random.choice([64, 128])} << 20)
+        os.close(f)
+    for i in range(8):
+        os.unlink("t%d" % i)
+    os.sync()
+""")
 
 
 CAUSES = {
@@ -361,8 +470,51 @@ CAUSES = {
     "slow_media": slow_media, "doubled_flushes": doubled_flushes, "cgroup_limit": cgroup_limit,
     "host_queue": host_queue, "one_at_a_time": one_at_a_time, "neighbour": neighbour,
     "full_without_trim": full_without_trim, "misaligned": misaligned,
-    "write_cache_off": write_cache_off, "nothing": nothing,
+    "write_cache_off": write_cache_off, "throttling": throttling, "discards": discards,
+    "nothing": nothing,
 }
+# What is not the drive's matter, and not the way's to it.
+HOST = {"doubled_flushes", "cgroup_limit", "host_queue", "one_at_a_time", "neighbour",
+        "full_without_trim", "misaligned", "discards", "layer_above"}
+
+
+class Answer:
+    """What a report says first."""
+
+    def __init__(self, report, accepted):
+        answer = report["answer"]
+        self.findings = answer.get("findings", [])
+        self.first = self.findings[0]["cause"] if self.findings else None
+        if answer["kind"] == "too_little":
+            self.first = "too_little"
+        self.why = self.findings[0]["why"] if self.findings else answer.get("why")
+        self.is_right = self.first in accepted
+        self.is_sure = bool(self.findings) and self.findings[0]["certainty"] == "shown"
+        self.json = {
+            "answer": self.first, "right": self.is_right, "sure": self.is_sure,
+            "findings": self.findings, "why": self.why, "figures": report["figures"],
+            "step": report["step"], "lost_events": report["lost_events"],
+            "seen_in_part": report["seen_in_part"],
+        }
+
+    def words(self):
+        others = [(f["cause"], f["factor"] and round(f["factor"], 1), f["certainty"])
+                  for f in self.findings]
+        return f"{'ok   ' if self.is_right else 'WRONG'} {self.first} {others} {self.why}"
+
+
+def score(lines):
+    for source in ("tracepoints", "counters"):
+        planted = [line for line in lines if line["cause"] != "nothing"]
+        healthy = [line for line in lines if line["cause"] == "nothing"]
+        right = sum(line[source]["right"] for line in planted)
+        sure = sum(line[source]["sure"] and not line[source]["right"] for line in lines)
+        host = [line for line in planted if line["cause"] in HOST]
+        not_drive = sum(line[source]["answer"] in HOST for line in host)
+        accused = sum(not line[source]["right"] for line in healthy)
+        print(f"{source}: {right} of {len(planted)} planted causes first; wrong and sure {sure} of "
+              f"{len(lines)}; not the drive {not_drive} of {len(host)}; healthy accused {accused} "
+              f"of {len(healthy)}")
 
 
 def main():
@@ -370,42 +522,35 @@ def main():
     parser.add_argument("ssdlab")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--runs", type=int, default=1, help="of each cause")
+    parser.add_argument("--healthy", type=int, help="of `nothing`, if not --runs")
     parser.add_argument("--only")
-    parser.add_argument("--counters", action="store_true")
     parser.add_argument("--out")
     given = parser.parse_args()
     out = open(given.out, "a") if given.out else None
-    right = wrong = 0
-    for number in range(given.runs):
+    healthy = given.runs if given.healthy is None else given.healthy
+    lines = []
+    for number in range(max(given.runs, healthy)):
         for cause, plant in CAUSES.items():
             if given.only and cause not in given.only.split(","):
                 continue
-            run = Run(given.ssdlab, given.seed * 1000 + number, cause)
+            if number >= (healthy if cause == "nothing" else given.runs):
+                continue
+            seed = given.seed * 1000 + number
+            run = Run(given.ssdlab, seed, cause)
             try:
                 plant(run)
-                report = run.watch(given.counters)
+                reports = run.watch()
             finally:
                 run.end()
-            answer = report["answer"]
-            found = answer.get("findings", [])
-            first = found[0]["cause"] if found else None
-            if answer["kind"] == "too_little":
-                first = "too_little"
-            is_right = first in run.accepted
-            right, wrong = right + is_right, wrong + (not is_right)
-            line = {"cause": cause, "seed": given.seed * 1000 + number, "answer": first,
-                    "right": is_right, "findings": found, "why": answer.get("why"),
-                    "figures": report["figures"], "step": report["step"],
-                    "lost_events": report["lost_events"],
-                    "seen_in_part": report["seen_in_part"]}
+            seen, counted = (Answer(report, run.accepted) for report in reports)
+            lines.append({"cause": cause, "seed": seed, "host": run.host,
+                          "tracepoints": seen.json, "counters": counted.json})
             if out:
-                out.write(json.dumps(line) + "\n")
+                out.write(json.dumps(lines[-1]) + "\n")
                 out.flush()
-            others = [(f["cause"], f["factor"] and round(f["factor"], 1), f["certainty"])
-                      for f in found]
-            print(f"{'ok   ' if is_right else 'WRONG'} {cause}: {first} {others} "
-                  f"{found[0]['why'] if found else answer.get('why')}", flush=True)
-    print(f"{right} of {right + wrong} right")
+            print(f"{cause} {seed} {run.host or ''}\n  {seen.words()}\n  {counted.words()}",
+                  flush=True)
+    score(lines)
 
 
 if __name__ == "__main__":

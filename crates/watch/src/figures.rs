@@ -237,6 +237,13 @@ impl WatchFigures {
         }
     }
 
+    /// Requests in the device while it has any, mean (Little's law); 1 at least.
+    pub fn under_way(&self) -> f64 {
+        let kinds = RequestKind::ALL.into_iter();
+        let sum: f64 = kinds.map(|kind| self.kind(kind).device.sum_ns as f64).sum();
+        (sum / (self.busy * self.seconds * 1e9).max(1.0)).max(1.0)
+    }
+
     /// The figures of a kind.
     pub fn kind(&self, kind: RequestKind) -> &KindFigures {
         match kind {
@@ -376,9 +383,11 @@ fn neighbour(requests: &[BlockRequest]) -> Option<NeighbourFigures> {
             .get(next)
             .is_some_and(|span| span.0 <= request.done_ns)
     };
-    let others = requests
-        .iter()
-        .filter(|request| request.origin.name != name && request.is_awaited());
+    // The kernel's threads work for whoever wrote: also for the heaviest process.
+    let others = requests.iter().filter(|request| {
+        let other = request.origin.name;
+        other != name && !is_kernel_thread(&other.to_string()) && request.is_awaited()
+    });
     Some(NeighbourFigures {
         name: name.to_string(),
         share: device_ns as f64 / all.max(1) as f64,

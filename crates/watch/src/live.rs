@@ -166,7 +166,12 @@ impl LiveWatch {
         let Some(events) = &mut self.events else {
             return Ok(());
         };
-        for event in events.drain()? {
+        let lost_before = events.lost();
+        let drained = events.drain()?;
+        if events.lost() > lost_before {
+            self.assembler.forget_all();
+        }
+        for event in drained {
             if let Some(request) = self.assembler.take(&event) {
                 if let Some(recorder) = &mut self.recorder {
                     recorder.request(&request);

@@ -54,6 +54,8 @@ impl WatchedSecond {
 pub enum StepKind {
     /// Writes alone.
     Writes,
+    /// Reads, where nothing is written.
+    Reads,
     /// Reads and writes alike.
     All,
 }
@@ -81,6 +83,7 @@ impl RateStep {
     pub fn sentence(&self) -> String {
         let kind = match self.kind {
             StepKind::Writes => "writes",
+            StepKind::Reads => "reads",
             StepKind::All => "reads and writes",
         };
         format!(
@@ -129,8 +132,9 @@ fn side(seconds: &[WatchedSecond], kind: impl Fn(&WatchedSecond) -> KindSecond) 
     }
 }
 
-/// The deepest fall of writes, or of reads and writes alike.
+/// The deepest fall of writes, of reads and writes alike, or of reads where nothing is written.
 pub fn find_step(seconds: &[WatchedSecond]) -> Option<RateStep> {
+    let nothing_is_written = seconds.iter().all(|second| second.writes.count == 0);
     let places = SIDE..seconds.len().checked_sub(SIDE - 1)?;
     let falls = places.filter_map(|place| {
         let (before, since) = seconds.split_at(place);
@@ -141,17 +145,19 @@ pub fn find_step(seconds: &[WatchedSecond]) -> Option<RateStep> {
                 && since.bytes_max <= FALL_EACH * before.bytes;
             (is_loaded && fell).then_some((before.bytes, since.bytes))
         };
-        let (before_bytes, since_bytes) = fell(|second| second.writes)?;
-        let reads = side(before, |second| second.reads);
-        let kind = match fell(|second| second.reads) {
-            Some(_) if reads.bytes > 0.0 => StepKind::All,
-            _ => StepKind::Writes,
+        let writes = fell(|second| second.writes);
+        let reads = fell(|second| second.reads);
+        let (kind, (before, since)) = match (writes, reads) {
+            (Some(writes), Some(_)) => (StepKind::All, writes),
+            (Some(writes), None) => (StepKind::Writes, writes),
+            (None, Some(reads)) if nothing_is_written => (StepKind::Reads, reads),
+            (None, _) => return None,
         };
         Some(RateStep {
             kind,
             second: place,
-            before: before_bytes,
-            since: since_bytes,
+            before,
+            since,
         })
     });
     falls.max_by(|a, b| (a.before - a.since).total_cmp(&(b.before - b.since)))

@@ -20,6 +20,8 @@ const LARGE_UNDER_WAY: f64 = 12_288.0;
 const NEARLY_FULL: f64 = 0.9;
 /// Mean bytes of a request from which it is the bytes that take the time.
 const LARGE: f64 = 49_152.0;
+/// Other requests in the drive beside those of a few programs that commit.
+const FEW_WRITERS: f64 = 4.0;
 /// C at which drives of data sheets begin to throttle.
 const WARM_C: f64 = 70.0;
 
@@ -55,7 +57,7 @@ impl JudgedWindow<'_> {
         let healthy = self.way(writes.mean_bytes()) + FLUSH;
         if !is_through
             || writes.count() < ENOUGH
-            || self.figures.depth > 2.0
+            || self.figures.depth > FEW_WRITERS
             || (writes.device.median_ns as f64) < 1.5 * healthy
         {
             return None;
@@ -77,17 +79,19 @@ impl JudgedWindow<'_> {
             .settings
             .temperature_c
             .filter(|&celsius| celsius >= WARM_C);
-        let step = self.step.filter(|step| step.kind == StepKind::All);
+        let step = self.step.filter(|step| step.kind != StepKind::Writes);
         let celsius = warm.map(|celsius| format!("; it is at {celsius:.0} C"));
         let (why, factor, certainty) = match (step, warm) {
-            (Some(step), warm) => (
+            (Some(step), Some(_)) => (
                 format!("{}{}", step.sentence(), celsius.unwrap_or_default()),
                 step.factor(),
-                if warm.is_some() {
-                    Certainty::Shown
-                } else {
-                    Certainty::Likely
-                },
+                Certainty::Shown,
+            ),
+            // Reads and writes of one program fall together whichever of them became slow.
+            (Some(step), None) if step.kind == StepKind::Reads => (
+                format!("{}; its temperature is not known", step.sentence()),
+                step.factor(),
+                Certainty::Likely,
             ),
             (None, Some(celsius)) => {
                 let excess = self.slow_data_ns();
@@ -97,7 +101,7 @@ impl JudgedWindow<'_> {
                     Certainty::Likely,
                 )
             }
-            (None, None) => return None,
+            (Some(_) | None, None) => return None,
         };
         Some(LiveFinding {
             cause: LiveCause::Throttling,
@@ -125,7 +129,7 @@ impl JudgedWindow<'_> {
         };
         let per_write = writes.mean_bytes() / rate * 1e9;
         self.way(writes.mean_bytes())
-            .max((1.0 + self.figures.depth) * per_write)
+            .max(self.figures.under_way() * per_write)
     }
 
     /// Time of reads and writes beyond that of a healthy drive at this depth, ns.
@@ -165,10 +169,12 @@ impl JudgedWindow<'_> {
         let rate = writes.bytes as f64 / figures.seconds.max(1e-3);
         let healthy = self.healthy_write_ns();
         // Small writes one at a time wait for something else than the media's rate.
-        let under_way = (1.0 + figures.depth) * writes.mean_bytes();
+        let under_way = figures.under_way() * writes.mean_bytes();
         let is_in_order = pattern.sequential >= 0.5 || self.is_in_order_by_size();
         let needed = if is_in_order { LARGE } else { LARGE_UNDER_WAY };
+        let waits_for_media = self.write_cache_off().is_some();
         if writes.count() < ENOUGH
+            || waits_for_media
             || figures.busy < BUSY
             || under_way < needed
             || writes.device.mean_ns() < 1.5 * healthy
@@ -222,7 +228,8 @@ impl JudgedWindow<'_> {
         if near.count < ENOUGH || (far.median_ns as f64) < 1.4 * near.median_ns as f64 {
             return None;
         }
-        let excess = (far.median_ns - near.median_ns) as f64 * far.count as f64;
+        // By medians: the longest times are those of something else.
+        let excess = (1.0 - near.median_ns as f64 / far.median_ns as f64) * far.sum_ns as f64;
         self.finding(
             LiveCause::Map,
             Certainty::Shown,
@@ -290,7 +297,12 @@ impl JudgedWindow<'_> {
     /// Reads or lone writes that take long without any of the other reasons.
     pub(super) fn slow_media(&self) -> Finding {
         let figures = self.figures;
-        let reads = &figures.reads_beside_writes.apart;
+        let is_read_only = figures.only_means && figures.writes.count() == 0;
+        let reads = if is_read_only {
+            &figures.reads.device
+        } else {
+            &figures.reads_beside_writes.apart
+        };
         let per_command = self
             .limits()
             .command

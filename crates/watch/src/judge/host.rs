@@ -9,6 +9,10 @@ use crate::source::settings::LimitedRate;
 use ssdlab_judge::ablate::FAULT;
 use ssdlab_view::units;
 
+/// Share of the window's time that discards take when they hold others up.
+const DISCARDING: f64 = 0.3;
+/// Share of all requests from which others than the heaviest process count as company.
+const COMPANY: f64 = 0.02;
 /// A host's queue that holds no more than this is short.
 const FEW_REQUESTS: f64 = 8.0;
 
@@ -101,10 +105,12 @@ impl JudgedWindow<'_> {
     }
 
     pub(super) fn neighbour(&self) -> Finding {
-        let neighbour = self.figures.neighbour.as_ref()?;
+        let figures = self.figures;
+        let neighbour = figures.neighbour.as_ref()?;
         let others = &neighbour.others;
         let count = others.beside.count + others.apart.count;
-        if is_kernel_thread(&neighbour.name) || neighbour.share < 0.5 || count < ENOUGH {
+        let is_company = count >= ENOUGH && count as f64 >= COMPANY * figures.count() as f64;
+        if is_kernel_thread(&neighbour.name) || neighbour.share < 0.5 || !is_company {
             return None;
         }
         let healthy = self.way(4096.0) + CELLS_READ;
@@ -170,6 +176,9 @@ impl JudgedWindow<'_> {
     }
 
     pub(super) fn discards(&self) -> Finding {
+        if self.figures.only_means {
+            return self.discards_by_means();
+        }
         let spread = &self.figures.beside_discards;
         let healthy = self.way(4096.0) + CELLS_READ;
         let excess = Self::lost_beside(spread, healthy, 2.0)?;
@@ -188,6 +197,28 @@ impl JudgedWindow<'_> {
         )
     }
 
+    /// Counters do not say what was beside what: discards take much of the time, and data is slow.
+    fn discards_by_means(&self) -> Finding {
+        let figures = self.figures;
+        let discards = &figures.discards;
+        let share = discards.device.sum_ns as f64 / (figures.seconds * 1e9).max(1.0);
+        let excess = self.slow_data_ns();
+        if discards.count() < ENOUGH || share < DISCARDING || self.factor(excess) < FAULT {
+            return None;
+        }
+        self.finding(
+            LiveCause::Discards,
+            Certainty::Likely,
+            excess,
+            format!(
+                "{} discards of {} take {:.0} % of the time, and reads and writes are slow",
+                discards.count(),
+                units::decimal_bytes(discards.mean_bytes()),
+                100.0 * share
+            ),
+        )
+    }
+
     pub(super) fn one_at_a_time(&self) -> Finding {
         let figures = self.figures;
         if figures.awaited.count < ENOUGH || figures.depth > 0.5 || figures.busy < 0.5 {
@@ -199,9 +230,9 @@ impl JudgedWindow<'_> {
             factor: None,
             certainty: Certainty::Shown,
             why: format!(
-                "each request takes {} (mean), as on a healthy drive, and {:.0} % of the time one \
-                 is under way, seldom two",
-                units::time_mean(figures.awaited.mean_ns()),
+                "each request takes {} (median), as on a healthy drive, and {:.0} % of the time \
+                 one is under way, seldom two",
+                units::time(figures.awaited.median_ns),
                 100.0 * figures.busy
             ),
         })

@@ -27,7 +27,7 @@ const SERVED_HERE: f64 = 80e3;
 /// The largest factor that is shown.
 const FACTOR_MAX: f64 = 100.0;
 /// Share of the window in which a busy drive has requests.
-const BUSY: f64 = 0.8;
+const BUSY: f64 = 0.7;
 
 /// How sure a finding is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]

@@ -132,6 +132,18 @@ impl DiskStat {
             figures.awaited.count += more.count;
             figures.awaited.sum_ns += more.sum_ns;
         }
+        // A flush alone counts as a write of no bytes: writes of data are at most these.
+        let writes = figures.writes.count().min(figures.writes.bytes / 4096);
+        let empty = figures.flushes.count().saturating_sub(writes);
+        figures.empty_flushes = TimeSpread {
+            count: empty,
+            sum_ns: empty * figures.flushes.device.median_ns,
+            ..figures.flushes.device
+        };
+        // Blocks of 4 KiB have no mean below that.
+        if figures.flushes.count() == 0 && figures.writes.mean_bytes() < 4096.0 {
+            figures.pattern.unaligned = 1.0;
+        }
         let mean = figures.awaited.sum_ns / figures.awaited.count.max(1);
         figures.awaited.median_ns = mean;
         figures.awaited.p99_ns = mean;

@@ -19,6 +19,10 @@ use std::path::{Path, PathBuf};
 const RINGS_BYTES_MAX: usize = 32 << 20;
 /// Bytes of one ring: at least and at most. Powers of two.
 const RING_BYTES: (usize, usize) = (64 << 10, 4 << 20);
+/// A processor of a virtual machine may stand still between an event's time and its place in the
+/// ring; an event that comes after a later one of another processor would leave a request without
+/// its end.
+const HELD_BACK_NS: u64 = 50_000_000;
 /// Where tracefs is mounted, by custom.
 const TRACEFS: [&str; 2] = ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"];
 
@@ -173,11 +177,17 @@ impl BlockTracepoints {
             }
             rings.push(ring);
         }
-        let enabled = rings
-            .iter_mut()
-            .map(|ring| ring.as_counter_mut().enable())
-            .chain(others.iter_mut().map(perf_event::Counter::enable))
-            .collect::<Result<(), _>>();
+        // Ends first, on all processors: a request whose beginning alone is seen would stay in the
+        // device for ever. The others of each processor are in the order of the names.
+        let per_processor = NAMES.len() - 1;
+        let mut enabled = Ok(());
+        for place in (0..per_processor).rev() {
+            let counters = others.iter_mut().skip(place).step_by(per_processor);
+            enabled = enabled.and(counters.map(perf_event::Counter::enable).collect());
+        }
+        for ring in &mut rings {
+            enabled = enabled.and(ring.as_counter_mut().enable());
+        }
         enabled.map_err(|error| format!("perf: {error}"))?;
         Ok(BlockTracepoints {
             layouts,
@@ -193,13 +203,13 @@ impl BlockTracepoints {
         self.lost
     }
 
-    /// The events since the last call, by time. An event that is younger than this call's begin
-    /// may come with the next call.
+    /// The events since the last call, by time, but for those younger than [`HELD_BACK_NS`]: they
+    /// come with the next call.
     ///
     /// # Errors
     /// When the kernel's clock cannot be read.
     pub fn drain(&mut self) -> Result<Vec<BlockEvent>, LabError> {
-        let until_ns = monotonic_ns();
+        let until_ns = monotonic_ns().saturating_sub(HELD_BACK_NS);
         for ring in &mut self.rings {
             while let Some(record) = ring.next_record() {
                 match record.parse_record() {
