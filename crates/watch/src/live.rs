@@ -109,7 +109,7 @@ impl LiveWatch {
         let events = if order.counters_only {
             Err("left out by --counters".to_owned())
         } else {
-            BlockTracepoints::open(subject.disk.id)
+            BlockTracepoints::open(&subject.disk)
         };
         let settings = read_settings(&system, &subject.disk);
         let layers = settings

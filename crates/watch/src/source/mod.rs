@@ -1,9 +1,12 @@
 //! Where figures come from: events, counters and settings of the running system.
 
 #[cfg(target_os = "linux")]
+pub mod bpf;
+#[cfg(target_os = "linux")]
 mod cgroup;
 pub mod counters;
 pub mod event;
+pub mod histogram;
 #[cfg(target_os = "linux")]
 pub mod host;
 #[cfg(target_os = "linux")]

@@ -10,7 +10,7 @@ use perf_event::data::Record as ParsedRecord;
 use perf_event::events::Tracepoint;
 use perf_event::{Builder, Clock, SampleFlag, Sampler};
 use ssdlab_base::LabError;
-use ssdlab_bench::device::system::DevId;
+use ssdlab_bench::device::system::{DevId, SysfsDevice};
 use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -126,11 +126,11 @@ fn parse_processors(text: &str) -> Vec<usize> {
 }
 
 impl BlockTracepoints {
-    /// Opens the tracepoints for the device `id`.
+    /// Opens the tracepoints for a disk and its partitions.
     ///
     /// # Errors
     /// Why they are not to be had: no tracefs, no rights, an unknown format.
-    pub fn open(id: DevId) -> Result<BlockTracepoints, String> {
+    pub fn open(disk: &SysfsDevice) -> Result<BlockTracepoints, String> {
         if !LITTLE_ENDIAN {
             return Err("this processor has the highest byte first".to_owned());
         }
@@ -144,11 +144,7 @@ impl BlockTracepoints {
         let share = RINGS_BYTES_MAX / processors.len().max(1);
         let ring_bytes = (share + 1).next_power_of_two() / 2;
         let ring_bytes = ring_bytes.clamp(RING_BYTES.0, RING_BYTES.1);
-        // The kernel's own number of a device has 20 bits of minor (Linux kdev_t.h).
-        let filter = format!(
-            "dev == {}",
-            (u64::from(id.major) << 20) | u64::from(id.minor)
-        );
+        let filter = filter(disk);
         let mut rings = Vec::new();
         let mut others = Vec::new();
         for &processor in &processors {
@@ -222,6 +218,21 @@ impl BlockTracepoints {
         let rest = self.batch.split_off(split);
         Ok(std::mem::replace(&mut self.batch, rest))
     }
+}
+
+/// Events of the disk, and of its partitions: a bio has the number of the one it was handed to.
+fn filter(disk: &SysfsDevice) -> String {
+    let mut ids = vec![disk.id];
+    let entries = fs::read_dir(&disk.disk).into_iter().flatten().flatten();
+    let parts = entries.filter(|entry| entry.path().join("partition").exists());
+    let numbers = parts.filter_map(|part| fs::read_to_string(part.path().join("dev")).ok());
+    ids.extend(numbers.filter_map(|number| DevId::parse(&number)));
+    // The kernel's own number of a device has 20 bits of minor (Linux kdev_t.h).
+    let terms = ids
+        .iter()
+        .map(|id| (u64::from(id.major) << 20) | u64::from(id.minor))
+        .map(|number| format!("dev == {number}"));
+    terms.collect::<Vec<_>>().join(" || ")
 }
 
 fn counter(id: u64, processor: usize) -> std::io::Result<perf_event::Counter> {
