@@ -2,6 +2,8 @@
 
 pub mod cause;
 #[cfg(target_os = "linux")]
+mod counted;
+#[cfg(target_os = "linux")]
 pub mod exporter;
 pub mod figures;
 pub mod judge;

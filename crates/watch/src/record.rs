@@ -313,6 +313,9 @@ pub fn read_recording(path: &Path) -> Result<WatchOutcome, LabError> {
     }
     let mut history = WatchHistory::new(0);
     let mut surroundings = WatchSurroundings::default();
+    surroundings.origin.counts = "the recording".to_owned();
+    surroundings.origin.single_requests = Some("the recording".to_owned());
+    surroundings.origin.share_seen = 1.0;
     // A member that was cut off ends the recording; the seconds before it are whole.
     for line in lines.map_while(Result::ok) {
         if let Some(json) = line.strip_prefix("# ") {

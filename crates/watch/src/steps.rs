@@ -33,6 +33,11 @@ pub struct WatchedSecond {
 }
 
 impl WatchedSecond {
+    /// Requests of all kinds.
+    pub fn count(&self) -> u64 {
+        self.reads.count + self.writes.count + self.flushes.count + self.discards.count
+    }
+
     /// Counts a request.
     pub fn add(&mut self, request: &BlockRequest) {
         let kind = match request.kind {

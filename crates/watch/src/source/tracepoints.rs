@@ -96,8 +96,8 @@ pub struct BlockTracepoints {
     layouts: Vec<EventLayout>,
     /// The first event of each processor, whose ring takes all of them.
     rings: Vec<Sampler>,
-    /// The other events, kept open.
-    _others: Vec<perf_event::Counter>,
+    /// The other events.
+    others: Vec<perf_event::Counter>,
     lost: u64,
     batch: Vec<BlockEvent>,
 }
@@ -169,19 +169,37 @@ impl BlockTracepoints {
             }
             rings.push(ring);
         }
-        let enabled = rings
-            .iter_mut()
-            .map(|ring| ring.as_counter_mut().enable())
-            .chain(others.iter_mut().map(perf_event::Counter::enable))
-            .collect::<Result<(), _>>();
-        enabled.map_err(|error| format!("perf: {error}"))?;
-        Ok(BlockTracepoints {
+        let mut tracepoints = BlockTracepoints {
             layouts,
             rings,
-            _others: others,
+            others,
             lost: 0,
             batch: Vec::new(),
-        })
+        };
+        tracepoints
+            .resume()
+            .map_err(|error| format!("perf: {error}"))?;
+        Ok(tracepoints)
+    }
+
+    /// Lets events come.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn resume(&mut self) -> std::io::Result<()> {
+        let rings = self.rings.iter_mut().map(|ring| ring.as_counter_mut());
+        let mut counters = rings.chain(self.others.iter_mut());
+        counters.try_for_each(perf_event::Counter::enable)
+    }
+
+    /// Lets none come until [`BlockTracepoints::resume`], which costs the kernel nothing then.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn pause(&mut self) -> std::io::Result<()> {
+        let rings = self.rings.iter_mut().map(|ring| ring.as_counter_mut());
+        let mut counters = rings.chain(self.others.iter_mut());
+        counters.try_for_each(perf_event::Counter::disable)
     }
 
     /// Events that the kernel could not put into a ring, so far.
