@@ -15,6 +15,7 @@ pub mod report;
 pub mod request;
 pub mod schemas;
 pub mod show;
+mod show_latency;
 pub mod source;
 pub mod steps;
 #[cfg(target_os = "linux")]

@@ -10,13 +10,15 @@ use crate::report::{
 use crate::request::{BlockRequest, RequestAssembler};
 use crate::source::counters::{DiskStat, LayerCounters};
 use crate::source::host::read_settings;
+use crate::source::layers::LayerReader;
 use crate::source::settings::HostSettings;
+use crate::source::smart::DriveLooks;
 use crate::source::tracepoints::{BlockTracepoints, monotonic_ns};
 use crate::subject::WatchSubject;
 use ssdlab_base::LabError;
 use ssdlab_bench::device::system::SystemPaths;
 use ssdlab_bench::device::{TargetFacts, TargetKind};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -29,6 +31,7 @@ const SETTINGS_EVERY: u64 = 5;
 const TRACEPOINTS: &str = "block tracepoints (perf)";
 const COUNTERS: &str = "/sys/block counters";
 const SETTINGS: &str = "host settings";
+const DRIVE: &str = "the drive's own counters (SMART)";
 const HISTOGRAMS: &str = "histograms in the kernel (eBPF)";
 /// Requests a second from which the kernel counts them, where it is not told otherwise.
 const COUNTED_ABOVE: u64 = 30_000;
@@ -127,6 +130,8 @@ struct LiveWatch {
     layers: Vec<LayerCounters>,
     recorder: Option<WatchRecorder>,
     lost_before: u64,
+    layer_reader: LayerReader,
+    looks: DriveLooks,
 }
 
 fn described(system: &SystemPaths, subject: &WatchSubject) -> WatchedDrive {
@@ -205,7 +210,14 @@ impl LiveWatch {
             }
             None => None,
         };
-        Ok(LiveWatch {
+        let mut watch = LiveWatch {
+            layer_reader: LayerReader::new(
+                &system,
+                &subject.disk.disk,
+                &surroundings.settings,
+                subject.pid,
+            ),
+            looks: DriveLooks::begin(&Path::new("/dev").join(subject.disk.disk_name())),
             system,
             subject,
             events: events.ok(),
@@ -221,7 +233,29 @@ impl LiveWatch {
             layers,
             recorder,
             lost_before: 0,
-        })
+        };
+        watch.read_counters();
+        Ok(watch)
+    }
+
+    /// Counters of layers and of the drive; each source says whether it is there.
+    fn read_counters(&mut self) {
+        let watched_s = self.history.watched_s();
+        self.looks.poll(watched_s);
+        let mut counters = self.layer_reader.read(watched_s);
+        counters.drive = self.looks.counters();
+        let mut states = self.layer_reader.states(&counters);
+        states.push((DRIVE, self.looks.missing()));
+        for (name, missing) in states {
+            match self.source_state(name) {
+                Some(state) => state.missing = missing,
+                None => self.surroundings.sources.push(SourceState {
+                    name: name.to_owned(),
+                    missing,
+                }),
+            }
+        }
+        self.surroundings.counters = counters;
     }
 
     /// Takes the events since the last call.
@@ -271,6 +305,7 @@ impl LiveWatch {
             }
             self.last = stat;
             self.surroundings.layers = self.layer_times(&stat);
+            self.read_counters();
         } else {
             self.surroundings.sources[1].missing = Some("the device is gone".to_owned());
         }

@@ -6,6 +6,7 @@ use crate::model::{ModelComparison, trace_events};
 use crate::request::BlockRequest;
 use crate::source::event::RequestKind;
 use crate::source::histogram::{LatencyHistograms, LatencyRow};
+use crate::source::host_counters::HostCounters;
 use crate::source::settings::HostSettings;
 use crate::steps::{RateStep, WatchedSecond, find_step};
 use schemars::JsonSchema;
@@ -103,6 +104,8 @@ pub struct WatchReport {
     pub latency: Vec<LatencyRow>,
     /// Which source gave which figures.
     pub origin: FigureOrigin,
+    /// Counters of the host's layers and of the drive.
+    pub counters: HostCounters,
 }
 
 /// Which source gave which figures.
@@ -302,6 +305,8 @@ pub struct WatchSurroundings {
     pub counted: Option<LatencyHistograms>,
     /// Which source gave which figures.
     pub origin: FigureOrigin,
+    /// Counters of the host's layers and of the drive.
+    pub counters: HostCounters,
 }
 
 impl WatchReport {
@@ -317,6 +322,7 @@ impl WatchReport {
             settings: &surroundings.settings,
             layers: &surroundings.layers,
             step: step.as_ref(),
+            counters: &surroundings.counters,
         }
         .judge();
         WatchReport {
@@ -340,6 +346,7 @@ impl WatchReport {
                 .unwrap_or(&history.latency)
                 .table(),
             origin: surroundings.origin.clone(),
+            counters: surroundings.counters.clone(),
         }
     }
 }

@@ -4,6 +4,7 @@ use super::*;
 use crate::figures::tests::request;
 use crate::request::{BlockRequest, InFlight};
 use crate::source::event::{ProcessName, RequestKind};
+use crate::source::host_counters::HostCounters;
 use crate::source::settings::{CgroupLimit, LimitedRate, LinkState, MountedFileSystem};
 use crate::steps::{StepKind, WatchedSecond, find_step};
 
@@ -45,6 +46,7 @@ impl Scene {
             settings: &self.settings,
             layers: &self.layers,
             step: step.as_ref(),
+            counters: &HostCounters::default(),
         }
         .judge()
     }

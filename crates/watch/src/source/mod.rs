@@ -9,8 +9,13 @@ pub mod event;
 pub mod histogram;
 #[cfg(target_os = "linux")]
 pub mod host;
+pub mod host_counters;
 #[cfg(target_os = "linux")]
 mod ioctl;
+#[cfg(target_os = "linux")]
+pub mod layers;
 pub mod settings;
+#[cfg(target_os = "linux")]
+pub mod smart;
 #[cfg(target_os = "linux")]
 pub mod tracepoints;
