@@ -24,6 +24,10 @@ use std::time::Duration;
 
 /// How often the rings are emptied.
 const TICK: Duration = Duration::from_millis(100);
+/// And how often where many events come, so that they fit.
+const SHORT_TICK: Duration = Duration::from_millis(10);
+/// Events of a tick that are many.
+const MANY_EVENTS: usize = 3000;
 const SECOND_NS: u64 = 1_000_000_000;
 /// How often settings are read again, s.
 const SETTINGS_EVERY: u64 = 5;
@@ -130,6 +134,7 @@ struct LiveWatch {
     layers: Vec<LayerCounters>,
     recorder: Option<WatchRecorder>,
     lost_before: u64,
+    tick: Duration,
     layer_reader: LayerReader,
     looks: DriveLooks,
 }
@@ -233,6 +238,7 @@ impl LiveWatch {
             layers,
             recorder,
             lost_before: 0,
+            tick: TICK,
         };
         watch.read_counters();
         Ok(watch)
@@ -263,7 +269,12 @@ impl LiveWatch {
         let Some(events) = &mut self.events else {
             return Ok(());
         };
-        for event in events.drain()? {
+        let batch = events.drain()?;
+        self.tick = match batch.len() {
+            0..MANY_EVENTS => TICK,
+            _ => SHORT_TICK,
+        };
+        for event in batch {
             if let Some(request) = self.assembler.take(&event) {
                 if let Some(recorder) = &mut self.recorder {
                     recorder.request(&request);
@@ -297,7 +308,9 @@ impl LiveWatch {
 
     /// Ends a second; an error when the device is gone.
     fn end_second(&mut self, second: u64) -> Result<WatchReport, LabError> {
-        let stat = DiskStat::read(&self.subject.disk.disk);
+        // A loop device that was detached stays, without a size.
+        let is_here = self.subject.disk.capacity() != Some(0);
+        let stat = DiskStat::read(&self.subject.disk.disk).filter(|_| is_here);
         let now_ns = monotonic_ns();
         if let Some(stat) = stat {
             if self.events.is_none() && self.kernel.is_none() {
@@ -387,6 +400,7 @@ impl LiveWatch {
         self.drain(progress)?;
         // What was in the device at the end ends unseen.
         self.assembler = RequestAssembler::default();
+        self.tick = TICK;
         Ok(())
     }
 
@@ -432,7 +446,7 @@ pub fn watch(
         if std::mem::take(&mut begins_second) {
             watch.sample(progress)?;
         }
-        std::thread::sleep(TICK);
+        std::thread::sleep(watch.tick);
         if watch.sampled_for.is_none() {
             watch.drain(progress)?;
         }

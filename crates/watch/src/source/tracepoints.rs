@@ -22,6 +22,9 @@ const RING_BYTES: (usize, usize) = (64 << 10, 4 << 20);
 /// Where tracefs is mounted, by custom.
 const TRACEFS: [&str; 2] = ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"];
 
+/// What is needed, where it is not there.
+const RIGHTS: &str = "run it by sudo, or with CAP_PERFMON and read access to tracefs";
+
 /// Where a field lies in a tracepoint's data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct FieldPlace {
@@ -108,7 +111,7 @@ fn events_folder() -> Result<PathBuf, String> {
         match fs::read_dir(folder) {
             Ok(_) => return Ok(folder.clone()),
             Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
-                return Err(format!("{}: {error}", folder.display()));
+                return Err(format!("{}: {error}: {RIGHTS}", folder.display()));
             }
             Err(_) => {}
         }
@@ -151,7 +154,12 @@ impl BlockTracepoints {
             let mut counters = Vec::new();
             for layout in &layouts {
                 let counter = counter(layout.id, processor)
-                    .map_err(|error| format!("perf_event_open: {error}"))?;
+                    .map_err(|error| match error.kind() {
+                        std::io::ErrorKind::PermissionDenied => {
+                            format!("perf_event_open: {error}: {RIGHTS}")
+                        }
+                        _ => format!("perf_event_open: {error}"),
+                    })?;
                 ioctl::set_filter(&counter, &filter).map_err(|error| format!("filter: {error}"))?;
                 counters.push(counter);
             }

@@ -124,7 +124,7 @@ impl KernelHistograms {
             };
             BpfMap::create(name, shape, processors).map_err(|error| match error.kind() {
                 std::io::ErrorKind::PermissionDenied => {
-                    format!("bpf: {error}: root, or CAP_BPF and CAP_PERFMON, are needed")
+                    format!("bpf: {error}: run it by sudo, or with CAP_BPF and CAP_PERFMON")
                 }
                 _ => format!("bpf: map {name}: {error}"),
             })

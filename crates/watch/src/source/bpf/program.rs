@@ -236,7 +236,8 @@ fn add_to(asm: &mut Assembly, offset: i16, value: impl Into<Operand>) {
 }
 
 impl ProgramMaker<'_> {
-    /// All programs, in the order in which they should be attached: what ends requests first.
+    /// All programs, in the order in which they are to be attached. Attaching takes some 10 ms: the
+    /// end of requests comes last, so that the beginning of each was seen.
     pub fn programs(&self) -> [CountingProgram; 4] {
         let layout = self.layout;
         let program = |name, code, tracepoint: TracepointType| CountingProgram {
@@ -245,10 +246,10 @@ impl ProgramMaker<'_> {
             attach_btf_id: tracepoint.id,
         };
         [
-            program("ssdlab_done", self.complete(), layout.rq_complete),
-            program("ssdlab_requeue", self.requeue(), layout.rq_requeue),
-            program("ssdlab_issue", self.issue(), layout.rq_issue),
             program("ssdlab_bio", self.queue(), layout.bio_queue),
+            program("ssdlab_issue", self.issue(), layout.rq_issue),
+            program("ssdlab_requeue", self.requeue(), layout.rq_requeue),
+            program("ssdlab_done", self.complete(), layout.rq_complete),
         ]
     }
 
