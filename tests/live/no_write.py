@@ -4,7 +4,7 @@
 The device's counters and the hash of the file under it stay as they are, and the kernel's
 tracepoints show no request of anybody. A canary writes in the end: all three must see it.
 
-Usage: no_write.py SSDLAB [--seconds N]
+Usage: no_write.py SSDLAB [--seconds N] [--mode MODE]...
 Needs root, mkfs.ext4, tracefs.
 """
 
@@ -72,6 +72,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("ssdlab")
     parser.add_argument("--seconds", type=int, default=300)
+    parser.add_argument("--mode", action="append", choices=list(MODES))
     args = parser.parse_args()
     rig.run("mount", "-t", "tracefs", "tracefs", "/sys/kernel/tracing", check=False)
     loop = rig.Loop(64 << 20)
@@ -84,8 +85,9 @@ def main():
         (mount / "file").write_bytes(b"x" * 4096)
         os.sync()
         time.sleep(8)
-        for mode, words in MODES.items():
-            words = [word.format(folder="/dev/shm/" + loop.folder.name) for word in words]
+        for mode in args.mode or list(MODES):
+            folder = f"/dev/shm/{loop.folder.name}"
+            words = [word.format(folder=folder) for word in MODES[mode]]
             Path("/dev/shm", loop.folder.name).mkdir(exist_ok=True)
 
             def watch():

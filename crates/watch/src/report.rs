@@ -16,8 +16,8 @@ use std::collections::VecDeque;
 
 /// Seconds that the answer looks back at.
 pub const WINDOW_S: u64 = 30;
-/// Requests that the answer looks back at, at most.
-const REQUESTS_MAX: usize = 200_000;
+/// Requests that the answer looks back at, at most: 10 MB.
+const REQUESTS_MAX: usize = 100_000;
 /// Seconds that are kept: two hours.
 const SECONDS_MAX: usize = 7200;
 /// Stalls that are kept: the longest.
@@ -211,6 +211,11 @@ impl WatchHistory {
         self.latency.add(&request);
         if request.total_ns() >= STALL_NS && request.is_awaited() {
             self.stall(&request);
+        }
+        let kept = self.requests.len();
+        if kept == self.requests.capacity() {
+            let more = kept.clamp(1024, (REQUESTS_MAX + 1).saturating_sub(kept).max(1024));
+            self.requests.reserve_exact(more);
         }
         self.requests.push_back(request);
     }
