@@ -45,7 +45,7 @@ class Loop:
 
 def fio(device, seconds, *words, nice=-19):
     line = ["nice", "-n", str(nice), "fio", "--name=load", f"--filename={device}", "--direct=1",
-            "--ioengine=libaio", "--time_based", f"--runtime={seconds}", *words]
+            "--ioengine=libaio", "--thread", "--time_based", f"--runtime={seconds}", *words]
     return subprocess.Popen(line, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 

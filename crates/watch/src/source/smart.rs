@@ -141,6 +141,7 @@ mod tests {
             "device": { "name": "/dev/nvme0", "protocol": "NVMe", "type": "nvme" },
             "model_name": "EXAMPLE NVMe",
             "serial_number": "1",
+            "temperature": { "current": 81 },
             "user_capacity": { "bytes": 1_000_000_000_000_u64, "blocks": 1_953_125_000_u64 },
             "nvme_smart_health_information_log": {
                 "critical_warning": 0, "temperature": 81, "available_spare": 100,
