@@ -2,6 +2,8 @@
 
 pub mod cause;
 #[cfg(target_os = "linux")]
+mod counted;
+#[cfg(target_os = "linux")]
 pub mod exporter;
 pub mod figures;
 pub mod judge;
@@ -14,6 +16,7 @@ pub mod report;
 pub mod request;
 pub mod schemas;
 pub mod show;
+mod show_latency;
 pub mod source;
 pub mod steps;
 #[cfg(target_os = "linux")]

@@ -1,24 +1,33 @@
 //! A watch of this machine: sources opened, seconds counted, until it is stopped.
 
+use crate::counted::KernelWindow;
 use crate::judge::LayerTimes;
 use crate::record::WatchRecorder;
 use crate::report::{
-    SourceState, WatchHistory, WatchOutcome, WatchReport, WatchSurroundings, WatchedDrive,
+    SourceState, WINDOW_S, WatchHistory, WatchOutcome, WatchReport, WatchSurroundings, WatchedDrive,
 };
 use crate::request::{BlockRequest, RequestAssembler};
 use crate::source::counters::{DiskStat, LayerCounters};
+use crate::source::event::BlockEvent;
 use crate::source::host::read_settings;
+use crate::source::layers::LayerReader;
+use crate::source::settings::HostSettings;
+use crate::source::smart::DriveLooks;
 use crate::source::tracepoints::{BlockTracepoints, monotonic_ns};
 use crate::subject::WatchSubject;
 use ssdlab_base::LabError;
 use ssdlab_bench::device::system::SystemPaths;
 use ssdlab_bench::device::{TargetFacts, TargetKind};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// How often the rings are emptied.
 const TICK: Duration = Duration::from_millis(100);
+/// And how often where many events come, so that they fit.
+const SHORT_TICK: Duration = Duration::from_millis(10);
+/// Events of a tick that are many.
+const MANY_EVENTS: usize = 3000;
 const SECOND_NS: u64 = 1_000_000_000;
 /// How often settings are read again, s.
 const SETTINGS_EVERY: u64 = 5;
@@ -26,6 +35,31 @@ const SETTINGS_EVERY: u64 = 5;
 const TRACEPOINTS: &str = "block tracepoints (perf)";
 const COUNTERS: &str = "/sys/block counters";
 const SETTINGS: &str = "host settings";
+const DRIVE: &str = "the drive's own counters (SMART)";
+const HISTOGRAMS: &str = "histograms in the kernel (eBPF)";
+/// Requests a second from which the kernel counts them, where it is not told otherwise.
+const COUNTED_ABOVE: u64 = 30_000;
+/// Requests a second from which, where the kernel counts, a part of them is seen singly.
+const SAMPLED_ABOVE: u64 = 10_000;
+/// Requests that are seen singly in a second then.
+const SAMPLED: u64 = 2000;
+/// The shortest and the longest part of a second in which requests are seen singly.
+const SAMPLED_FOR: [Duration; 2] = [Duration::from_millis(5), TICK];
+
+/// Which source counts requests.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum WatchSource {
+    /// Single events; the kernel's histograms from 30,000 requests a second on, or where events
+    /// are lost.
+    #[default]
+    Auto,
+    /// The kernel's histograms, with single events of a part of each second at high rates.
+    Ebpf,
+    /// Single events alone.
+    Perf,
+    /// Counters of sysfs alone.
+    Counters,
+}
 
 /// What to watch, and how.
 #[derive(Clone, Debug)]
@@ -41,9 +75,25 @@ pub struct WatchOrder {
     pub record: Option<PathBuf>,
     /// Record names of processes and paths as hashes.
     pub hashes_names: bool,
+    /// Which source counts requests.
+    pub source: WatchSource,
+    /// See every request singly at any rate: it is replayed or exported. A recording does.
+    pub every_request: bool,
 }
 
 impl WatchOrder {
+    fn source(&self) -> WatchSource {
+        if self.counters_only {
+            return WatchSource::Counters;
+        }
+        self.source
+    }
+
+    /// Whether a part of the requests may do.
+    fn may_sample(&self) -> bool {
+        self.record.is_none() && !self.every_request
+    }
+
     /// Watches what the user named until it is stopped.
     pub fn new(given: impl Into<String>) -> WatchOrder {
         WatchOrder {
@@ -52,6 +102,8 @@ impl WatchOrder {
             counters_only: false,
             record: None,
             hashes_names: false,
+            source: WatchSource::Auto,
+            every_request: false,
         }
     }
 }
@@ -69,6 +121,11 @@ struct LiveWatch {
     system: SystemPaths,
     subject: WatchSubject,
     events: Option<BlockTracepoints>,
+    kernel: Option<KernelWindow>,
+    /// How long single requests are looked at in each second; `None`: always.
+    sampled_for: Option<Duration>,
+    source: WatchSource,
+    may_sample: bool,
     assembler: RequestAssembler,
     history: WatchHistory,
     surroundings: WatchSurroundings,
@@ -76,6 +133,10 @@ struct LiveWatch {
     last: DiskStat,
     layers: Vec<LayerCounters>,
     recorder: Option<WatchRecorder>,
+    lost_before: u64,
+    tick: Duration,
+    layer_reader: LayerReader,
+    looks: DriveLooks,
 }
 
 fn described(system: &SystemPaths, subject: &WatchSubject) -> WatchedDrive {
@@ -88,6 +149,18 @@ fn described(system: &SystemPaths, subject: &WatchSubject) -> WatchedDrive {
         capacity: subject.disk.capacity(),
         pid: subject.pid,
     }
+}
+
+fn layer_counters(system: &SystemPaths, settings: &HostSettings) -> Vec<LayerCounters> {
+    let layers = settings.stack.iter().filter_map(|layer| {
+        let folder = system.sys.join("block").join(&layer.name);
+        Some(LayerCounters {
+            name: format!("{} ({})", layer.name, layer.kind),
+            begun: DiskStat::read(&folder)?,
+            folder,
+        })
+    });
+    layers.collect()
 }
 
 impl LiveWatch {
@@ -106,24 +179,20 @@ impl LiveWatch {
         // No event is older than the beginning.
         let begun_ns = monotonic_ns();
         let begun = DiskStat::read(&subject.disk.disk).ok_or_else(no_counters)?;
-        let events = if order.counters_only {
-            Err("left out by --counters".to_owned())
-        } else {
-            BlockTracepoints::open(subject.disk.id)
+        let events = match order.source() {
+            WatchSource::Counters => Err("left out by --counters".to_owned()),
+            _ => BlockTracepoints::open(&subject.disk),
+        };
+        let kernel = match order.source() {
+            WatchSource::Ebpf => KernelWindow::open(&subject.disk, WINDOW_S, begun_ns, begun),
+            WatchSource::Auto => Err(format!(
+                "not needed below {COUNTED_ABOVE} requests a second"
+            )),
+            WatchSource::Perf => Err("left out by --source perf".to_owned()),
+            WatchSource::Counters => Err("left out by --counters".to_owned()),
         };
         let settings = read_settings(&system, &subject.disk);
-        let layers = settings
-            .stack
-            .iter()
-            .filter_map(|layer| {
-                let folder = system.sys.join("block").join(&layer.name);
-                Some(LayerCounters {
-                    name: format!("{} ({})", layer.name, layer.kind),
-                    begun: DiskStat::read(&folder)?,
-                    folder,
-                })
-            })
-            .collect();
+        let layers = layer_counters(&system, &settings);
         let state = |name: &str, missing: Option<String>| SourceState {
             name: name.to_owned(),
             missing,
@@ -132,6 +201,7 @@ impl LiveWatch {
             state(TRACEPOINTS, events.as_ref().err().cloned()),
             state(COUNTERS, None),
             state(SETTINGS, None),
+            state(HISTOGRAMS, kernel.as_ref().err().cloned()),
         ];
         let surroundings = WatchSurroundings {
             drive: described(&system, &subject),
@@ -147,10 +217,21 @@ impl LiveWatch {
             }
             None => None,
         };
-        Ok(LiveWatch {
+        let mut watch = LiveWatch {
+            layer_reader: LayerReader::new(
+                &system,
+                &subject.disk.disk,
+                &surroundings.settings,
+                subject.pid,
+            ),
+            looks: DriveLooks::begin(&Path::new("/dev").join(subject.disk.disk_name())),
             system,
             subject,
             events: events.ok(),
+            kernel: kernel.ok(),
+            sampled_for: None,
+            source: order.source(),
+            may_sample: order.may_sample(),
             assembler: RequestAssembler::default(),
             history: WatchHistory::new(begun_ns),
             surroundings,
@@ -158,7 +239,31 @@ impl LiveWatch {
             last: begun,
             layers,
             recorder,
-        })
+            lost_before: 0,
+            tick: TICK,
+        };
+        watch.read_counters();
+        Ok(watch)
+    }
+
+    /// Counters of layers and of the drive; each source says whether it is there.
+    fn read_counters(&mut self) {
+        let watched_s = self.history.watched_s();
+        self.looks.poll(watched_s);
+        let mut counters = self.layer_reader.read(watched_s);
+        counters.drive = self.looks.counters();
+        let mut states = self.layer_reader.states(&counters);
+        states.push((DRIVE, self.looks.missing()));
+        for (name, missing) in states {
+            match self.source_state(name) {
+                Some(state) => state.missing = missing,
+                None => self.surroundings.sources.push(SourceState {
+                    name: name.to_owned(),
+                    missing,
+                }),
+            }
+        }
+        self.surroundings.counters = counters;
     }
 
     /// Takes the events since the last call.
@@ -166,12 +271,17 @@ impl LiveWatch {
         let Some(events) = &mut self.events else {
             return Ok(());
         };
-        let lost_before = events.lost();
-        let drained = events.drain()?;
-        if events.lost() > lost_before {
-            self.assembler.forget_all();
-        }
-        for event in drained {
+        let batch = events.drain()?;
+        self.take(batch, progress);
+        Ok(())
+    }
+
+    fn take(&mut self, batch: Vec<BlockEvent>, progress: &mut dyn WatchProgress) {
+        self.tick = match batch.len() {
+            0..MANY_EVENTS => TICK,
+            _ => SHORT_TICK,
+        };
+        for event in batch {
             if let Some(request) = self.assembler.take(&event) {
                 if let Some(recorder) = &mut self.recorder {
                     recorder.request(&request);
@@ -180,10 +290,14 @@ impl LiveWatch {
                 self.history.add(request);
             }
         }
+        let lost = self.events.as_ref().map_or(0, BlockTracepoints::lost);
+        if lost > self.surroundings.lost_events {
+            // What is in the device is no longer known.
+            self.assembler.forget_all();
+        }
         let unmatched = self.assembler.unmatched();
-        self.surroundings.lost_events = events.lost();
+        self.surroundings.lost_events = lost;
         self.surroundings.seen_in_part = unmatched.completions + unmatched.dropped;
-        Ok(())
     }
 
     /// Means of the layers above since the watch began, beside the drive's.
@@ -205,18 +319,22 @@ impl LiveWatch {
 
     /// Ends a second; an error when the device is gone.
     fn end_second(&mut self, second: u64) -> Result<WatchReport, LabError> {
-        let stat = DiskStat::read(&self.subject.disk.disk);
+        // A loop device that was detached stays, without a size.
+        let is_here = self.subject.disk.capacity() != Some(0);
+        let stat = DiskStat::read(&self.subject.disk.disk).filter(|_| is_here);
         let now_ns = monotonic_ns();
         if let Some(stat) = stat {
-            if self.events.is_none() {
+            if self.events.is_none() && self.kernel.is_none() {
                 self.history.add_second(stat.since(&self.last).second());
             }
             self.last = stat;
             self.surroundings.layers = self.layer_times(&stat);
+            self.read_counters();
         } else {
             self.surroundings.sources[1].missing = Some("the device is gone".to_owned());
         }
         self.history.advance(now_ns);
+        self.count_second(now_ns)?;
         if second.is_multiple_of(SETTINGS_EVERY) && stat.is_some() {
             self.surroundings.settings = read_settings(&self.system, &self.subject.disk);
         }
@@ -226,13 +344,98 @@ impl LiveWatch {
         Ok(self.report())
     }
 
+    /// Takes over what the kernel counted, and decides how much is seen singly in the next second.
+    fn count_second(&mut self, now_ns: u64) -> Result<(), LabError> {
+        let last = self.history.seconds().last();
+        let rate = last.map_or(0, crate::steps::WatchedSecond::count);
+        let loses = self.surroundings.lost_events > self.lost_before;
+        self.lost_before = self.surroundings.lost_events;
+        let is_auto = self.source == WatchSource::Auto && self.may_sample;
+        if is_auto && self.kernel.is_none() && (loses || rate > COUNTED_ABOVE) {
+            self.source = WatchSource::Ebpf;
+            let opened = KernelWindow::open(&self.subject.disk, WINDOW_S, now_ns, self.last);
+            if let Some(state) = self.source_state(HISTOGRAMS) {
+                state.missing = opened.as_ref().err().cloned();
+            }
+            self.kernel = opened.ok();
+            if self.kernel.is_some() {
+                self.history.forget_requests();
+            }
+            return Ok(());
+        }
+        let Some(kernel) = &mut self.kernel else {
+            return Ok(());
+        };
+        let counted = kernel.end_second(now_ns, self.last);
+        let misses = kernel.source().misses();
+        self.surroundings.counted = Some(kernel.total());
+        self.surroundings.origin.uncounted = misses.uncounted();
+        self.surroundings.origin.queue_from_allocation = misses.without_bio;
+        self.history.replace_second(now_ns, counted);
+        let was_sampled = self.sampled_for.is_some();
+        let rate = counted.count();
+        self.sampled_for = (self.may_sample && rate > SAMPLED_ABOVE).then(|| {
+            let share = Duration::from_secs(SAMPLED) / u32::try_from(rate).unwrap_or(u32::MAX);
+            share.clamp(SAMPLED_FOR[0], SAMPLED_FOR[1])
+        });
+        if was_sampled == self.sampled_for.is_some() {
+            return Ok(());
+        }
+        self.history.forget_requests();
+        self.assembler = RequestAssembler::default();
+        let Some(events) = &mut self.events else {
+            return Ok(());
+        };
+        let switched = if was_sampled {
+            events.resume()
+        } else {
+            events.pause()
+        };
+        switched.map_err(|error| LabError::refused(format!("perf: {error}"), "--source counters"))
+    }
+
+    fn source_state(&mut self, name: &str) -> Option<&mut SourceState> {
+        let mut sources = self.surroundings.sources.iter_mut();
+        sources.find(|source| source.name == name)
+    }
+
+    /// Sees requests singly for a part of this second.
+    fn sample(&mut self, progress: &mut dyn WatchProgress) -> Result<(), LabError> {
+        let (Some(duration), Some(events)) = (self.sampled_for, &mut self.events) else {
+            return Ok(());
+        };
+        let failed = |error| LabError::refused(format!("perf: {error}"), "--source counters");
+        events.resume().map_err(failed)?;
+        std::thread::sleep(duration);
+        events.pause().map_err(failed)?;
+        let batch = events.drain_all()?;
+        self.take(batch, progress);
+        // What was in the device at the end ends unseen.
+        self.assembler = RequestAssembler::default();
+        self.tick = TICK;
+        Ok(())
+    }
+
     fn report(&mut self) -> WatchReport {
-        let figures = if self.events.is_some() {
+        let has_events = self.events.is_some();
+        let mut figures = if has_events || self.kernel.is_some() {
             self.history.figures()
         } else {
             self.last
                 .since(&self.begun)
                 .figures(self.history.watched_s())
+        };
+        let origin = &mut self.surroundings.origin;
+        let counts = match (&self.kernel, has_events) {
+            (Some(_), _) => HISTOGRAMS,
+            (None, true) => TRACEPOINTS,
+            (None, false) => COUNTERS,
+        };
+        origin.counts = counts.to_owned();
+        origin.single_requests = has_events.then(|| TRACEPOINTS.to_owned());
+        origin.share_seen = match &self.kernel {
+            Some(kernel) => kernel.complete(&mut figures),
+            None => f64::from(u8::from(has_events)),
         };
         WatchReport::new(&self.history, figures, &self.surroundings)
     }
@@ -250,14 +453,21 @@ pub fn watch(
     let mut watch = LiveWatch::new(order)?;
     let begun_ns = monotonic_ns();
     let mut seconds = 0;
+    let mut begins_second = true;
     loop {
-        std::thread::sleep(TICK);
-        watch.drain(progress)?;
+        if std::mem::take(&mut begins_second) {
+            watch.sample(progress)?;
+        }
+        std::thread::sleep(watch.tick);
+        if watch.sampled_for.is_none() {
+            watch.drain(progress)?;
+        }
         let is_stopped = stop.load(Ordering::Relaxed);
         if monotonic_ns() < begun_ns + (seconds + 1) * SECOND_NS && !is_stopped {
             continue;
         }
         seconds += 1;
+        begins_second = true;
         let report = watch.end_second(seconds)?;
         if is_stopped || order.seconds.is_some_and(|limit| seconds >= limit) {
             return Ok(WatchOutcome {

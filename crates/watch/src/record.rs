@@ -10,6 +10,7 @@ use crate::report::{
 };
 use crate::request::{BlockRequest, InFlight};
 use crate::source::event::{BioOrigin, ProcessName, RequestFlags, RequestKind};
+use crate::source::host_counters::HostCounters;
 use crate::source::settings::HostSettings;
 use flate2::Compression;
 use flate2::read::MultiGzDecoder;
@@ -35,6 +36,7 @@ enum RecordedNote {
     Sources(Vec<SourceState>),
     Settings(Box<HostSettings>),
     Layers(Vec<LayerTimes>),
+    Counters(Box<HostCounters>),
     /// Events that the kernel had lost so far.
     Lost(u64),
     /// A second has ended at this time, ns.
@@ -174,6 +176,9 @@ impl WatchRecorder {
         surroundings: &WatchSurroundings,
     ) -> Result<(), LabError> {
         self.note(&RecordedNote::Layers(surroundings.layers.clone()));
+        self.note(&RecordedNote::Counters(Box::new(
+            surroundings.counters.clone(),
+        )));
         self.note(&RecordedNote::Lost(surroundings.lost_events));
         self.note(&RecordedNote::Second(now_ns.saturating_sub(self.begun_ns)));
         if !self.is_full && self.bytes >= self.bytes_max {
@@ -313,6 +318,9 @@ pub fn read_recording(path: &Path) -> Result<WatchOutcome, LabError> {
     }
     let mut history = WatchHistory::new(0);
     let mut surroundings = WatchSurroundings::default();
+    surroundings.origin.counts = "the recording".to_owned();
+    surroundings.origin.single_requests = Some("the recording".to_owned());
+    surroundings.origin.share_seen = 1.0;
     // A member that was cut off ends the recording; the seconds before it are whole.
     for line in lines.map_while(Result::ok) {
         if let Some(json) = line.strip_prefix("# ") {
@@ -321,6 +329,7 @@ pub fn read_recording(path: &Path) -> Result<WatchOutcome, LabError> {
                 Ok(RecordedNote::Sources(sources)) => surroundings.sources = sources,
                 Ok(RecordedNote::Settings(settings)) => surroundings.settings = *settings,
                 Ok(RecordedNote::Layers(layers)) => surroundings.layers = layers,
+                Ok(RecordedNote::Counters(counters)) => surroundings.counters = *counters,
                 Ok(RecordedNote::Lost(lost)) => surroundings.lost_events = lost,
                 Ok(RecordedNote::Second(now_ns)) => history.advance(now_ns),
                 Ok(RecordedNote::Full) => surroundings.sources.push(SourceState {

@@ -5,6 +5,8 @@ use crate::judge::{JudgedWindow, LayerTimes, LiveAnswer};
 use crate::model::{ModelComparison, trace_events};
 use crate::request::BlockRequest;
 use crate::source::event::RequestKind;
+use crate::source::histogram::{LatencyHistograms, LatencyRow};
+use crate::source::host_counters::HostCounters;
 use crate::source::settings::HostSettings;
 use crate::steps::{RateStep, WatchedSecond, find_step};
 use schemars::JsonSchema;
@@ -14,8 +16,8 @@ use std::collections::VecDeque;
 
 /// Seconds that the answer looks back at.
 pub const WINDOW_S: u64 = 30;
-/// Requests that the answer looks back at, at most.
-const REQUESTS_MAX: usize = 200_000;
+/// Requests that the answer looks back at, at most: 10 MB.
+const REQUESTS_MAX: usize = 100_000;
 /// Seconds that are kept: two hours.
 const SECONDS_MAX: usize = 7200;
 /// Stalls that are kept: the longest.
@@ -98,6 +100,27 @@ pub struct WatchReport {
     pub lost_events: u64,
     /// Requests that were seen in part.
     pub seen_in_part: u64,
+    /// Times by kind and size since the watch began; empty where counters alone were there.
+    pub latency: Vec<LatencyRow>,
+    /// Which source gave which figures.
+    pub origin: FigureOrigin,
+    /// Counters of the host's layers and of the drive.
+    pub counters: HostCounters,
+}
+
+/// Which source gave which figures.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct FigureOrigin {
+    /// Numbers, bytes and times of `figures`, and `latency`.
+    pub counts: String,
+    /// Who asked, and what was beside what; `None` where nothing was seen singly.
+    pub single_requests: Option<String>,
+    /// Share of the requests of `figures` that were seen singly; what they show is scaled to all.
+    pub share_seen: f64,
+    /// Requests that the kernel's programs could not count, at most.
+    pub uncounted: u64,
+    /// Requests whose time in the queue is from their allocation on, as their bio was not found.
+    pub queue_from_allocation: u64,
 }
 
 /// Requests as they come, and what is kept of them.
@@ -111,6 +134,7 @@ pub struct WatchHistory {
     /// How many were dropped before them.
     seconds_dropped: u64,
     stalls: Vec<Stall>,
+    latency: LatencyHistograms,
 }
 
 fn beside(request: &BlockRequest) -> String {
@@ -184,8 +208,14 @@ impl WatchHistory {
         if let Some(second) = self.second_of(request.done_ns) {
             second.add(&request);
         }
+        self.latency.add(&request);
         if request.total_ns() >= STALL_NS && request.is_awaited() {
             self.stall(&request);
+        }
+        let kept = self.requests.len();
+        if kept == self.requests.capacity() {
+            let more = kept.clamp(1024, (REQUESTS_MAX + 1).saturating_sub(kept).max(1024));
+            self.requests.reserve_exact(more);
         }
         self.requests.push_back(request);
     }
@@ -231,6 +261,21 @@ impl WatchHistory {
         trace_events(self.requests.iter())
     }
 
+    /// The last second is as the kernel counted it, not as its requests were seen.
+    pub fn replace_second(&mut self, now_ns: u64, counted: WatchedSecond) {
+        self.advance(now_ns);
+        let whole = (self.now_ns - self.begun_ns) / SECOND_NS;
+        let last = whole.saturating_sub(1).saturating_sub(self.seconds_dropped);
+        if let Some(second) = self.seconds.get_mut(last as usize) {
+            *second = counted;
+        }
+    }
+
+    /// Requests from now on are seen in another way: those so far are no part of later figures.
+    pub fn forget_requests(&mut self) {
+        self.requests = VecDeque::new();
+    }
+
     /// The stalls so far.
     pub fn stalls(&self) -> &[Stall] {
         &self.stalls
@@ -261,6 +306,12 @@ pub struct WatchSurroundings {
     pub lost_events: u64,
     /// Requests seen in part.
     pub seen_in_part: u64,
+    /// What the kernel counted, where it did.
+    pub counted: Option<LatencyHistograms>,
+    /// Which source gave which figures.
+    pub origin: FigureOrigin,
+    /// Counters of the host's layers and of the drive.
+    pub counters: HostCounters,
 }
 
 impl WatchReport {
@@ -276,6 +327,7 @@ impl WatchReport {
             settings: &surroundings.settings,
             layers: &surroundings.layers,
             step: step.as_ref(),
+            counters: &surroundings.counters,
         }
         .judge();
         WatchReport {
@@ -293,6 +345,13 @@ impl WatchReport {
             seconds: history.seconds().to_vec(),
             lost_events: surroundings.lost_events,
             seen_in_part: surroundings.seen_in_part,
+            latency: surroundings
+                .counted
+                .as_ref()
+                .unwrap_or(&history.latency)
+                .table(),
+            origin: surroundings.origin.clone(),
+            counters: surroundings.counters.clone(),
         }
     }
 }

@@ -5,6 +5,7 @@ use crate::figures::{KindFigures, WatchFigures};
 use crate::judge::{Certainty, LiveAnswer, LiveFinding};
 use crate::model::{ModelComparison, WORSE};
 use crate::report::{Stall, WatchReport};
+use crate::show_latency;
 use crate::source::event::RequestKind;
 use ssdlab_view::text::{self, PLAIN};
 use ssdlab_view::{spark, units};
@@ -25,6 +26,7 @@ pub fn text(report: &WatchReport) -> String {
     let mut out = head(report);
     out.push('\n');
     out += &table(figures);
+    out += &show_latency::table(report);
     out += &lines(report);
     if !figures.processes.is_empty() {
         out += &processes(figures);
@@ -63,16 +65,30 @@ fn head(report: &WatchReport) -> String {
         .map(|source| source.name.as_str())
         .collect();
     out += &text::paragraph("by", &used.join(", "));
-    for source in &report.sources {
-        if let Some(why) = &source.missing {
-            out += &text::paragraph("without", &format!("{}: {why}", source.name));
-        }
+    for (why, names) in missing(report) {
+        out += &text::paragraph("without", &format!("{}: {why}", names.join(", ")));
     }
+    out += &show_latency::origin(report);
     if report.lost_events > 0 {
         let lost = units::plural(report.lost_events, "event");
         out += &text::paragraph("lost", &format!("{lost}: the rings were full"));
     }
     out
+}
+
+/// Sources that were not there, by reason.
+fn missing(report: &WatchReport) -> Vec<(&str, Vec<&str>)> {
+    let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
+    for source in &report.sources {
+        let Some(why) = source.missing.as_deref() else {
+            continue;
+        };
+        match reasons.iter_mut().find(|(reason, _)| *reason == why) {
+            Some((_, names)) => names.push(&source.name),
+            None => reasons.push((why, vec![&source.name])),
+        }
+    }
+    reasons
 }
 
 fn table(figures: &WatchFigures) -> String {

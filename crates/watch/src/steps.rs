@@ -33,6 +33,11 @@ pub struct WatchedSecond {
 }
 
 impl WatchedSecond {
+    /// Requests of all kinds.
+    pub fn count(&self) -> u64 {
+        self.reads.count + self.writes.count + self.flushes.count + self.discards.count
+    }
+
     /// Counts a request.
     pub fn add(&mut self, request: &BlockRequest) {
         let kind = match request.kind {
@@ -141,8 +146,8 @@ pub fn find_step(seconds: &[WatchedSecond]) -> Option<RateStep> {
         let fell = |kind: fn(&WatchedSecond) -> KindSecond| {
             let (before, since) = (side(before, kind), side(since, kind));
             let is_loaded = before.bytes > 0.0 && since.depth >= DEPTH_KEPT * before.depth;
-            let fell = since.bytes <= FALL * before.bytes
-                && since.bytes_max <= FALL_EACH * before.bytes;
+            let fell =
+                since.bytes <= FALL * before.bytes && since.bytes_max <= FALL_EACH * before.bytes;
             (is_loaded && fell).then_some((before.bytes, since.bytes))
         };
         let writes = fell(|second| second.writes);

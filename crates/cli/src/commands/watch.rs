@@ -65,6 +65,8 @@ pub fn watch(args: &Watch) -> Result<CommandExit, CliFailure> {
         let mut order = WatchOrder::new(&args.target);
         order.seconds = args.duration.as_deref().map(seconds).transpose()?;
         order.counters_only = args.counters;
+        order.source = args.source.source();
+        order.every_request = args.exporter.is_some() || args.model.is_some();
         order.record.clone_from(&args.record);
         order.hashes_names = args.hash_names;
         let mut lines = WatchLines {

@@ -5,6 +5,7 @@
 //! held against what a healthy drive of the interface needs at worst
 //! ([`InterfaceLimits`], as in `diagnose`).
 
+mod counters;
 mod drive;
 mod host;
 #[cfg(test)]
@@ -12,6 +13,7 @@ mod tests;
 
 use crate::cause::{CauseLayer, LiveCause};
 use crate::figures::{BesideSpread, ENOUGH, TimeSpread, WatchFigures};
+use crate::source::host_counters::HostCounters;
 use crate::source::settings::HostSettings;
 use crate::steps::RateStep;
 use schemars::JsonSchema;
@@ -97,6 +99,8 @@ pub struct JudgedWindow<'a> {
     pub layers: &'a [LayerTimes],
     /// A change of rate within the watch, if there was one.
     pub step: Option<&'a RateStep>,
+    /// Counters of the host's layers and of the drive.
+    pub counters: &'a HostCounters,
 }
 
 type Finding = Option<LiveFinding>;
@@ -108,7 +112,8 @@ impl JudgedWindow<'_> {
         if count < ENOUGH {
             return LiveAnswer::TooLittle { requests: count };
         }
-        let hypotheses: [fn(&Self) -> Finding; 16] = [
+        let hypotheses: [fn(&Self) -> Finding; 17] = [
+            Self::settled,
             Self::cgroup_limit,
             Self::host_queue,
             Self::doubled_flushes,
@@ -138,6 +143,7 @@ impl JudgedWindow<'_> {
                 .cmp(&a.certainty)
                 .then(factor(b).total_cmp(&factor(a)))
         });
+        counters::one_of_each(&mut findings);
         // That one thing is asked for at a time explains only what nothing else does.
         if findings.len() > 1 {
             findings.retain(|finding| finding.cause != LiveCause::OneAtATime);

@@ -4,6 +4,7 @@ use super::*;
 use crate::figures::tests::request;
 use crate::request::{BlockRequest, InFlight};
 use crate::source::event::{ProcessName, RequestKind};
+use crate::source::host_counters::HostCounters;
 use crate::source::settings::{CgroupLimit, LimitedRate, LinkState, MountedFileSystem};
 use crate::steps::{StepKind, WatchedSecond, find_step};
 
@@ -45,6 +46,7 @@ impl Scene {
             settings: &self.settings,
             layers: &self.layers,
             step: step.as_ref(),
+            counters: &HostCounters::default(),
         }
         .judge()
     }
@@ -271,7 +273,10 @@ fn a_map_that_is_read_first_shows_in_reads_far_from_the_last_ones() {
     // A fifth of the reads is slower: little would be won.
     let answer = Scene::new(reads(1)).answer();
     let LiveAnswer::Causes { findings } = &answer else {
-        panic!("{answer:?}, {:?}", WatchFigures::new(&reads(1), 1.0).locality)
+        panic!(
+            "{answer:?}, {:?}",
+            WatchFigures::new(&reads(1), 1.0).locality
+        )
     };
     assert_eq!(findings[0].cause, LiveCause::Map, "{findings:?}");
     assert!(findings[0].why.contains("4 MiB"), "{}", findings[0].why);

@@ -10,7 +10,7 @@ use perf_event::data::Record as ParsedRecord;
 use perf_event::events::Tracepoint;
 use perf_event::{Builder, Clock, SampleFlag, Sampler};
 use ssdlab_base::LabError;
-use ssdlab_bench::device::system::DevId;
+use ssdlab_bench::device::system::{DevId, SysfsDevice};
 use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -25,6 +25,9 @@ const RING_BYTES: (usize, usize) = (64 << 10, 4 << 20);
 const HELD_BACK_NS: u64 = 50_000_000;
 /// Where tracefs is mounted, by custom.
 const TRACEFS: [&str; 2] = ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"];
+
+/// What is needed, where it is not there.
+const RIGHTS: &str = "run it by sudo, or with CAP_PERFMON and read access to tracefs";
 
 /// Where a field lies in a tracepoint's data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,8 +103,8 @@ pub struct BlockTracepoints {
     layouts: Vec<EventLayout>,
     /// The first event of each processor, whose ring takes all of them.
     rings: Vec<Sampler>,
-    /// The other events, kept open.
-    _others: Vec<perf_event::Counter>,
+    /// The other events.
+    others: Vec<perf_event::Counter>,
     lost: u64,
     batch: Vec<BlockEvent>,
 }
@@ -112,7 +115,7 @@ fn events_folder() -> Result<PathBuf, String> {
         match fs::read_dir(folder) {
             Ok(_) => return Ok(folder.clone()),
             Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
-                return Err(format!("{}: {error}", folder.display()));
+                return Err(format!("{}: {error}: {RIGHTS}", folder.display()));
             }
             Err(_) => {}
         }
@@ -130,11 +133,11 @@ fn parse_processors(text: &str) -> Vec<usize> {
 }
 
 impl BlockTracepoints {
-    /// Opens the tracepoints for the device `id`.
+    /// Opens the tracepoints for a disk and its partitions.
     ///
     /// # Errors
     /// Why they are not to be had: no tracefs, no rights, an unknown format.
-    pub fn open(id: DevId) -> Result<BlockTracepoints, String> {
+    pub fn open(disk: &SysfsDevice) -> Result<BlockTracepoints, String> {
         if !LITTLE_ENDIAN {
             return Err("this processor has the highest byte first".to_owned());
         }
@@ -148,18 +151,19 @@ impl BlockTracepoints {
         let share = RINGS_BYTES_MAX / processors.len().max(1);
         let ring_bytes = (share + 1).next_power_of_two() / 2;
         let ring_bytes = ring_bytes.clamp(RING_BYTES.0, RING_BYTES.1);
-        // The kernel's own number of a device has 20 bits of minor (Linux kdev_t.h).
-        let filter = format!(
-            "dev == {}",
-            (u64::from(id.major) << 20) | u64::from(id.minor)
-        );
+        let filter = filter(disk);
         let mut rings = Vec::new();
         let mut others = Vec::new();
         for &processor in &processors {
             let mut counters = Vec::new();
             for layout in &layouts {
-                let counter = counter(layout.id, processor)
-                    .map_err(|error| format!("perf_event_open: {error}"))?;
+                let counter =
+                    counter(layout.id, processor).map_err(|error| match error.kind() {
+                        std::io::ErrorKind::PermissionDenied => {
+                            format!("perf_event_open: {error}: {RIGHTS}")
+                        }
+                        _ => format!("perf_event_open: {error}"),
+                    })?;
                 ioctl::set_filter(&counter, &filter).map_err(|error| format!("filter: {error}"))?;
                 counters.push(counter);
             }
@@ -177,25 +181,43 @@ impl BlockTracepoints {
             }
             rings.push(ring);
         }
-        // Ends first, on all processors: a request whose beginning alone is seen would stay in the
-        // device for ever. The others of each processor are in the order of the names.
-        let per_processor = NAMES.len() - 1;
-        let mut enabled = Ok(());
-        for place in (0..per_processor).rev() {
-            let counters = others.iter_mut().skip(place).step_by(per_processor);
-            enabled = enabled.and(counters.map(perf_event::Counter::enable).collect());
-        }
-        for ring in &mut rings {
-            enabled = enabled.and(ring.as_counter_mut().enable());
-        }
-        enabled.map_err(|error| format!("perf: {error}"))?;
-        Ok(BlockTracepoints {
+        let mut tracepoints = BlockTracepoints {
             layouts,
             rings,
-            _others: others,
+            others,
             lost: 0,
             batch: Vec::new(),
-        })
+        };
+        tracepoints
+            .resume()
+            .map_err(|error| format!("perf: {error}"))?;
+        Ok(tracepoints)
+    }
+
+    /// Lets events come: ends first, on all processors, as a request whose beginning alone is seen
+    /// would stay in the device for ever.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn resume(&mut self) -> std::io::Result<()> {
+        // The other events of each processor are in the order of the names.
+        let per_processor = NAMES.len() - 1;
+        for place in (0..per_processor).rev() {
+            let mut counters = self.others.iter_mut().skip(place).step_by(per_processor);
+            counters.try_for_each(perf_event::Counter::enable)?;
+        }
+        let mut rings = self.rings.iter_mut().map(Sampler::as_counter_mut);
+        rings.try_for_each(perf_event::Counter::enable)
+    }
+
+    /// Lets none come until [`BlockTracepoints::resume`], which costs the kernel nothing then.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn pause(&mut self) -> std::io::Result<()> {
+        let rings = self.rings.iter_mut().map(|ring| ring.as_counter_mut());
+        let mut counters = rings.chain(self.others.iter_mut());
+        counters.try_for_each(perf_event::Counter::disable)
     }
 
     /// Events that the kernel could not put into a ring, so far.
@@ -209,7 +231,18 @@ impl BlockTracepoints {
     /// # Errors
     /// When the kernel's clock cannot be read.
     pub fn drain(&mut self) -> Result<Vec<BlockEvent>, LabError> {
-        let until_ns = monotonic_ns().saturating_sub(HELD_BACK_NS);
+        self.drain_until(monotonic_ns().saturating_sub(HELD_BACK_NS))
+    }
+
+    /// All events since the last call, by time: for when no more come.
+    ///
+    /// # Errors
+    /// As of [`BlockTracepoints::drain`].
+    pub fn drain_all(&mut self) -> Result<Vec<BlockEvent>, LabError> {
+        self.drain_until(u64::MAX)
+    }
+
+    fn drain_until(&mut self, until_ns: u64) -> Result<Vec<BlockEvent>, LabError> {
         for ring in &mut self.rings {
             while let Some(record) = ring.next_record() {
                 match record.parse_record() {
@@ -232,6 +265,21 @@ impl BlockTracepoints {
         let rest = self.batch.split_off(split);
         Ok(std::mem::replace(&mut self.batch, rest))
     }
+}
+
+/// Events of the disk, and of its partitions: a bio has the number of the one it was handed to.
+fn filter(disk: &SysfsDevice) -> String {
+    let mut ids = vec![disk.id];
+    let entries = fs::read_dir(&disk.disk).into_iter().flatten().flatten();
+    let parts = entries.filter(|entry| entry.path().join("partition").exists());
+    let numbers = parts.filter_map(|part| fs::read_to_string(part.path().join("dev")).ok());
+    ids.extend(numbers.filter_map(|number| DevId::parse(&number)));
+    // The kernel's own number of a device has 20 bits of minor (Linux kdev_t.h).
+    let terms = ids
+        .iter()
+        .map(|id| (u64::from(id.major) << 20) | u64::from(id.minor))
+        .map(|number| format!("dev == {number}"));
+    terms.collect::<Vec<_>>().join(" || ")
 }
 
 fn counter(id: u64, processor: usize) -> std::io::Result<perf_event::Counter> {

@@ -1,7 +1,29 @@
 //! Arguments of `ssdlab watch`.
 
-use clap::Args;
+use clap::{Args, ValueEnum};
+use ssdlab_watch::live::WatchSource;
 use std::path::PathBuf;
+
+/// What counts requests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum SourceChoice {
+    Auto,
+    Ebpf,
+    Perf,
+    Counters,
+}
+
+impl SourceChoice {
+    /// For the library.
+    pub fn source(self) -> WatchSource {
+        match self {
+            SourceChoice::Auto => WatchSource::Auto,
+            SourceChoice::Ebpf => WatchSource::Ebpf,
+            SourceChoice::Perf => WatchSource::Perf,
+            SourceChoice::Counters => WatchSource::Counters,
+        }
+    }
+}
 
 /// `ssdlab watch`.
 #[derive(Args, Debug)]
@@ -32,6 +54,15 @@ pub struct Watch {
     /// Use the kernel's counters alone, even where tracepoints are to be had.
     #[arg(long)]
     pub counters: bool,
+    /// What counts requests: single events by perf, histograms in the kernel by eBPF (with single
+    /// events of a part of each second), counters of sysfs, or what suits the rate.
+    #[arg(
+        long,
+        value_name = "SOURCE",
+        default_value = "auto",
+        conflicts_with = "counters"
+    )]
+    pub source: SourceChoice,
     /// Record the requests, without their data, in this new file.
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,
