@@ -5,7 +5,7 @@ use crate::record::WatchRecorder;
 use crate::report::{
     SourceState, WatchHistory, WatchOutcome, WatchReport, WatchSurroundings, WatchedDrive,
 };
-use crate::request::{BlockRequest, RequestAssembler};
+use crate::request::RequestAssembler;
 use crate::source::counters::{DiskStat, LayerCounters};
 use crate::source::host::read_settings;
 use crate::source::tracepoints::{BlockTracepoints, monotonic_ns};
@@ -16,6 +16,8 @@ use ssdlab_bench::device::{TargetFacts, TargetKind};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+
+pub use crate::report::WatchProgress;
 
 /// How often the rings are emptied.
 const TICK: Duration = Duration::from_millis(100);
@@ -54,15 +56,6 @@ impl WatchOrder {
             hashes_names: false,
         }
     }
-}
-
-/// Sees each second as it ends.
-pub trait WatchProgress {
-    /// A request is done.
-    fn request(&mut self, _request: &BlockRequest) {}
-
-    /// A second has ended.
-    fn second(&mut self, report: &WatchReport);
 }
 
 struct LiveWatch {
@@ -243,6 +236,7 @@ pub fn watch(
     stop: &AtomicBool,
 ) -> Result<WatchOutcome, LabError> {
     let mut watch = LiveWatch::new(order)?;
+    progress.begins(watch.history.begun_ns());
     let begun_ns = monotonic_ns();
     let mut seconds = 0;
     loop {
