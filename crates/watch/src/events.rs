@@ -233,16 +233,29 @@ mod tests {
             .iter()
             .filter_map(|event| event["event"].as_str())
             .collect();
+        let others: Vec<&str> = kinds.iter().copied().filter(|k| *k != "answer").collect();
         assert_eq!(
-            kinds,
+            others,
             [
-                "begun", "answer", "second", "answer", "second", "stall", "second", "sources",
-                "second", "report"
+                "begun", "second", "second", "stall", "second", "sources", "second", "report"
             ]
         );
-        assert_eq!(events[5]["stall"]["cause"], "volatile_buffer");
-        assert_eq!(events[5]["stall"]["at_s"], 2.225);
-        assert_eq!(events[9]["report"]["answer"], events[3]["answer"]);
+        // Twenty requests say too little, forty say more.
+        assert_eq!(kinds[1..4], ["answer", "second", "answer"]);
+        let of_kind = |kind| {
+            let mut events = events.iter().rev();
+            events
+                .find(|event| event["event"] == kind)
+                .expect("an event")
+        };
+        let stall = &of_kind("stall")["stall"];
+        assert_eq!(stall["cause"], "volatile_buffer");
+        assert_eq!(stall["at_s"], 2.225);
+        let report = &of_kind("report")["report"];
+        assert_eq!(
+            report["answer"]["kind"],
+            of_kind("answer")["answer"]["kind"]
+        );
         assert!(!stop.load(Ordering::Relaxed));
     }
 

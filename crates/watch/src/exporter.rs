@@ -16,6 +16,7 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::{Registry, Unit};
 use ssdlab_base::LabError;
+use std::collections::BTreeSet;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::AtomicU64;
@@ -26,8 +27,10 @@ use std::time::{Duration, Instant};
 const REQUEST_BYTES_MAX: usize = 8 << 10;
 /// How long a client may take over its question, and over taking the answer.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// What scrapers ask for.
-const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+/// What Prometheus asks for.
+const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+/// What everybody else gets: the older format of Prometheus.
+const PLAIN_TEXT: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 #[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
 struct LatencyLabels {
@@ -242,6 +245,32 @@ impl WatchExporter {
     }
 }
 
+/// OpenMetrics in the older format: there the description of a counter has the counter's whole name,
+/// and units and the end are not marked.
+fn as_plain_text(open: &str) -> String {
+    let counters: BTreeSet<&str> = open
+        .lines()
+        .filter_map(|line| line.strip_prefix("# TYPE ")?.strip_suffix(" counter"))
+        .collect();
+    let mut plain = String::with_capacity(open.len());
+    for line in open.lines() {
+        if line.starts_with("# UNIT ") || line == "# EOF" {
+            continue;
+        }
+        let mut words = line.splitn(4, ' ');
+        match (words.next(), words.next(), words.next(), words.next()) {
+            (Some("#"), Some(about), Some(name), Some(text)) if counters.contains(name) => {
+                plain += &format!("# {about} {name}_total {text}\n");
+            }
+            _ => {
+                plain += line;
+                plain.push('\n');
+            }
+        }
+    }
+    plain
+}
+
 /// Answers one question.
 fn answer(client: &TcpStream, registry: &Mutex<Registry>) -> std::io::Result<()> {
     client.set_read_timeout(Some(PATIENCE))?;
@@ -257,17 +286,26 @@ fn answer(client: &TcpStream, registry: &Mutex<Registry>) -> std::io::Result<()>
             break;
         }
     }
+    let wants_open = String::from_utf8_lossy(&question)
+        .to_ascii_lowercase()
+        .contains("application/openmetrics-text");
+    let mut content = PLAIN_TEXT;
     let (status, body) = if question.starts_with(b"GET /metrics ") {
         let mut body = String::new();
         let registry = registry.lock().unwrap_or_else(PoisonError::into_inner);
         encode(&mut body, &registry).map_err(std::io::Error::other)?;
+        if wants_open {
+            content = OPEN_METRICS;
+        } else {
+            body = as_plain_text(&body);
+        }
         ("200 OK", body)
     } else {
         ("404 Not Found", "metrics are at /metrics\n".to_owned())
     };
     write!(
         client,
-        "HTTP/1.1 {status}\r\nContent-Type: {CONTENT_TYPE}\r\nContent-Length: {}\r\n\
+        "HTTP/1.1 {status}\r\nContent-Type: {content}\r\nContent-Length: {}\r\n\
          Connection: close\r\n\r\n{body}",
         body.len()
     )
@@ -328,12 +366,7 @@ impl WatchProgress for WatchExporter {
         if report.figures.only_means
             && let Some(second) = report.seconds.last()
         {
-            let counted = [
-                second.reads,
-                second.writes,
-                second.flushes,
-                second.discards,
-            ];
+            let counted = [second.reads, second.writes, second.flushes, second.discards];
             for (metrics, counted) in self.kinds.iter().zip(counted) {
                 metrics.requests.inc_by(counted.count);
                 metrics.bytes.inc_by(counted.bytes);
@@ -359,10 +392,33 @@ mod tests {
 
     fn fetch(address: SocketAddr, path: &str) -> String {
         let mut client = TcpStream::connect(address).expect("connected");
-        write!(client, "GET {path} HTTP/1.1\r\nHost: x\r\n\r\n").expect("asked");
+        let accepted = "application/openmetrics-text;version=1.0.0;q=0.5,text/plain;q=0.2";
+        write!(
+            client,
+            "GET {path} HTTP/1.1\r\nHost: x\r\nAccept: {accepted}\r\n\r\n"
+        )
+        .expect("asked");
         let mut text = String::new();
         client.read_to_string(&mut text).expect("answered");
         text
+    }
+
+    #[test]
+    fn who_does_not_know_openmetrics_gets_the_older_format() {
+        let exporter = WatchExporter::new("sda");
+        let open = {
+            let mut text = String::new();
+            let registry = exporter.registry.lock().expect("unharmed");
+            encode(&mut text, &registry).expect("text");
+            text
+        };
+        let plain = as_plain_text(&open);
+        assert!(plain.contains("# TYPE ssdlab_watch_requests_total counter\n"));
+        assert!(plain.contains("# HELP ssdlab_watch_requests_total Requests"));
+        assert!(plain.contains("# TYPE ssdlab_watch_request_seconds histogram\n"));
+        assert!(!plain.contains("# EOF") && !plain.contains("# UNIT"));
+        let samples = |text: &str| text.lines().filter(|line| !line.starts_with('#')).count();
+        assert_eq!(samples(&plain), samples(&open));
     }
 
     #[test]

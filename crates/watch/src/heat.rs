@@ -134,7 +134,10 @@ impl HeatMap {
     pub fn document(&self, seconds: u64) -> WatchHeat {
         let columns = seconds.div_ceil(self.column_s) as usize;
         let mut columns = self.columns[..columns.min(self.columns.len())].to_vec();
-        columns.resize(seconds.div_ceil(self.column_s) as usize, HeatColumn::default());
+        columns.resize(
+            seconds.div_ceil(self.column_s) as usize,
+            HeatColumn::default(),
+        );
         WatchHeat {
             column_s: self.column_s,
             bounds_ns: BOUNDS_NS.to_vec(),

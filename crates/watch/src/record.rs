@@ -6,7 +6,8 @@
 
 use crate::judge::LayerTimes;
 use crate::report::{
-    SourceState, WatchHistory, WatchOutcome, WatchProgress, WatchReport, WatchSurroundings, WatchedDrive,
+    SourceState, WatchHistory, WatchOutcome, WatchProgress, WatchReport, WatchSurroundings,
+    WatchedDrive,
 };
 use crate::request::{BlockRequest, InFlight};
 use crate::source::event::{BioOrigin, ProcessName, RequestFlags, RequestKind};

@@ -206,7 +206,8 @@ impl WatchHistory {
 
     /// How long requests took, of the whole seconds that have passed.
     pub fn heat(&self) -> WatchHeat {
-        self.heat.document((self.now_ns - self.begun_ns) / SECOND_NS)
+        self.heat
+            .document((self.now_ns - self.begun_ns) / SECOND_NS)
     }
 
     /// The stalls so far.

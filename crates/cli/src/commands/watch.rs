@@ -137,7 +137,10 @@ pub fn watch(args: &Watch) -> Result<CommandExit, CliFailure> {
     }
     if let Some(out) = &args.out {
         let out = out.display();
-        say(args.quiet, &format!("\nresults: {out}/  page: {out}/report.html"));
+        say(
+            args.quiet,
+            &format!("\nresults: {out}/  page: {out}/report.html"),
+        );
     }
     Ok(exit(&report))
 }

@@ -1,6 +1,6 @@
 //! Tables and lines of the page: rates, stalls, layers, limits of a role.
 
-use crate::preflight::{LimitState, RoleCheck, WatchedLimit};
+use crate::preflight::{LimitState, RoleCheck, SEEN, WatchedLimit};
 use crate::report::WatchReport;
 use crate::source::event::RequestKind;
 use crate::stall::Stall;
@@ -89,7 +89,13 @@ pub(super) fn figures(report: &WatchReport) -> Markup {
     let seconds = figures.seconds.max(1e-3);
     let middle = if figures.only_means { "Mean" } else { "Median" };
     let head = parts::heads(&[
-        "", "A second", "Bytes", "In the host", middle, "99 %", "Longest",
+        "",
+        "A second",
+        "Bytes",
+        "In the host",
+        middle,
+        "99 %",
+        "Longest",
     ]);
     let unless_mean = |ns: u64| {
         let text = (!figures.only_means).then(|| units::time(ns));
@@ -163,7 +169,13 @@ pub(super) fn stalls(stalls: &[Stall]) -> Markup {
         };
     }
     let head = parts::heads(&[
-        "At", "Request", "Took", "In the host", "Cause", "Beside it", "By",
+        "At",
+        "Request",
+        "Took",
+        "In the host",
+        "Cause",
+        "Beside it",
+        "By",
     ]);
     let row = |stall: &Stall| {
         let bytes = if stall.bytes > 0 {
@@ -258,7 +270,7 @@ pub(super) fn model(report: &WatchReport) -> Markup {
 
 /// A role's limits.
 pub(super) fn limits(check: &RoleCheck) -> Markup {
-    let head = parts::heads(&["Required", "Limit", "Seen", "Requests", ""]);
+    let head = parts::heads(&["", "Limit", "Seen", "Requests"]);
     let row = |limit: &WatchedLimit| {
         let (class, word) = match limit.state {
             LimitState::Met => ("pass", "met"),
@@ -270,13 +282,17 @@ pub(super) fn limits(check: &RoleCheck) -> Markup {
             (None, Some(most)) => format!("at most {most} {}", limit.unit),
             (None, None) => String::new(),
         };
-        let value = limit.value.map(|value| format!("{value:.2} {}", limit.unit));
+        let value = limit
+            .value
+            .map(|value| format!("{value:.2} {}", limit.unit));
         vec![
-            html! { (limit.title) @if !limit.must { span .need { "should" } } },
+            html! {
+                span .badge .(class) { (word) } " " (limit.title)
+                @if !limit.must { span .need { "should" } }
+            },
             html! { (bound) },
             parts::cell(value.as_deref()),
             html! { (units::count(limit.samples)) },
-            html! { span .badge .(class) { (word) } },
         ]
     };
     let not_seen: Vec<String> = check
@@ -285,7 +301,10 @@ pub(super) fn limits(check: &RoleCheck) -> Markup {
         .map(|limit| format!("{}: {}", limit.title, limit.settled_by))
         .collect();
     html! {
-        (parts::table(&head, &check.limits.iter().map(row).collect::<Vec<_>>()))
+        p .quiet { (SEEN) }
+        div .comparison {
+            (parts::table(&head, &check.limits.iter().map(row).collect::<Vec<_>>()))
+        }
         @if let Some(ceph) = &check.ceph {
             p { (ceph.option) ": " (ceph.sentence) "." }
             p .command { (ceph.command) }

@@ -89,7 +89,7 @@ pub(super) fn map(heat: &WatchHeat, kind: Option<RequestKind>, stalls: &[Stall])
     html! {
         figure .heat {
             figcaption {
-                "Time of " (of_what) " in host and drive, by " (span) " "
+                "Time of " (of_what) " in host and drive, a column for " (span) ". "
                 span .quiet {
                     "A row begins at its label; darker: more requests."
                     @if stalls.iter().any(|stall| shown(&stall)) {

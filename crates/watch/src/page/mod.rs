@@ -91,7 +91,7 @@ fn worded(answer: &LiveAnswer) -> PageAnswer<'_> {
                 class: "fail",
                 badge: format!("✗ {}: {}", layer_words(first.layer), first.cause.name()),
                 heading: first.cause.sentence(),
-                sentence: format!("{}.{speed}", capital(&first.why)),
+                sentence: format!("{}.{speed} {}.", capital(&first.why), sure(first)),
                 advice: first.cause.advice(),
             }
         }
@@ -128,26 +128,33 @@ fn answer(report: &WatchReport) -> Markup {
     }
 }
 
+/// How sure a finding is, as a sentence without its full stop.
+fn sure(finding: &LiveFinding) -> &'static str {
+    match finding.certainty {
+        Certainty::Shown => "Shown by like requests, a setting or a counter",
+        Certainty::Likely => "Likely: other causes would look alike",
+    }
+}
+
+/// What else makes it slow.
 fn findings(answer: &LiveAnswer) -> Markup {
     let LiveAnswer::Causes { findings } = answer else {
         return html! {};
     };
-    let sure = |finding: &LiveFinding| match finding.certainty {
-        Certainty::Shown => "shown by like requests, a setting or a counter",
-        Certainty::Likely => "likely; other causes would look alike",
-    };
     html! {
-        section {
-            h2 { "What gives?" }
-            @for finding in findings {
-                div .mechanism {
-                    h3 { (layer_words(finding.layer)) ": " (finding.cause.name()) }
-                    p { (capital(&finding.why)) "." }
-                    p .quiet {
-                        @if let Some(factor) = finding.factor {
-                            (units::ratio(factor)) " as fast without it; "
+        @if findings.len() > 1 {
+            section {
+                h2 { "What else gives?" }
+                @for finding in &findings[1..] {
+                    div .mechanism {
+                        h3 { (layer_words(finding.layer)) ": " (finding.cause.name()) }
+                        p { (capital(&finding.why)) "." }
+                        p .quiet {
+                            @if let Some(factor) = finding.factor {
+                                (units::ratio(factor)) " as fast without it. "
+                            }
+                            (sure(finding)) ". " (finding.cause.advice())
                         }
-                        (sure(finding)) ". " (finding.cause.advice())
                     }
                 }
             }

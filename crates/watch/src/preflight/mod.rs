@@ -23,6 +23,9 @@ use serde::Serialize;
 use ssdlab_base::latencies::{Latencies, latencies};
 use ssdlab_judge::qualify::roles::{QualifyMeasure, Requirement, Role};
 
+/// What is held against the limits.
+pub const SEEN: &str = "Held against the limits: the durable writes of this system, whatever their \
+    size, each from the first write handed over to the end of its flush.";
 /// Samples beyond a limit, at least, that make it missed.
 const BEYOND_MIN: f64 = 3.0;
 /// Samples, at least, whatever is judged.

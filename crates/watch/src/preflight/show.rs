@@ -1,6 +1,6 @@
 //! A role's limits as text.
 
-use super::{LimitState, RoleCheck, RoleOutcome, WatchedLimit};
+use super::{LimitState, RoleCheck, RoleOutcome, SEEN, WatchedLimit};
 use ssdlab_view::text;
 
 fn value(value: f64, unit: &str) -> String {
@@ -39,7 +39,8 @@ pub fn text(check: &RoleCheck) -> String {
         let limits = check.limits.iter().filter(|limit| limit.state == state);
         limits.map(limit).collect::<Vec<_>>()
     };
-    let mut out = text::list("Met", &of_state(LimitState::Met));
+    let mut out = text::paragraph("", SEEN);
+    out += &text::list("Met", &of_state(LimitState::Met));
     out += &text::list("Too few to say", &of_state(LimitState::TooFew));
     out += &text::list("Not met", &of_state(LimitState::Missed));
     let not_seen: Vec<String> = check

@@ -141,9 +141,10 @@ pub fn draw(view: &ScreenView, look: ScreenLook, area: Rect, buffer: &mut Buffer
     let width = usize::from(area.width);
     let answer = parts::answer(view.report.as_ref(), look);
     let body = parts::wrapped(&answer.sentences, width, ANSWER_LINES.into(), look);
-    let rates = view.report.as_ref().map_or_else(Vec::new, |report| {
-        parts::rates(&report.figures, width)
-    });
+    let rates = view
+        .report
+        .as_ref()
+        .map_or_else(Vec::new, |report| parts::rates(&report.figures, width));
     let stalls: Vec<String> = view.stalls.iter().rev().map(parts::stall).collect();
     let rows = ScreenRows::new(
         area.height,

@@ -183,45 +183,39 @@ pub(super) fn wrapped(
 pub(super) fn rates(figures: &WatchFigures, width: usize) -> Vec<String> {
     let is_wide = width >= 72;
     let middle = if figures.only_means { "mean" } else { "median" };
-    let mut lines = vec![if is_wide {
-        format!(
-            "{:9}{:>9}{:>12}{:>10}{:>10}{:>10}{:>10}",
-            "", "a second", "", "in host", middle, "99 %", "longest"
-        )
-    } else {
-        format!("{:9}{:>9}{:>10}{:>10}", "", "a second", middle, "longest")
-    }];
+    let row = |name: &str, cells: [&str; 6]| {
+        let [rate, bytes, queue, median, late, longest] = cells;
+        match (is_wide, figures.only_means) {
+            (true, false) => format!(
+                "{name:9}{rate:>9}{bytes:>12}{queue:>10}{median:>10}{late:>10}{longest:>10}"
+            ),
+            (true, true) => format!("{name:9}{rate:>9}{bytes:>12}{median:>10}"),
+            (false, false) => format!("{name:9}{rate:>9}{median:>10}{longest:>10}"),
+            (false, true) => format!("{name:9}{rate:>9}{median:>10}"),
+        }
+    };
+    let head = ["a second", "", "in host", middle, "99 %", "longest"];
+    let mut lines = vec![row("", head)];
     let seconds = figures.seconds.max(1e-3);
     for kind in RequestKind::ALL {
         let of_kind = figures.kind(kind);
         if of_kind.count() == 0 {
             continue;
         }
-        let rate = units::rate(of_kind.count() as f64 / seconds);
-        let unless_mean = |ns: u64| {
-            if figures.only_means {
-                String::new()
-            } else {
-                units::time(ns)
-            }
-        };
         let bytes = if kind == RequestKind::Flush {
             String::new()
         } else {
             units::throughput(of_kind.bytes as f64 / seconds)
         };
-        let median = units::time(of_kind.device.median_ns);
-        let longest = unless_mean(of_kind.device.max_ns);
-        lines.push(if is_wide {
-            format!(
-                "{:9}{rate:>9}{bytes:>12}{:>10}{median:>10}{:>10}{longest:>10}",
-                kind.name(),
-                unless_mean(of_kind.queue.median_ns),
-                unless_mean(of_kind.device.p99_ns),
-            )
-        } else {
-            format!("{:9}{rate:>9}{median:>10}{longest:>10}", kind.name())
-        });
+        let cells = [
+            units::rate(of_kind.count() as f64 / seconds),
+            bytes,
+            units::time(of_kind.queue.median_ns),
+            units::time(of_kind.device.median_ns),
+            units::time(of_kind.device.p99_ns),
+            units::time(of_kind.device.max_ns),
+        ];
+        lines.push(row(kind.name(), cells.each_ref().map(String::as_str)));
     }
     if lines.len() == 1 {
         lines = vec!["no request so far".to_owned()];
@@ -237,14 +231,15 @@ pub(super) fn sources(report: &WatchReport) -> String {
         .filter(|source| source.missing.is_none())
         .map(|source| source.name.as_str())
         .collect();
-    let mut text = format!("by {}", used.join(", "));
+    let mut text = String::new();
+    if report.lost_events > 0 {
+        text += &format!("{} events lost; ", units::count(report.lost_events));
+    }
+    text += &format!("by {}", used.join(", "));
     for source in &report.sources {
         if let Some(why) = &source.missing {
             text += &format!("; without {}: {why}", source.name);
         }
-    }
-    if report.lost_events > 0 {
-        text += &format!("; {} lost", units::plural(report.lost_events, "event"));
     }
     text
 }

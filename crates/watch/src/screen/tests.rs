@@ -1,7 +1,7 @@
 //! The screen as files: an example recording on terminals of several sizes. `UPDATE_SCREENS=1`
 //! writes them again.
 
-use super::{ScreenLook, ScreenView, draw};
+use super::{Screen, ScreenLook, ScreenView, draw};
 use crate::record::{Replay, replay_recording};
 use crate::report::{WatchProgress, WatchReport};
 use crate::request::BlockRequest;
@@ -9,7 +9,10 @@ use crate::source::event::RequestKind;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 struct Watched(ScreenView);
 
@@ -150,4 +153,46 @@ fn arrows_go_through_every_kind_and_back() {
     assert_eq!(view.kind, None);
     view.turn(false);
     assert_eq!(view.kind, Some(RequestKind::Discard));
+}
+
+/// Run by the test below, on a terminal of its own.
+#[test]
+#[ignore = "panics"]
+fn panic_on_a_screen() {
+    let _screen = Screen::open(RICH, "", Arc::default()).expect("a terminal");
+    std::thread::sleep(Duration::from_millis(500));
+    panic!("the canary panics");
+}
+
+/// The terminal is given back before the message of a panic, and the message can be read.
+#[test]
+fn a_panic_gives_the_terminal_back() {
+    let program = std::env::current_exe().expect("a path");
+    let test = "screen::tests::panic_on_a_screen";
+    let command = format!(
+        "stty rows 24 cols 80; '{}' --ignored --nocapture --exact {test}",
+        program.display()
+    );
+    let output = Command::new("script")
+        .args(["-qec", &command, "/dev/null"])
+        .env("TERM", "xterm")
+        .stdin(Stdio::null())
+        .output();
+    let Ok(output) = output else {
+        ssdlab_skips::skip("no terminal can be made (needs script of util-linux)");
+        return;
+    };
+    let text = String::from_utf8_lossy(&output.stdout);
+    let place = |words: &str| {
+        text.rfind(words)
+            .unwrap_or_else(|| panic!("{words:?} is not in {text:?}"))
+    };
+    let places = [
+        "\u{1b}[?1049h",
+        "\u{1b}[?1049l",
+        "\u{1b}[?25h",
+        "the canary panics",
+    ]
+    .map(place);
+    assert!(places.is_sorted(), "{places:?} in {text:?}");
 }
