@@ -26,8 +26,7 @@ fails() { # what, command
   if "$@" >check.log 2>&1; then bad "$what"; else ok "$what"; fi
 }
 finish() {
-  for pid in "${pids[@]}"; do kill "$pid" 2>/dev/null || true; done
-  wait 2>/dev/null || true
+  [ ${#pids[@]} = 0 ] || { kill "${pids[@]}" && wait "${pids[@]}"; } 2>/dev/null || true
   [ -z "$loop" ] || losetup -d "$loop" 2>/dev/null || true
   [ -z "${served:-}" ] || { kill "$served" 2>/dev/null && wait "$served" || true; }
   cd / && rm -rf "$work"
@@ -115,14 +114,15 @@ except OSError as error:
     sys.exit(error.strerror)
 PY
 }
+python=$(python3 -c 'import os, sys; print(os.path.realpath(sys.executable))')
 for flags in os.O_WRONLY os.O_RDWR "os.O_WRONLY|os.O_CREAT" "os.O_RDWR|os.O_CREAT|os.O_EXCL"; do
-  fails "the drive is not opened with $flags" under "$(command -v python3)" -c "$(opens "$flags")"
+  fails "the drive is not opened with $flags" under "$python" -c "$(opens "$flags")"
   [ "$flags" = "os.O_RDWR|os.O_CREAT|os.O_EXCL" ] ||
-    holds "  and root alone may" python3 -c "$(opens "$flags")"
+    holds "  and root alone may" "$python" -c "$(opens "$flags")"
 done
-holds "the drive may be opened to read" under "$(command -v python3)" -c "$(opens os.O_RDONLY)"
+holds "the drive may be opened to read" under "$python" -c "$(opens os.O_RDONLY)"
 fails "no file is removed" under /bin/rm records/one.gz
-fails "nothing is synced" under /bin/sync
+fails "nothing is synced" under "$python" -c "import os; os.fsync(1)"
 
 # As a service, and scraped.
 port=$((20000 + RANDOM % 20000))

@@ -178,7 +178,7 @@ fn press(key: &KeyEvent, shared: &SharedScreen) -> bool {
     match key.code {
         KeyCode::Char('c' | 'd') if is_control => shared.stop.store(true, Ordering::Relaxed),
         KeyCode::Char('q') | KeyCode::Esc => shared.stop.store(true, Ordering::Relaxed),
-        KeyCode::Char('p' | ' ') => {
+        KeyCode::Char('p' | ' ') if !is_control => {
             let mut state = shared.state();
             state.still = match state.still.take() {
                 Some(_) => None,

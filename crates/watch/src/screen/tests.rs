@@ -184,7 +184,7 @@ fn a_panic_gives_the_terminal_back() {
     };
     let text = String::from_utf8_lossy(&output.stdout);
     let place = |words: &str| {
-        text.rfind(words)
+        text.find(words)
             .unwrap_or_else(|| panic!("{words:?} is not in {text:?}"))
     };
     let places = [
