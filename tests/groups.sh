@@ -68,14 +68,31 @@ run_results() {
   program
   bash tests/results.sh "$target/debug/ssdlab"
 }
-# Only promtool of the server's package, which would bring web pages along.
-fetch_promtool() {
-  [ ! -x "$target/promtool" ] && ! command -v promtool >/dev/null || return 0
-  local folder=$work/promtool
-  mkdir -p "$folder"
-  (cd "$folder" && apt-get download -q prometheus && dpkg-deb --fsys-tarfile prometheus_*.deb |
-    tar -xO ./usr/bin/promtool >promtool && chmod +x promtool && mv promtool "$target/") ||
-    echo "could not get promtool: its check says so"
+# Only programs of the server's package, which would bring web pages along, and start.
+fetch_promtool() { fetch_of_prometheus promtool; }
+fetch_prometheus() { fetch_of_prometheus promtool prometheus; }
+fetch_of_prometheus() { # programs
+  local folder=$work/prometheus program
+  for program in "$@"; do
+    [ ! -x "$target/$program" ] && ! command -v "$program" >/dev/null || continue
+    mkdir -p "$folder"
+    (cd "$folder" && { [ -e prometheus_*.deb ] || apt-get download -q prometheus; } &&
+      dpkg-deb --fsys-tarfile prometheus_*.deb | tar -xO "./usr/bin/$program" >"$program" &&
+      chmod +x "$program" && mv "$program" "$target/") ||
+      echo "could not get $program: its check says so"
+  done
+}
+
+group watch 3 90 "watch as a service: real Prometheus, rights of the unit, calls of the container"
+own tests/watch.sh tests/live/under_seccomp.py tests/live/scraped.py crates/watch/packaging/ \
+  crates/watch/prometheus/
+tests crates/watch/ crates/cli/src/commands/watch/
+run_watch() {
+  tools fio:fio python3:python3 setpriv:util-linux losetup:util-linux systemd-analyze:systemd
+  ldconfig -p | grep -q libseccomp.so.2 || install libseccomp2 || true
+  fetch_prometheus
+  program
+  bash tests/watch.sh "$target/debug/ssdlab"
 }
 
 group cross-aarch64 2 120 "the program on aarch64 gives the same bytes"

@@ -13,6 +13,8 @@ from jsonschema import Draft202012Validator as Validator
 
 program, outputs, elsewhere = *sys.argv[1:3], sys.argv[3].split()
 passed, failed = 0, []
+# Documents that are printed a line each.
+LINES = ["watch-event"]
 
 
 def said(*command):
@@ -41,7 +43,10 @@ def check(path):
     if code not in allowed.split(","):
         return f"exit code {code}: {open(path[:-4] + 'log').read()[-300:]}"
     try:
-        value = json.load(open(path))
+        # Events are an object in each line.
+        text = open(path).read()
+        values = [text] if name not in LINES else text.splitlines()
+        values = [json.loads(value) for value in values]
     except ValueError as error:
         return f"is no JSON: {error}"
     if name not in everything:
@@ -49,12 +54,13 @@ def check(path):
     schema = everything[name]
     Validator.check_schema(schema)
     validator = Validator(schema)
-    errors = [f"{e.json_path}: {e.message[:200]}" for e in validator.iter_errors(value)]
-    if errors:
-        return "; ".join(errors[:3])
-    if validator.is_valid(broken(value)):
-        return "accepts a file with another key"
-    return None
+    for value in values:
+        errors = [f"{e.json_path}: {e.message[:200]}" for e in validator.iter_errors(value)]
+        if errors:
+            return "; ".join(errors[:3])
+        if validator.is_valid(broken(value)):
+            return "accepts a file with another key"
+    return None if values else "is empty"
 
 
 def with_json(command=()):

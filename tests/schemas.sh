@@ -60,6 +60,8 @@ symptom 0,1,3 diagnose drive:consumer-sata-1tb --symptom slow-durable-writes --o
 diagnosis 0,1,3 diagnose drive:consumer-sata-1tb --all-loads --json
 black-box 0,1,3 diagnose drive:consumer-sata-1tb --black-box --all-loads --json
 watch 1 watch examples/traces/watch-volatile-buffer.gz --model drive:samsung-980-1tb --json
+watch 0,1,3 watch examples/traces/watch-volatile-buffer.gz --role ceph-wal --json
+watch-event 0,1,3 watch examples/traces/watch-volatile-buffer.gz --events
 fingerprint 0,1,3 fingerprint drive:consumer-sata-1tb --quiet --out print --json
 twin 0 twin fit examples/twin.csv --capacity 960GB --latency examples/latency.csv --quiet --out twin --json
 life 0 age patriot-wildfire-120gb --until 100GB --quiet --out life --json

@@ -123,8 +123,15 @@ class Run:
     def hang_up(self):
         if self.loop:
             self.command("losetup", "-d", self.loop, check=False)
-            with open("/dev/loop-control") as control:
-                fcntl.ioctl(control, LOOP_CTL_REMOVE, int(self.loop.removeprefix("/dev/loop")))
+            number = int(self.loop.removeprefix("/dev/loop"))
+            # Whoever lists block devices may have it open.
+            for _ in range(50):
+                try:
+                    with open("/dev/loop-control") as control:
+                        fcntl.ioctl(control, LOOP_CTL_REMOVE, number)
+                    break
+                except OSError:
+                    time.sleep(0.1)
             self.loop = None
         if self.server:
             self.server.send_signal(signal.SIGTERM)

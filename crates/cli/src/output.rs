@@ -90,7 +90,7 @@ impl ReservedDir {
 }
 
 /// Files by one of which a directory of results is known, of every command.
-const RESULT_FILES: [&str; 8] = [
+const RESULT_FILES: [&str; 9] = [
     "run.json",
     "result.json",
     "qualification.json",
@@ -98,6 +98,7 @@ const RESULT_FILES: [&str; 8] = [
     "snia.json",
     "fingerprint.json",
     "twin.json",
+    "watch.json",
     "theory.csv",
 ];
 

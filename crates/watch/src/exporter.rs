@@ -4,10 +4,10 @@
 
 use crate::cause::{CauseLayer, LiveCause};
 use crate::judge::LiveAnswer;
-use crate::live::WatchProgress;
-use crate::report::{STALL_NS, WatchReport};
+use crate::report::{SourceState, WatchProgress, WatchReport};
 use crate::request::BlockRequest;
 use crate::source::event::RequestKind;
+use crate::stall::{STALL_CAUSES, UNEXPLAINED, is_stall, stall_cause};
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::counter::Counter;
@@ -16,6 +16,7 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::{Registry, Unit};
 use ssdlab_base::LabError;
+use std::collections::BTreeSet;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::AtomicU64;
@@ -26,8 +27,10 @@ use std::time::{Duration, Instant};
 const REQUEST_BYTES_MAX: usize = 8 << 10;
 /// How long a client may take over its question, and over taking the answer.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// What scrapers ask for.
-const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+/// What Prometheus asks for.
+const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+/// What everybody else gets: the older format of Prometheus.
+const PLAIN_TEXT: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 #[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
 struct LatencyLabels {
@@ -41,6 +44,20 @@ struct LatencyLabels {
 struct KindLabels {
     device: String,
     kind: &'static str,
+}
+
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct StallLabels {
+    device: String,
+    kind: &'static str,
+    /// What held them up, each judged alone.
+    cause: &'static str,
+}
+
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct SourceLabels {
+    device: String,
+    source: String,
 }
 
 #[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
@@ -62,18 +79,86 @@ fn latencies() -> Histogram {
     Histogram::new(exponential_buckets(16e-6, 2.0, 20))
 }
 
+/// Metrics of one kind of request, found once: a look-up for each request would cost more than the
+/// request's own figures.
+struct KindMetrics {
+    host: Histogram,
+    drive: Histogram,
+    requests: Counter,
+    bytes: Counter,
+    /// In the order of [`STALL_CAUSES`]; the last one is for stalls that nothing explains.
+    stalls: [Counter; STALL_CAUSES.len() + 1],
+}
+
 /// The metrics of one watch.
 pub struct WatchExporter {
     device: String,
     registry: Arc<Mutex<Registry>>,
+    /// In the order of [`RequestKind::ALL`].
+    kinds: [KindMetrics; RequestKind::ALL.len()],
+    causes: Family<CauseLabels, RealGauge>,
+    sources: Family<SourceLabels, Gauge>,
+    busy: Family<DeviceLabels, RealGauge>,
+    celsius: Family<DeviceLabels, RealGauge>,
+    lost: Family<DeviceLabels, Counter>,
+}
+
+/// Families whose metrics are known by their kind.
+struct KindFamilies {
     latency: Family<LatencyLabels, Histogram, fn() -> Histogram>,
     requests: Family<KindLabels, Counter>,
     bytes: Family<KindLabels, Counter>,
-    stalls: Family<KindLabels, Counter>,
-    causes: Family<CauseLabels, RealGauge>,
-    busy: Family<DeviceLabels, RealGauge>,
-    celsius: Family<DeviceLabels, RealGauge>,
-    lost: Family<DeviceLabels, RealGauge>,
+    stalls: Family<StallLabels, Counter>,
+}
+
+impl KindFamilies {
+    fn of_kind(&self, device: &str, kind: RequestKind) -> KindMetrics {
+        let latency = |layer| {
+            let labels = LatencyLabels {
+                device: device.to_owned(),
+                kind: kind.one(),
+                layer,
+            };
+            self.latency.get_or_create(&labels).clone()
+        };
+        let labels = KindLabels {
+            device: device.to_owned(),
+            kind: kind.one(),
+        };
+        let stalls = std::array::from_fn(|place| {
+            let cause = STALL_CAUSES.get(place);
+            let labels = StallLabels {
+                device: device.to_owned(),
+                kind: kind.one(),
+                cause: cause.map_or(UNEXPLAINED, |cause| cause.name()),
+            };
+            self.stalls.get_or_create(&labels).clone()
+        });
+        KindMetrics {
+            host: latency("host"),
+            drive: latency("drive"),
+            requests: self.requests.get_or_create(&labels).clone(),
+            bytes: self.bytes.get_or_create(&labels).clone(),
+            stalls,
+        }
+    }
+
+    fn register(self, registry: &mut Registry) {
+        registry.register_with_unit(
+            "request",
+            "Time of requests in the host's queue and in the drive; none where counters alone are \
+             read",
+            Unit::Seconds,
+            self.latency,
+        );
+        registry.register("requests", "Requests that were done", self.requests);
+        registry.register("moved_bytes", "Bytes of these", self.bytes);
+        registry.register(
+            "stalls",
+            "Awaited requests that took 100 ms or more, by what held each up",
+            self.stalls,
+        );
+    }
 }
 
 fn layer_name(layer: CauseLayer) -> &'static str {
@@ -88,54 +173,52 @@ impl WatchExporter {
     /// Metrics of the drive that the user named `device`.
     pub fn new(device: &str) -> WatchExporter {
         let mut registry = Registry::with_prefix("ssdlab_watch");
-        let exporter = WatchExporter {
-            device: device.to_owned(),
-            registry: Arc::default(),
+        let families = KindFamilies {
             latency: Family::new_with_constructor(latencies),
             requests: Family::default(),
             bytes: Family::default(),
             stalls: Family::default(),
-            causes: Family::default(),
-            busy: Family::default(),
-            celsius: Family::default(),
-            lost: Family::default(),
         };
-        registry.register_with_unit(
-            "request",
-            "Time of requests in the host's queue and in the drive",
-            Unit::Seconds,
-            exporter.latency.clone(),
-        );
-        let requests = exporter.requests.clone();
-        registry.register("requests", "Requests that were done", requests);
-        registry.register("moved_bytes", "Bytes of these", exporter.bytes.clone());
-        let stalls = exporter.stalls.clone();
-        registry.register(
-            "stalls",
-            "Awaited requests that took 100 ms or more",
-            stalls,
-        );
+        let kinds = RequestKind::ALL.map(|kind| families.of_kind(device, kind));
+        families.register(&mut registry);
+        let (causes, sources) = (Family::default(), Family::default());
         registry.register(
             "cause",
             "Times as fast as awaited I/O would be without this cause; 0: not found; 1: found, and \
              its cost depends on the host",
-            exporter.causes.clone(),
+            Family::clone(&causes),
         );
-        let busy = exporter.busy.clone();
+        registry.register(
+            "source",
+            "Where figures come from; 1: used, 0: not to be had",
+            Family::clone(&sources),
+        );
+        let (busy, celsius, lost) = (Family::default(), Family::default(), Family::default());
         registry.register(
             "busy_ratio",
             "Share of time with a request in the drive",
-            busy,
+            Family::clone(&busy),
         );
-        let celsius = exporter.celsius.clone();
-        registry.register("temperature_celsius", "Temperature of the drive", celsius);
-        let lost = exporter.lost.clone();
-        registry.register("lost_events", "Events that the kernel could not keep", lost);
-        *exporter
-            .registry
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner) = registry;
-        exporter
+        registry.register(
+            "temperature_celsius",
+            "Temperature of the drive",
+            Family::clone(&celsius),
+        );
+        registry.register(
+            "lost_events",
+            "Events that the kernel could not keep",
+            Family::clone(&lost),
+        );
+        WatchExporter {
+            device: device.to_owned(),
+            registry: Arc::new(Mutex::new(registry)),
+            kinds,
+            causes,
+            sources,
+            busy,
+            celsius,
+            lost,
+        }
     }
 
     /// Serves the metrics at `address` in a thread of its own, until the program ends.
@@ -160,13 +243,32 @@ impl WatchExporter {
         });
         Ok(bound)
     }
+}
 
-    fn of_kind(&self, kind: RequestKind) -> KindLabels {
-        KindLabels {
-            device: self.device.clone(),
-            kind: kind.one(),
+/// OpenMetrics in the older format: there the description of a counter has the counter's whole name,
+/// and units and the end are not marked.
+fn as_plain_text(open: &str) -> String {
+    let counters: BTreeSet<&str> = open
+        .lines()
+        .filter_map(|line| line.strip_prefix("# TYPE ")?.strip_suffix(" counter"))
+        .collect();
+    let mut plain = String::with_capacity(open.len());
+    for line in open.lines() {
+        if line.starts_with("# UNIT ") || line == "# EOF" {
+            continue;
+        }
+        let mut words = line.splitn(4, ' ');
+        match (words.next(), words.next(), words.next(), words.next()) {
+            (Some("#"), Some(about), Some(name), Some(text)) if counters.contains(name) => {
+                plain += &format!("# {about} {name}_total {text}\n");
+            }
+            _ => {
+                plain += line;
+                plain.push('\n');
+            }
         }
     }
+    plain
 }
 
 /// Answers one question.
@@ -184,57 +286,40 @@ fn answer(client: &TcpStream, registry: &Mutex<Registry>) -> std::io::Result<()>
             break;
         }
     }
+    let wants_open = String::from_utf8_lossy(&question)
+        .to_ascii_lowercase()
+        .contains("application/openmetrics-text");
+    let mut content = PLAIN_TEXT;
     let (status, body) = if question.starts_with(b"GET /metrics ") {
         let mut body = String::new();
         let registry = registry.lock().unwrap_or_else(PoisonError::into_inner);
         encode(&mut body, &registry).map_err(std::io::Error::other)?;
+        if wants_open {
+            content = OPEN_METRICS;
+        } else {
+            body = as_plain_text(&body);
+        }
         ("200 OK", body)
     } else {
         ("404 Not Found", "metrics are at /metrics\n".to_owned())
     };
     write!(
         client,
-        "HTTP/1.1 {status}\r\nContent-Type: {CONTENT_TYPE}\r\nContent-Length: {}\r\n\
+        "HTTP/1.1 {status}\r\nContent-Type: {content}\r\nContent-Length: {}\r\n\
          Connection: close\r\n\r\n{body}",
         body.len()
     )
 }
 
-impl WatchProgress for WatchExporter {
-    fn request(&mut self, request: &BlockRequest) {
-        for (layer, ns) in [("host", request.queue_ns()), ("drive", request.device_ns())] {
-            let labels = LatencyLabels {
-                device: self.device.clone(),
-                kind: request.kind.one(),
-                layer,
-            };
-            self.latency.get_or_create(&labels).observe(ns as f64 / 1e9);
-        }
-        let labels = self.of_kind(request.kind);
-        self.requests.get_or_create(&labels).inc();
-        self.bytes.get_or_create(&labels).inc_by(request.bytes);
-        if request.is_awaited() && request.total_ns() >= STALL_NS {
-            self.stalls.get_or_create(&labels).inc();
+impl WatchExporter {
+    fn device(&self) -> DeviceLabels {
+        DeviceLabels {
+            device: self.device.clone(),
         }
     }
 
-    fn second(&mut self, report: &WatchReport) {
-        // Without events, requests are known by the second alone.
-        if report.figures.only_means
-            && let Some(second) = report.seconds.last()
-        {
-            for (kind, counted) in [
-                (RequestKind::Read, second.reads),
-                (RequestKind::Write, second.writes),
-                (RequestKind::Flush, second.flushes),
-                (RequestKind::Discard, second.discards),
-            ] {
-                let labels = self.of_kind(kind);
-                self.requests.get_or_create(&labels).inc_by(counted.count);
-                self.bytes.get_or_create(&labels).inc_by(counted.bytes);
-            }
-        }
-        let findings = match &report.answer {
+    fn set_causes(&self, answer: &LiveAnswer) {
+        let findings = match answer {
             LiveAnswer::Causes { findings } => findings.as_slice(),
             LiveAnswer::TooLittle { .. } | LiveAnswer::AsExpected { .. } => &[],
         };
@@ -248,13 +333,51 @@ impl WatchProgress for WatchExporter {
             let factor = finding.map_or(0.0, |finding| finding.factor.unwrap_or(1.0));
             self.causes.get_or_create(&labels).set(factor);
         }
-        let device = DeviceLabels {
-            device: self.device.clone(),
-        };
+    }
+
+    fn set_sources(&self, sources: &[SourceState]) {
+        for source in sources {
+            let labels = SourceLabels {
+                device: self.device.clone(),
+                source: source.name.clone(),
+            };
+            let is_used = i64::from(source.missing.is_none());
+            self.sources.get_or_create(&labels).set(is_used);
+        }
+    }
+}
+
+impl WatchProgress for WatchExporter {
+    fn request(&mut self, request: &BlockRequest) {
+        let metrics = &self.kinds[request.kind as usize];
+        metrics.host.observe(request.queue_ns() as f64 / 1e9);
+        metrics.drive.observe(request.device_ns() as f64 / 1e9);
+        metrics.requests.inc();
+        metrics.bytes.inc_by(request.bytes);
+        if is_stall(request) {
+            let cause = stall_cause(request);
+            let place = STALL_CAUSES.iter().position(|one| Some(*one) == cause);
+            metrics.stalls[place.unwrap_or(STALL_CAUSES.len())].inc();
+        }
+    }
+
+    fn second(&mut self, report: &WatchReport) {
+        // Without events, requests are known by the second alone.
+        if report.figures.only_means
+            && let Some(second) = report.seconds.last()
+        {
+            let counted = [second.reads, second.writes, second.flushes, second.discards];
+            for (metrics, counted) in self.kinds.iter().zip(counted) {
+                metrics.requests.inc_by(counted.count);
+                metrics.bytes.inc_by(counted.bytes);
+            }
+        }
+        self.set_causes(&report.answer);
+        self.set_sources(&report.sources);
+        let device = self.device();
         self.busy.get_or_create(&device).set(report.figures.busy);
-        self.lost
-            .get_or_create(&device)
-            .set(report.lost_events as f64);
+        let lost = self.lost.get_or_create(&device);
+        lost.inc_by(report.lost_events.saturating_sub(lost.get()));
         if let Some(celsius) = report.settings.temperature_c {
             self.celsius.get_or_create(&device).set(celsius);
         }
@@ -269,10 +392,33 @@ mod tests {
 
     fn fetch(address: SocketAddr, path: &str) -> String {
         let mut client = TcpStream::connect(address).expect("connected");
-        write!(client, "GET {path} HTTP/1.1\r\nHost: x\r\n\r\n").expect("asked");
+        let accepted = "application/openmetrics-text;version=1.0.0;q=0.5,text/plain;q=0.2";
+        write!(
+            client,
+            "GET {path} HTTP/1.1\r\nHost: x\r\nAccept: {accepted}\r\n\r\n"
+        )
+        .expect("asked");
         let mut text = String::new();
         client.read_to_string(&mut text).expect("answered");
         text
+    }
+
+    #[test]
+    fn who_does_not_know_openmetrics_gets_the_older_format() {
+        let exporter = WatchExporter::new("sda");
+        let open = {
+            let mut text = String::new();
+            let registry = exporter.registry.lock().expect("unharmed");
+            encode(&mut text, &registry).expect("text");
+            text
+        };
+        let plain = as_plain_text(&open);
+        assert!(plain.contains("# TYPE ssdlab_watch_requests_total counter\n"));
+        assert!(plain.contains("# HELP ssdlab_watch_requests_total Requests"));
+        assert!(plain.contains("# TYPE ssdlab_watch_request_seconds histogram\n"));
+        assert!(!plain.contains("# EOF") && !plain.contains("# UNIT"));
+        let samples = |text: &str| text.lines().filter(|line| !line.starts_with('#')).count();
+        assert_eq!(samples(&plain), samples(&open));
     }
 
     #[test]
@@ -300,7 +446,8 @@ mod tests {
         assert!(text.starts_with("HTTP/1.1 200 OK"), "{text}");
         for line in [
             "ssdlab_watch_request_seconds_count{device=\"sda\",kind=\"flush\",layer=\"drive\"} 50",
-            "ssdlab_watch_stalls_total{device=\"sda\",kind=\"read\"} 50",
+            "ssdlab_watch_stalls_total{device=\"sda\",kind=\"read\",cause=\"slow media or controller\"} 50",
+            "ssdlab_watch_stalls_total{device=\"sda\",kind=\"flush\",cause=\"volatile buffer\"} 0",
             "cause{device=\"sda\",cause=\"limit of a control group\",layer=\"host\"} 0",
             "ssdlab_watch_requests_total{device=\"sda\",kind=\"read\"} 50",
             "ssdlab_watch_moved_bytes_total{device=\"sda\",kind=\"read\"} 204800",

@@ -6,7 +6,7 @@ use crate::record::WatchRecorder;
 use crate::report::{
     SourceState, WINDOW_S, WatchHistory, WatchOutcome, WatchReport, WatchSurroundings, WatchedDrive,
 };
-use crate::request::{BlockRequest, RequestAssembler};
+use crate::request::RequestAssembler;
 use crate::source::counters::{DiskStat, LayerCounters};
 use crate::source::event::BlockEvent;
 use crate::source::host::read_settings;
@@ -21,6 +21,8 @@ use ssdlab_bench::device::{TargetFacts, TargetKind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+
+pub use crate::report::WatchProgress;
 
 /// How often the rings are emptied.
 const TICK: Duration = Duration::from_millis(100);
@@ -106,15 +108,6 @@ impl WatchOrder {
             every_request: false,
         }
     }
-}
-
-/// Sees each second as it ends.
-pub trait WatchProgress {
-    /// A request is done.
-    fn request(&mut self, _request: &BlockRequest) {}
-
-    /// A second has ended.
-    fn second(&mut self, report: &WatchReport);
 }
 
 struct LiveWatch {
@@ -451,6 +444,7 @@ pub fn watch(
     stop: &AtomicBool,
 ) -> Result<WatchOutcome, LabError> {
     let mut watch = LiveWatch::new(order)?;
+    progress.begins(watch.history.begun_ns());
     let begun_ns = monotonic_ns();
     let mut seconds = 0;
     let mut begins_second = true;

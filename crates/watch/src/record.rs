@@ -6,7 +6,8 @@
 
 use crate::judge::LayerTimes;
 use crate::report::{
-    SourceState, WatchHistory, WatchOutcome, WatchReport, WatchSurroundings, WatchedDrive,
+    SourceState, WatchHistory, WatchOutcome, WatchProgress, WatchReport, WatchSurroundings,
+    WatchedDrive,
 };
 use crate::request::{BlockRequest, InFlight};
 use crate::source::event::{BioOrigin, ProcessName, RequestFlags, RequestKind};
@@ -23,6 +24,7 @@ use std::fs::File;
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Bytes of a recording at most, unless the user says otherwise.
 pub const BYTES_MAX: u64 = 256 << 20;
@@ -299,11 +301,30 @@ fn parse_row(line: &str) -> Option<BlockRequest> {
     })
 }
 
+/// Shows a recording as it went on.
+pub struct Replay<'a> {
+    /// Sees each request and each second.
+    pub progress: &'a mut dyn WatchProgress,
+    /// Set when what comes later is not wanted.
+    pub stop: &'a AtomicBool,
+}
+
 /// Reads a recording to its last whole second.
 ///
 /// # Errors
 /// When it cannot be read, or is not a recording.
 pub fn read_recording(path: &Path) -> Result<WatchOutcome, LabError> {
+    replay_recording(path, None)
+}
+
+/// Reads a recording to its last whole second, or until it is stopped, and shows it as it went on.
+///
+/// # Errors
+/// When it cannot be read, or is not a recording.
+pub fn replay_recording(
+    path: &Path,
+    mut replay: Option<Replay<'_>>,
+) -> Result<WatchOutcome, LabError> {
     let file = File::open(path).map_err(|error| LabError::file("reading", path, error))?;
     let not_ours = || {
         LabError::refused(
@@ -321,8 +342,15 @@ pub fn read_recording(path: &Path) -> Result<WatchOutcome, LabError> {
     surroundings.origin.counts = "the recording".to_owned();
     surroundings.origin.single_requests = Some("the recording".to_owned());
     surroundings.origin.share_seen = 1.0;
+    if let Some(replay) = &mut replay {
+        replay.progress.begins(history.begun_ns());
+    }
     // A member that was cut off ends the recording; the seconds before it are whole.
     for line in lines.map_while(Result::ok) {
+        let is_stopped = |replay: &Replay<'_>| replay.stop.load(Ordering::Relaxed);
+        if replay.as_ref().is_some_and(is_stopped) {
+            break;
+        }
         if let Some(json) = line.strip_prefix("# ") {
             match serde_json::from_str(json) {
                 Ok(RecordedNote::Drive(drive)) => surroundings.drive = drive,
@@ -331,7 +359,14 @@ pub fn read_recording(path: &Path) -> Result<WatchOutcome, LabError> {
                 Ok(RecordedNote::Layers(layers)) => surroundings.layers = layers,
                 Ok(RecordedNote::Counters(counters)) => surroundings.counters = *counters,
                 Ok(RecordedNote::Lost(lost)) => surroundings.lost_events = lost,
-                Ok(RecordedNote::Second(now_ns)) => history.advance(now_ns),
+                Ok(RecordedNote::Second(now_ns)) => {
+                    history.advance(now_ns);
+                    if let Some(replay) = &mut replay {
+                        let figures = history.figures();
+                        let report = WatchReport::new(&history, figures, &surroundings);
+                        replay.progress.second(&report);
+                    }
+                }
                 Ok(RecordedNote::Full) => surroundings.sources.push(SourceState {
                     name: "recording".to_owned(),
                     missing: Some(format!("full after {:.0} s", history.watched_s())),
@@ -340,6 +375,9 @@ pub fn read_recording(path: &Path) -> Result<WatchOutcome, LabError> {
                 Err(_) => {}
             }
         } else if let Some(request) = parse_row(&line) {
+            if let Some(replay) = &mut replay {
+                replay.progress.request(&request);
+            }
             history.add(request);
         } else {
             surroundings.seen_in_part += 1;

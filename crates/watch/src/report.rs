@@ -1,13 +1,15 @@
 //! What a watch has found: the document, and how it grows from requests.
 
 use crate::figures::WatchFigures;
+use crate::heat::{HeatMap, WatchHeat};
 use crate::judge::{JudgedWindow, LayerTimes, LiveAnswer};
 use crate::model::{ModelComparison, trace_events};
+use crate::preflight::RoleCheck;
 use crate::request::BlockRequest;
-use crate::source::event::RequestKind;
 use crate::source::histogram::{LatencyHistograms, LatencyRow};
 use crate::source::host_counters::HostCounters;
 use crate::source::settings::HostSettings;
+use crate::stall::Stall;
 use crate::steps::{RateStep, WatchedSecond, find_step};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -22,8 +24,6 @@ const REQUESTS_MAX: usize = 100_000;
 const SECONDS_MAX: usize = 7200;
 /// Stalls that are kept: the longest.
 const STALLS_MAX: usize = 10;
-/// A request that takes so long is a stall, ns.
-pub(crate) const STALL_NS: u64 = 100_000_000;
 const SECOND_NS: u64 = 1_000_000_000;
 
 /// Where figures came from, or why one place gave none.
@@ -33,25 +33,6 @@ pub struct SourceState {
     pub name: String,
     /// Why it was not there; `None` when it was used.
     pub missing: Option<String>,
-}
-
-/// A request that took long.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct Stall {
-    /// When it was handed over, s from the beginning.
-    pub at_s: f64,
-    /// What it was.
-    pub kind: String,
-    /// Its bytes.
-    pub bytes: u64,
-    /// Time in the host, ns.
-    pub queue_ns: u64,
-    /// Time in the device, ns.
-    pub device_ns: u64,
-    /// Who asked.
-    pub process: String,
-    /// What was in the device with it, in words.
-    pub beside: String,
 }
 
 /// What is watched.
@@ -92,10 +73,14 @@ pub struct WatchReport {
     pub step: Option<RateStep>,
     /// What a model would have done with the same commands, if one was named.
     pub model: Option<ModelComparison>,
+    /// A role's limits, held against what was seen, if one was named.
+    pub role: Option<RoleCheck>,
     /// Requests that took long, the longest first.
     pub stalls: Vec<Stall>,
     /// The seconds, from the first of the last two hours.
     pub seconds: Vec<WatchedSecond>,
+    /// How long requests took, over the whole watch.
+    pub heat: WatchHeat,
     /// Events that the kernel could not keep.
     pub lost_events: u64,
     /// Requests that were seen in part.
@@ -135,21 +120,7 @@ pub struct WatchHistory {
     seconds_dropped: u64,
     stalls: Vec<Stall>,
     latency: LatencyHistograms,
-}
-
-fn beside(request: &BlockRequest) -> String {
-    let parts: Vec<String> = RequestKind::ALL
-        .into_iter()
-        .filter(|kind| request.was_beside(*kind))
-        .map(|kind| {
-            let count = request.beside.count(kind).max(request.joined.count(kind));
-            format!("{count} {}", kind.name())
-        })
-        .collect();
-    if parts.is_empty() {
-        return "nothing".to_owned();
-    }
-    parts.join(", ")
+    heat: HeatMap,
 }
 
 impl WatchHistory {
@@ -160,6 +131,11 @@ impl WatchHistory {
             now_ns: begun_ns,
             ..WatchHistory::default()
         }
+    }
+
+    /// When it began, ns.
+    pub fn begun_ns(&self) -> u64 {
+        self.begun_ns
     }
 
     /// Seconds since the beginning.
@@ -209,8 +185,11 @@ impl WatchHistory {
             second.add(&request);
         }
         self.latency.add(&request);
-        if request.total_ns() >= STALL_NS && request.is_awaited() {
-            self.stall(&request);
+        let second = request.done_ns.saturating_sub(self.begun_ns) / SECOND_NS;
+        let column = self.heat.column(second);
+        column.add(request.kind, request.total_ns(), 1);
+        if let Some(stall) = Stall::of(&request, self.begun_ns) {
+            self.stall(stall);
         }
         let kept = self.requests.len();
         if kept == self.requests.capacity() {
@@ -222,6 +201,8 @@ impl WatchHistory {
 
     /// Adds what counters alone say of a second.
     pub fn add_second(&mut self, second: WatchedSecond) {
+        let place = self.seconds_dropped + self.seconds.len() as u64;
+        self.heat.column(place).add_means(&second);
         if self.seconds.len() >= SECONDS_MAX {
             self.seconds.remove(0);
             self.seconds_dropped += 1;
@@ -229,18 +210,10 @@ impl WatchHistory {
         self.seconds.push(second);
     }
 
-    fn stall(&mut self, request: &BlockRequest) {
-        self.stalls.push(Stall {
-            at_s: request.queued_ns.saturating_sub(self.begun_ns) as f64 / 1e9,
-            kind: request.kind.one().to_owned(),
-            bytes: request.bytes,
-            queue_ns: request.queue_ns(),
-            device_ns: request.device_ns(),
-            process: request.origin.name.to_string(),
-            beside: beside(request),
-        });
+    fn stall(&mut self, stall: Stall) {
+        self.stalls.push(stall);
         self.stalls
-            .sort_by_key(|stall| std::cmp::Reverse(stall.queue_ns + stall.device_ns));
+            .sort_by_key(|stall| std::cmp::Reverse(stall.total_ns()));
         self.stalls.truncate(STALLS_MAX);
     }
 
@@ -276,10 +249,28 @@ impl WatchHistory {
         self.requests = VecDeque::new();
     }
 
+    /// How long requests took, of the whole seconds that have passed.
+    pub fn heat(&self) -> WatchHeat {
+        self.heat
+            .document((self.now_ns - self.begun_ns) / SECOND_NS)
+    }
+
     /// The stalls so far.
     pub fn stalls(&self) -> &[Stall] {
         &self.stalls
     }
+}
+
+/// Sees a watch, or a recording that is read, as it goes on.
+pub trait WatchProgress {
+    /// It begins at this time, ns of the clock of its requests.
+    fn begins(&mut self, _begun_ns: u64) {}
+
+    /// A request is done.
+    fn request(&mut self, _request: &BlockRequest) {}
+
+    /// A second has ended.
+    fn second(&mut self, report: &WatchReport);
 }
 
 /// A report, and the commands that it looks back at.
@@ -341,8 +332,10 @@ impl WatchReport {
             layers: surroundings.layers.clone(),
             step,
             model: None,
+            role: None,
             stalls: history.stalls().to_vec(),
             seconds: history.seconds().to_vec(),
+            heat: history.heat(),
             lost_events: surroundings.lost_events,
             seen_in_part: surroundings.seen_in_part,
             latency: surroundings

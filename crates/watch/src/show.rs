@@ -4,9 +4,10 @@ use crate::cause::CauseLayer;
 use crate::figures::{KindFigures, WatchFigures};
 use crate::judge::{Certainty, LiveAnswer, LiveFinding};
 use crate::model::{ModelComparison, WORSE};
-use crate::report::{Stall, WatchReport};
+use crate::report::WatchReport;
 use crate::show_latency;
 use crate::source::event::RequestKind;
+use crate::stall::Stall;
 use ssdlab_view::text::{self, PLAIN};
 use ssdlab_view::{spark, units};
 use std::fmt::Write as _;
@@ -193,9 +194,10 @@ fn processes(figures: &WatchFigures) -> String {
 
 fn stall(stall: &Stall) -> String {
     format!(
-        "{} at {:.1} s: a {} of {} by {}, {} in the host and {} in the drive, beside {}",
-        units::time(stall.queue_ns + stall.device_ns),
+        "{} at {:.1} s, {}: a {} of {} by {}, {} in the host and {} in the drive, beside {}",
+        units::time(stall.total_ns()),
         stall.at_s,
+        stall.cause_name(),
         stall.kind,
         units::bytes(stall.bytes),
         stall.process,

@@ -1,17 +1,18 @@
 //! `ssdlab watch`: what makes a drive in use slow, by watching; nothing is written to it.
 
 mod args;
-mod lines;
+mod follow;
 
 pub use args::Watch;
 
 use crate::failure::{CliFailure, CommandExit};
-use crate::output::{print_result, say};
+use crate::output::{ReservedDir, print_result, say, write_file, write_json};
 use crate::progress::stop_on_signal;
-use lines::{WatchLines, exporter};
+use follow::WatchFollower;
 use ssdlab_base::LabError;
 use ssdlab_base::quantity::parse_duration;
 use ssdlab_bench::device::named::TargetName;
+use ssdlab_bench::run_dir::Existing;
 use ssdlab_drives::catalogue;
 use ssdlab_drives::scaling::scaled;
 use ssdlab_judge::ablate::steady;
@@ -19,9 +20,13 @@ use ssdlab_ssd::Drive;
 use ssdlab_watch::judge::LiveAnswer;
 use ssdlab_watch::live::{WatchOrder, watch as watch_live};
 use ssdlab_watch::model::ModelComparison;
-use ssdlab_watch::record::{is_recording, read_recording};
+use ssdlab_watch::page::watch_page;
+use ssdlab_watch::preflight::{self, RoleOutcome};
+use ssdlab_watch::record::{Replay, is_recording, replay_recording};
+use ssdlab_watch::report::{WatchOutcome, WatchReport};
 use ssdlab_watch::show;
 use std::path::Path;
+use std::sync::atomic::AtomicBool;
 
 /// Capacity of the model: fewer blocks, all its dies.
 const MODEL_BYTES: u64 = 1 << 30;
@@ -53,41 +58,91 @@ fn seconds(text: &str) -> Result<u64, LabError> {
     Ok(seconds)
 }
 
+fn watched(
+    args: &Watch,
+    follower: &mut WatchFollower,
+    stop: &AtomicBool,
+) -> Result<WatchOutcome, LabError> {
+    let path = Path::new(&args.target);
+    if path.is_file() && is_recording(path) {
+        let replay = follower.follows_recordings().then_some(Replay {
+            progress: &mut *follower,
+            stop,
+        });
+        let outcome = replay_recording(path, replay)?;
+        follower.wait_for_key();
+        return Ok(outcome);
+    }
+    let mut order = WatchOrder::new(&args.target);
+    order.seconds = args.duration.as_deref().map(seconds).transpose()?;
+    order.counters_only = args.counters;
+    order.source = args.source.source();
+    order.every_request = args.exporter.is_some() || args.model.is_some();
+    order.record.clone_from(&args.record);
+    order.hashes_names = args.hash_names;
+    watch_live(&order, follower, stop)
+}
+
+/// The directory for a page, if one is wanted; made before the watch begins.
+fn reserved(args: &Watch) -> Result<Option<ReservedDir>, LabError> {
+    let existing = if args.replace {
+        Existing::Replace
+    } else {
+        Existing::Refuse
+    };
+    let out = args.out.as_deref();
+    out.map(|path| ReservedDir::new(path, existing)).transpose()
+}
+
+fn text(report: &WatchReport) -> String {
+    let role = report.role.as_ref();
+    let role = role.map_or_else(String::new, |role| format!("\n{}", preflight::text(role)));
+    show::text(report) + &role
+}
+
+fn exit(report: &WatchReport) -> CommandExit {
+    match (&report.role, &report.answer) {
+        (Some(role), _) => match role.outcome {
+            RoleOutcome::Pass => CommandExit::Good,
+            RoleOutcome::Fail => CommandExit::Fails,
+            RoleOutcome::Unknown => CommandExit::Unknown,
+        },
+        (None, LiveAnswer::AsExpected { .. }) => CommandExit::Good,
+        (None, LiveAnswer::Causes { .. }) => CommandExit::Fails,
+        (None, LiveAnswer::TooLittle { .. }) => CommandExit::Unknown,
+    }
+}
+
 /// Watches a drive, or reads a recording, and says what makes it slow.
 ///
 /// # Errors
 /// When it is not on a drive of this machine, or a recording cannot be read or written.
 pub fn watch(args: &Watch) -> Result<CommandExit, CliFailure> {
+    let _reserved = reserved(args)?;
+    let stop = stop_on_signal()?;
     let path = Path::new(&args.target);
-    let outcome = if path.is_file() && is_recording(path) {
-        read_recording(path)?
-    } else {
-        let mut order = WatchOrder::new(&args.target);
-        order.seconds = args.duration.as_deref().map(seconds).transpose()?;
-        order.counters_only = args.counters;
-        order.source = args.source.source();
-        order.every_request = args.exporter.is_some() || args.model.is_some();
-        order.record.clone_from(&args.record);
-        order.hashes_names = args.hash_names;
-        let mut lines = WatchLines {
-            quiet: args.quiet,
-            exporter: args
-                .exporter
-                .as_deref()
-                .map(|at| exporter(args, at))
-                .transpose()?,
-        };
-        watch_live(&order, &mut lines, &*stop_on_signal()?)?
-    };
+    let is_recording = path.is_file() && is_recording(path);
+    let mut follower = WatchFollower::new(args, is_recording, &stop)?;
+    let outcome = watched(args, &mut follower, &stop)?;
     let mut report = outcome.report;
+    follower.finish(&mut report);
     if let Some(name) = &args.model {
         say(args.quiet, &format!("the same commands on {name}"));
         report.model = ModelComparison::new(&modelled_drive(name)?, &outcome.events);
     }
-    print_result(args.json, &report, || show::text(&report))?;
-    Ok(match report.answer {
-        LiveAnswer::AsExpected { .. } => CommandExit::Good,
-        LiveAnswer::Causes { .. } => CommandExit::Fails,
-        LiveAnswer::TooLittle { .. } => CommandExit::Unknown,
-    })
+    if let Some(out) = &args.out {
+        write_json(&out.join("watch.json"), &report)?;
+        write_file(&out.join("report.html"), &watch_page(&report))?;
+    }
+    if !follower.finish_events(&report)? {
+        print_result(args.json, &report, || text(&report))?;
+    }
+    if let Some(out) = &args.out {
+        let out = out.display();
+        say(
+            args.quiet,
+            &format!("\nresults: {out}/  page: {out}/report.html"),
+        );
+    }
+    Ok(exit(&report))
 }

@@ -170,6 +170,94 @@ fn a_program_that_syncs_is_seen_recorded_and_read_again() {
     );
 }
 
+fn example() -> String {
+    let top = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let path = top.join("examples/traces/watch-volatile-buffer.gz");
+    path.to_str().expect("UTF-8").to_owned()
+}
+
+/// What the program prints on a terminal of 80 columns, with these keys.
+fn on_a_terminal(arguments: &str, keys: &[u8]) -> Option<String> {
+    let program = Command::cargo_bin("ssdlab").expect("built");
+    let program = program.get_program().to_str().expect("UTF-8").to_owned();
+    let command = format!("stty rows 24 cols 80; '{program}' watch {arguments}; stty -a");
+    let child = Command::new("script")
+        .args(["-qec", &command, "/dev/null"])
+        .env("TERM", "xterm")
+        .env("LC_ALL", "C.UTF-8")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn();
+    let Ok(mut child) = child else {
+        ssdlab_skips::skip("no terminal can be made (needs script of util-linux)");
+        return None;
+    };
+    std::thread::sleep(std::time::Duration::from_millis(2500));
+    let mut stdin = child.stdin.take().expect("piped");
+    std::io::Write::write_all(&mut stdin, keys).expect("typed");
+    let output = child.wait_with_output().expect("ends");
+    Some(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+/// A screen while it runs; then the terminal is as it was, and the answer is below.
+#[test]
+fn a_screen_gives_the_terminal_back() {
+    // Left by q, and by Ctrl-C, which is a key there.
+    for keys in [&b"q"[..], b"\x03"] {
+        let arguments = format!("'{}' --play", example());
+        let Some(text) = on_a_terminal(&arguments, keys) else {
+            return;
+        };
+        let (screen, after) = text
+            .rsplit_once("\u{1b}[?1049l")
+            .unwrap_or_else(|| panic!("no screen was left in {text:?}"));
+        assert!(screen.contains("\u{1b}[?1049h"), "{screen:?}");
+        assert!(screen.contains("a column for each second"), "{screen:?}");
+        assert!(after.contains("THE DRIVE: volatile buffer"), "{after:?}");
+        let settings: Vec<&str> = after.split([' ', ';', '\r', '\n']).collect();
+        for setting in ["icanon", "echo", "isig"] {
+            assert!(settings.contains(&setting), "{setting} in {after:?}");
+        }
+    }
+    let Some(plain) = on_a_terminal(&format!("'{}'", example()), b"") else {
+        return;
+    };
+    assert!(!plain.contains("\u{1b}["), "{plain:?}");
+}
+
+#[test]
+fn a_recording_gives_events_a_page_and_the_limits_of_a_role() {
+    let folder = scratch();
+    let out = folder.path().join("out");
+    let out = out.to_str().expect("UTF-8");
+    let example = example();
+    let output = watch(&[&example, "--events", "--role", "etcd", "--out", out, "-q"]);
+    assert_eq!(output.status.code(), Some(1), "a p99 of 77 ms is too long");
+    let text = String::from_utf8_lossy(&output.stdout);
+    let events: Vec<Value> = text
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("JSON"))
+        .collect();
+    assert_eq!(events[0]["event"], "begun");
+    let seconds = events.iter().filter(|event| event["event"] == "second");
+    assert_eq!(seconds.count(), 6);
+    let last = events.last().expect("events");
+    assert_eq!(last["event"], "report");
+    let kept: Value =
+        serde_json::from_str(&fs::read_to_string(format!("{out}/watch.json")).expect("a file"))
+            .expect("JSON");
+    assert_eq!(last["report"], kept);
+    assert_eq!(kept["role"]["outcome"], "fail");
+    let page = fs::read_to_string(format!("{out}/report.html")).expect("a page");
+    assert!(page.contains("volatile buffer") && page.contains("As a disk of an etcd member"));
+    let again = watch(&[&example, "--out", out]);
+    assert_eq!(again.status.code(), Some(2), "results are not written over");
+    let replaced = watch(&[&example, "--out", out, "--replace", "-q"]);
+    assert_eq!(replaced.status.code(), Some(1));
+    let unknown = watch(&[&example, "--role", "etc"]);
+    assert_eq!(unknown.status.code(), Some(2));
+}
+
 #[test]
 fn what_cannot_be_watched_says_what_can() {
     for (given, reason) in [
