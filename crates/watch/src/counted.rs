@@ -150,7 +150,10 @@ impl KernelWindow {
         figures.writes = kind(RequestKind::Write);
         figures.flushes = kind(RequestKind::Flush);
         figures.discards = kind(RequestKind::Discard);
-        figures.failed = window.rows[..AWAITED_ROW].iter().map(|row| row.failed).sum();
+        figures.failed = window.rows[..AWAITED_ROW]
+            .iter()
+            .map(|row| row.failed)
+            .sum();
         let awaited = &window.rows[AWAITED_ROW];
         figures.awaited = spread(awaited.count, &awaited.device);
         figures.awaited_queue_ns = awaited.queue.sum_ns;

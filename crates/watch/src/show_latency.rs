@@ -40,12 +40,24 @@ fn cells(row: &LatencyRow, times: &TimeQuantiles) -> [String; 7] {
 
 /// Tails of kinds and sizes that were asked for often enough to have one.
 pub fn table(report: &WatchReport) -> String {
-    let mut rows = report.latency.iter().filter(|row| row.count >= FEW).peekable();
+    let mut rows = report
+        .latency
+        .iter()
+        .filter(|row| row.count >= FEW)
+        .peekable();
     if rows.peek().is_none() {
         return String::new();
     }
     let mut table = text::new_table(PLAIN);
-    table.set_header(["in the drive", "", "median", "99 %", "99.9 %", "99.99 %", "longest"]);
+    table.set_header([
+        "in the drive",
+        "",
+        "median",
+        "99 %",
+        "99.9 %",
+        "99.99 %",
+        "longest",
+    ]);
     for row in rows {
         table.add_row(cells(row, &row.device));
     }

@@ -52,7 +52,9 @@ impl Drop for LoopDevice {
 
 /// The next of a fixed sequence of numbers.
 fn next(state: &mut u64) -> u64 {
-    *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+    *state = state
+        .wrapping_mul(6_364_136_223_846_793_005)
+        .wrapping_add(1);
     *state >> 33
 }
 
@@ -224,6 +226,9 @@ fn a_partition_is_part_of_its_disk() {
         let flushes = &histograms.rows[FLUSH_ROW];
         assert!(flushes.count > 0 && flushes.queue.sum_ns > 0, "{name}");
         let reads = &histograms.rows[0];
-        assert!(reads.queue.sum_ns > 0, "{name}: bios of a partition were not seen");
+        assert!(
+            reads.queue.sum_ns > 0,
+            "{name}: bios of a partition were not seen"
+        );
     }
 }

@@ -30,7 +30,11 @@ impl JudgedWindow<'_> {
 
     /// Minutes above the drive's own limit, or its sensor's alarm.
     fn counted_throttling(&self) -> Finding {
-        let minutes = self.counters.drive.as_ref().and_then(|drive| drive.too_warm_minutes);
+        let minutes = self
+            .counters
+            .drive
+            .as_ref()
+            .and_then(|drive| drive.too_warm_minutes);
         let alarm = self.counters.thermal.filter(|thermal| thermal.alarm);
         let why = match (minutes, alarm) {
             (Some(minutes), _) if minutes >= 1.0 => format!(
@@ -51,7 +55,11 @@ impl JudgedWindow<'_> {
     /// An array above that reads or writes the whole drive for itself.
     fn array_work(&self) -> Finding {
         let figures = self.figures;
-        let busy = self.counters.arrays.iter().find(|array| array.action != "idle")?;
+        let busy = self
+            .counters
+            .arrays
+            .iter()
+            .find(|array| array.action != "idle")?;
         let rate = (figures.reads.bytes + figures.writes.bytes) as f64 / figures.seconds.max(1e-3);
         let own = busy.action_rate? as f64;
         let share = (own / rate.max(own)).min(1.0);
@@ -239,9 +247,21 @@ mod tests {
             ..HostCounters::default()
         };
         let figures = writes(MS);
-        assert!(shown(&figures, &array("check", 200_000_000), LiveCause::Neighbour));
-        assert!(!shown(&figures, &array("idle", 200_000_000), LiveCause::Neighbour));
-        assert!(!shown(&figures, &array("check", 1000), LiveCause::Neighbour));
+        assert!(shown(
+            &figures,
+            &array("check", 200_000_000),
+            LiveCause::Neighbour
+        ));
+        assert!(!shown(
+            &figures,
+            &array("idle", 200_000_000),
+            LiveCause::Neighbour
+        ));
+        assert!(!shown(
+            &figures,
+            &array("check", 1000),
+            LiveCause::Neighbour
+        ));
     }
 
     #[test]
@@ -266,7 +286,11 @@ mod tests {
             })
         };
         assert!(shown(&writes(8 * MS), &amplified(6e9), LiveCause::Reclaim));
-        assert!(!shown(&writes(8 * MS), &amplified(1.1e9), LiveCause::Reclaim));
+        assert!(!shown(
+            &writes(8 * MS),
+            &amplified(1.1e9),
+            LiveCause::Reclaim
+        ));
     }
 
     /// With counters alone, the journal says how long a commit takes.

@@ -350,7 +350,10 @@ mod tests {
             let (begin, end) = (bucket_begin(bucket_number), bucket_begin(bucket_number + 1));
             assert_eq!(bucket(begin), bucket_number);
             assert_eq!(bucket(end - 1), bucket_number);
-            assert!(end - begin <= (begin / SUB_BUCKETS).max(1), "{begin}..{end}");
+            assert!(
+                end - begin <= (begin / SUB_BUCKETS).max(1),
+                "{begin}..{end}"
+            );
         }
         assert_eq!(bucket_begin(BUCKETS), 1 << TIME_BITS);
         assert_eq!(bucket(u64::MAX), BUCKETS - 1);
@@ -363,7 +366,10 @@ mod tests {
             histograms.add(&request("R", 0, 8192, 0, 50, 1000 * i));
         }
         let row = &histograms.table()[0];
-        assert_eq!((row.kind, row.bytes_at_most), (HistogramKind::Read, Some(16 << 10)));
+        assert_eq!(
+            (row.kind, row.bytes_at_most),
+            (HistogramKind::Read, Some(16 << 10))
+        );
         assert_eq!((row.count, row.bytes), (10_000, 81_920_000));
         for (quantile, exact) in [
             (row.device.p50_ns, 5_000_000),

@@ -50,7 +50,11 @@ fn pressure(path: &Path) -> Option<[u64; 2]> {
 /// What a journal says of itself.
 fn journal(text: &str) -> Option<JournalCounters> {
     let leading = |line: &str| -> Option<u64> {
-        let digits: String = line.trim().chars().take_while(char::is_ascii_digit).collect();
+        let digits: String = line
+            .trim()
+            .chars()
+            .take_while(char::is_ascii_digit)
+            .collect();
         digits.parse().ok()
     };
     let line = |end: &str| {
@@ -157,7 +161,10 @@ fn group_of(system: &SystemPaths, pid: u32) -> Option<PathBuf> {
     let text = text(&system.proc.join(pid.to_string()).join("cgroup"))?;
     let group = text.lines().find_map(|line| line.strip_prefix("0::/"))?;
     let mounts = system.mounts().into_iter();
-    let root = mounts.filter(|mount| mount.kind == "cgroup2").map(|mount| mount.point).next()?;
+    let root = mounts
+        .filter(|mount| mount.kind == "cgroup2")
+        .map(|mount| mount.point)
+        .next()?;
     Some(Path::new(&root).join(group))
 }
 
@@ -293,7 +300,11 @@ impl LayerReader {
     fn thermal(&self) -> Option<ThermalState> {
         let device = self.disk.join("device");
         let mut folders = Vec::new();
-        for folder in [device.join("hwmon"), device.join("device/hwmon"), device.clone()] {
+        for folder in [
+            device.join("hwmon"),
+            device.join("device/hwmon"),
+            device.clone(),
+        ] {
             let monitors = names(&folder).into_iter();
             let monitors = monitors.filter(|name| name.starts_with("hwmon") && name.len() > 5);
             folders.extend(monitors.map(|name| folder.join(name)));
@@ -317,8 +328,9 @@ impl LayerReader {
         let now = self.counts();
         let share = |now: Option<[u64; 2]>, first: Option<[u64; 2]>| {
             let (now, first) = (now?, first?);
-            let share =
-                |place: usize| now[place].saturating_sub(first[place]) as f64 / 1e6 / seconds.max(1e-3);
+            let share = |place: usize| {
+                now[place].saturating_sub(first[place]) as f64 / 1e6 / seconds.max(1e-3)
+            };
             Some(IoPressure {
                 some: share(0).min(1.0),
                 full: share(1).min(1.0),
@@ -332,17 +344,20 @@ impl LayerReader {
             }
             since
         });
-        let xfs = now.xfs.values().map(|log| match self.first.xfs.get(&log.device) {
-            Some(first) => XfsLogCounters {
-                device: log.device.clone(),
-                log_writes: log.log_writes.saturating_sub(first.log_writes),
-                log_forces: log.log_forces.saturating_sub(first.log_forces),
-                log_force_sleeps: log.log_force_sleeps.saturating_sub(first.log_force_sleeps),
-                no_buffer: log.no_buffer.saturating_sub(first.no_buffer),
-                space_sleeps: log.space_sleeps.saturating_sub(first.space_sleeps),
-            },
-            None => log.clone(),
-        });
+        let xfs = now
+            .xfs
+            .values()
+            .map(|log| match self.first.xfs.get(&log.device) {
+                Some(first) => XfsLogCounters {
+                    device: log.device.clone(),
+                    log_writes: log.log_writes.saturating_sub(first.log_writes),
+                    log_forces: log.log_forces.saturating_sub(first.log_forces),
+                    log_force_sleeps: log.log_force_sleeps.saturating_sub(first.log_force_sleeps),
+                    no_buffer: log.no_buffer.saturating_sub(first.no_buffer),
+                    space_sleeps: log.space_sleeps.saturating_sub(first.space_sleeps),
+                },
+                None => log.clone(),
+            });
         HostCounters {
             pressure: share(now.pressure, self.first.pressure),
             group_pressure: share(now.group_pressure, self.first.group_pressure),
@@ -364,14 +379,23 @@ impl LayerReader {
         vec![
             (
                 "pressure (PSI)",
-                here(counters.pressure.is_some(), "this kernel does not count it (psi=1)"),
+                here(
+                    counters.pressure.is_some(),
+                    "this kernel does not count it (psi=1)",
+                ),
             ),
-            ("ext4 journal (jbd2)", here(!counters.journals.is_empty(), not_here)),
+            (
+                "ext4 journal (jbd2)",
+                here(!counters.journals.is_empty(), not_here),
+            ),
             ("XFS log", here(!counters.xfs.is_empty(), not_here)),
             ("ZFS", here(counters.zfs.is_some(), "not loaded")),
             ("md", here(!counters.arrays.is_empty(), not_here)),
             ("bcache", here(!counters.caches.is_empty(), not_here)),
-            ("hwmon", here(counters.thermal.is_some(), "this drive has no sensor there")),
+            (
+                "hwmon",
+                here(counters.thermal.is_some(), "this drive has no sensor there"),
+            ),
         ]
     }
 }

@@ -51,7 +51,9 @@ impl DriveLooks {
             // Nobody waits for it when the watch has ended.
             let _ = answer.send(look.map_err(|error| error.to_string()));
         };
-        let spawned = std::thread::Builder::new().name("smart".to_owned()).spawn(asker);
+        let spawned = std::thread::Builder::new()
+            .name("smart".to_owned())
+            .spawn(asker);
         match spawned {
             Ok(_) => self.pending = Some(pending),
             Err(error) => self.refused = Some(error.to_string()),
@@ -114,7 +116,10 @@ fn since(first: &Inspection, last: &Inspection, seconds: f64) -> DriveCounters {
     };
     let host = grown(|look| &look.life.host_bytes_written);
     let nand = grown(|look| &look.life.nand_bytes_written);
-    let warm = first.events.too_warm_minutes.zip(last.events.too_warm_minutes);
+    let warm = first
+        .events
+        .too_warm_minutes
+        .zip(last.events.too_warm_minutes);
     let resolutions = [host, nand].into_iter().flatten();
     DriveCounters {
         seconds,
@@ -183,6 +188,9 @@ mod tests {
         }
         assert!(looks.counters().is_none());
         let missing = looks.missing().expect("a reason");
-        assert!(missing.contains("smartctl") || missing.contains("drive"), "{missing}");
+        assert!(
+            missing.contains("smartctl") || missing.contains("drive"),
+            "{missing}"
+        );
     }
 }

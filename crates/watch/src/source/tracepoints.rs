@@ -153,8 +153,8 @@ impl BlockTracepoints {
         for &processor in &processors {
             let mut counters = Vec::new();
             for layout in &layouts {
-                let counter = counter(layout.id, processor)
-                    .map_err(|error| match error.kind() {
+                let counter =
+                    counter(layout.id, processor).map_err(|error| match error.kind() {
                         std::io::ErrorKind::PermissionDenied => {
                             format!("perf_event_open: {error}: {RIGHTS}")
                         }

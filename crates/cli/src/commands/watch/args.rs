@@ -56,7 +56,12 @@ pub struct Watch {
     pub counters: bool,
     /// What counts requests: single events by perf, histograms in the kernel by eBPF (with single
     /// events of a part of each second), counters of sysfs, or what suits the rate.
-    #[arg(long, value_name = "SOURCE", default_value = "auto", conflicts_with = "counters")]
+    #[arg(
+        long,
+        value_name = "SOURCE",
+        default_value = "auto",
+        conflicts_with = "counters"
+    )]
     pub source: SourceChoice,
     /// Record the requests, without their data, in this new file.
     #[arg(long, value_name = "FILE")]

@@ -213,10 +213,9 @@ impl KernelTypes {
                 _ => return None,
             };
             let mut places = (0..header.members).map(|member| header.rest + step * member);
-            let place =
-                places.find(|&place| word(&self.bytes, place).is_some_and(|offset| {
-                    self.has_name(offset, name)
-                }))?;
+            let place = places.find(|&place| {
+                word(&self.bytes, place).is_some_and(|offset| self.has_name(offset, name))
+            })?;
             word(&self.bytes, place + 4)
         })
     }
@@ -273,16 +272,16 @@ mod tests {
         };
         let info = |kind: u32, members: u32| kind << 24 | members;
         let types: Vec<u32> = [
-            &[at("int"), info(INT, 0), 4, 32][..],                       // 1
-            &[at("long"), info(INT, 0), 8, 64],                          // 2
-            &[0, info(STRUCT, 1), 8, at("b"), 2, 0],                     // 3
-            &[at("s"), info(STRUCT, 2), 16, at("a"), 1, 0, 0, 3, 64],    // 4
-            &[0, info(ENUM, 1), 4, at("RED"), 7],                        // 5
-            &[0, info(PTR, 0), 4],                                       // 6
-            &[0, info(FUNC_PROTO, 3), 0, 0, 8, 0, 1, 0, 6],              // 7
-            &[0, info(PTR, 0), 0],                                       // 8
-            &[0, info(PTR, 0), 7],                                       // 9
-            &[at("btf_trace_t"), info(TYPEDEF, 0), 9],                   // 10
+            &[at("int"), info(INT, 0), 4, 32][..],                    // 1
+            &[at("long"), info(INT, 0), 8, 64],                       // 2
+            &[0, info(STRUCT, 1), 8, at("b"), 2, 0],                  // 3
+            &[at("s"), info(STRUCT, 2), 16, at("a"), 1, 0, 0, 3, 64], // 4
+            &[0, info(ENUM, 1), 4, at("RED"), 7],                     // 5
+            &[0, info(PTR, 0), 4],                                    // 6
+            &[0, info(FUNC_PROTO, 3), 0, 0, 8, 0, 1, 0, 6],           // 7
+            &[0, info(PTR, 0), 0],                                    // 8
+            &[0, info(PTR, 0), 7],                                    // 9
+            &[at("btf_trace_t"), info(TYPEDEF, 0), 9],                // 10
         ]
         .concat();
         let length = 4 * types.len() as u32;

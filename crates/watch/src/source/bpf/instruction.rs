@@ -136,11 +136,7 @@ const LOAD_WIDE: u64 = 0x18;
 const PSEUDO_MAP: u64 = 1;
 
 fn encode(opcode: u64, dst: u64, src: u64, offset: i16, value: i32) -> u64 {
-    opcode
-        | dst << 8
-        | src << 12
-        | u64::from(offset as u16) << 16
-        | u64::from(value as u32) << 32
+    opcode | dst << 8 | src << 12 | u64::from(offset as u16) << 16 | u64::from(value as u32) << 32
 }
 
 /// A program while it is put together.
@@ -173,9 +169,7 @@ impl Assembly {
     /// `*(dst + offset) = value`.
     pub fn store(&mut self, width: Width, dst: Reg, offset: i16, value: impl Into<Operand>) {
         let word = match value.into() {
-            Operand::Reg(src) => {
-                encode(STORE | width.code(), dst.code(), src.code(), offset, 0)
-            }
+            Operand::Reg(src) => encode(STORE | width.code(), dst.code(), src.code(), offset, 0),
             Operand::Value(value) => {
                 encode(STORE_VALUE | width.code(), dst.code(), 0, offset, value)
             }
@@ -204,8 +198,13 @@ impl Assembly {
     }
 
     fn wide_from(&mut self, dst: Reg, source: u64, value: u64) {
-        self.code
-            .push(encode(LOAD_WIDE, dst.code(), source, 0, value as u32 as i32));
+        self.code.push(encode(
+            LOAD_WIDE,
+            dst.code(),
+            source,
+            0,
+            value as u32 as i32,
+        ));
         self.code.push(value & (u64::from(u32::MAX) << 32));
     }
 

@@ -108,7 +108,10 @@ impl KernelHistograms {
     /// # Errors
     /// Why it is not to be had: no rights, no BTF, a device without requests.
     pub fn open(id: DevId, disk: &Path) -> Result<KernelHistograms, String> {
-        if cfg!(not(all(target_endian = "little", target_pointer_width = "64"))) {
+        if cfg!(not(all(
+            target_endian = "little",
+            target_pointer_width = "64"
+        ))) {
             return Err("only on processors of 64 bits with the lowest byte first".to_owned());
         }
         let queues = HardwareQueues::read(disk)

@@ -106,7 +106,9 @@ impl KernelLayout {
             place.ok_or_else(|| lacks(&format!("type of the tracepoint {name}")))
         };
         let constant = |name: &str| {
-            let value = types.constant(name).and_then(|value| i32::try_from(value).ok());
+            let value = types
+                .constant(name)
+                .and_then(|value| i32::try_from(value).ok());
             value.ok_or_else(|| lacks(name))
         };
         let bit = |name: &str| match constant(name)? {
@@ -302,7 +304,12 @@ impl ProgramMaker<'_> {
         let layout = self.layout;
         let mut asm = Assembly::default();
         let (end, data) = (asm.label(), asm.label());
-        asm.load(Width::Double, Reg::R7, Reg::R1, 8 * layout.bio_queue.argument);
+        asm.load(
+            Width::Double,
+            Reg::R7,
+            Reg::R1,
+            8 * layout.bio_queue.argument,
+        );
         self.only_this_disk(&mut asm, &layout.bio_disk, end);
         Self::now(&mut asm);
         load(&mut asm, layout.bio_flags, Reg::R6, Reg::R7);
@@ -342,7 +349,12 @@ impl ProgramMaker<'_> {
         let ops = &layout.ops;
         let mut asm = Assembly::default();
         let (end, no_place, data, store) = (asm.label(), asm.label(), asm.label(), asm.label());
-        asm.load(Width::Double, Reg::R7, Reg::R1, 8 * layout.rq_issue.argument);
+        asm.load(
+            Width::Double,
+            Reg::R7,
+            Reg::R1,
+            8 * layout.rq_issue.argument,
+        );
         self.only_this_disk(&mut asm, &layout.rq_disk, end);
         load(&mut asm, layout.rq_flags, Reg::R6, Reg::R7);
         asm.alu(Alu::And, Reg::R6, 0xff);
@@ -434,7 +446,12 @@ impl ProgramMaker<'_> {
         let layout = self.layout;
         let mut asm = Assembly::default();
         let (end, no_tag, wait) = (asm.label(), asm.label(), asm.label());
-        asm.load(Width::Double, Reg::R7, Reg::R1, 8 * layout.rq_requeue.argument);
+        asm.load(
+            Width::Double,
+            Reg::R7,
+            Reg::R1,
+            8 * layout.rq_requeue.argument,
+        );
         self.only_this_disk(&mut asm, &layout.rq_disk, end);
         load(&mut asm, layout.rq_sector, Reg::R8, Reg::R7);
         load(&mut asm, layout.rq_bytes, Reg::R9, Reg::R7);
@@ -595,7 +612,11 @@ fn count_time(asm: &mut Assembly, times: i16) {
     for bits in [32, 16, 8, 4, 2, 1] {
         let small = asm.label();
         asm.alu(Alu::Mov, Reg::R1, Reg::R2);
-        asm.alu(Alu::Rsh, Reg::R1, bits + SUB_BUCKETS.trailing_zeros() as i32);
+        asm.alu(
+            Alu::Rsh,
+            Reg::R1,
+            bits + SUB_BUCKETS.trailing_zeros() as i32,
+        );
         asm.jump_if(Jump::Equal, Reg::R1, 0, small);
         asm.alu(Alu::Rsh, Reg::R2, bits);
         asm.alu(Alu::Add, Reg::R3, bits * SUB_BUCKETS as i32);

@@ -65,10 +65,20 @@ fn a_journal_on_a_partition_is_counted_from_the_watchs_begin() {
     assert_eq!(journal.device, "sdz1");
     assert_eq!((journal.transactions, journal.requested), (66, 66));
     assert_eq!(journal.commit_ns, 20_123_000);
-    assert_eq!((journal.waiting_ms, journal.flushing_ms, journal.logging_ms), (1, 3, 20));
+    assert_eq!(
+        (journal.waiting_ms, journal.flushing_ms, journal.logging_ms),
+        (1, 3, 20)
+    );
     assert_eq!(journal.logged_blocks, 4);
     let states = reader.states(&counters);
-    let missing = |name| states.iter().find(|state| state.0 == name).expect("named").1.clone();
+    let missing = |name| {
+        states
+            .iter()
+            .find(|state| state.0 == name)
+            .expect("named")
+            .1
+            .clone()
+    };
     assert_eq!(missing("ext4 journal (jbd2)"), None);
     assert_eq!(missing("XFS log").as_deref(), Some("not on this disk"));
 }
@@ -86,9 +96,15 @@ fn an_unused_journal_is_read() {
 fn the_log_of_xfs_is_counted() {
     let tree = Tree::new();
     let path = "sys/fs/xfs/dm-3/stats/stats";
-    tree.write(path, "log 100 2000 3 50 40\npush_ail 900 2 0 80 0 1 0 0 0 5\nxstrat 0 0");
+    tree.write(
+        path,
+        "log 100 2000 3 50 40\npush_ail 900 2 0 80 0 1 0 0 0 5\nxstrat 0 0",
+    );
     let reader = tree.reader("nvme9n1", &["dm-3"], None);
-    tree.write(path, "log 160 2900 13 80 65\npush_ail 999 9 0 99 0 1 0 0 0 5\nxstrat 0 0");
+    tree.write(
+        path,
+        "log 160 2900 13 80 65\npush_ail 999 9 0 99 0 1 0 0 0 5\nxstrat 0 0",
+    );
     let log = &reader.read(1.0).xfs[0];
     let expected = XfsLogCounters {
         device: "dm-3".to_owned(),
@@ -104,7 +120,8 @@ fn the_log_of_xfs_is_counted() {
 #[test]
 fn transaction_groups_of_zfs_are_read() {
     let tree = Tree::new();
-    let zil = |count| format!("8 1 0x01 17 4624 1 2\nname  type data\nzil_commit_count 4 {count}\n");
+    let zil =
+        |count| format!("8 1 0x01 17 4624 1 2\nname  type data\nzil_commit_count 4 {count}\n");
     tree.write("proc/spl/kstat/zfs/zil", &zil(100));
     tree.write(
         "proc/spl/kstat/zfs/tank/txgs",
@@ -140,13 +157,22 @@ fn an_array_that_resyncs_and_a_cache_are_read() {
         "writethrough [writeback] writearound none\n",
     );
     tree.write("sys/block/bcache0/bcache/state", "dirty\n");
-    tree.write("sys/block/bcache0/bcache/stats_five_minute/cache_hit_ratio", "61\n");
+    tree.write(
+        "sys/block/bcache0/bcache/stats_five_minute/cache_hit_ratio",
+        "61\n",
+    );
     let counters = tree.reader("sdz", &["md0", "bcache0"], None).read(1.0);
     let array = &counters.arrays[0];
-    assert_eq!((array.level.as_str(), array.action.as_str()), ("raid1", "resync"));
+    assert_eq!(
+        (array.level.as_str(), array.action.as_str()),
+        ("raid1", "resync")
+    );
     assert_eq!((array.action_rate, array.degraded), (Some(204_800_000), 1));
     let cache = &counters.caches[0];
-    assert_eq!((cache.mode.as_str(), cache.hit_percent), ("writeback", Some(61)));
+    assert_eq!(
+        (cache.mode.as_str(), cache.hit_percent),
+        ("writeback", Some(61))
+    );
 }
 
 /// An array whose speed is unknown prints "none".
@@ -168,7 +194,9 @@ fn pressure_is_a_share_of_the_time() {
     let mount = format!("31 23 0:26 / {} rw - cgroup2 cgroup2 rw\n", root.display());
     tree.write("proc/self/mountinfo", &mount);
     let psi = |some: u64, full: u64| {
-        format!("some avg10=0.00 avg60=0.00 avg300=0.00 total={some}\nfull avg10=0.00 avg60=0.00 avg300=0.00 total={full}\n")
+        format!(
+            "some avg10=0.00 avg60=0.00 avg300=0.00 total={some}\nfull avg10=0.00 avg60=0.00 avg300=0.00 total={full}\n"
+        )
     };
     tree.write("proc/pressure/io", &psi(1_000_000, 0));
     tree.write("cgroup/apps/db/io.pressure", &psi(0, 0));
@@ -219,5 +247,10 @@ fn an_empty_host_has_no_counters() {
     let reader = tree.reader("sdz", &[], Some(1));
     let counters = reader.read(1.0);
     assert_eq!(counters, HostCounters::default());
-    assert!(reader.states(&counters).iter().all(|(_, missing)| missing.is_some()));
+    assert!(
+        reader
+            .states(&counters)
+            .iter()
+            .all(|(_, missing)| missing.is_some())
+    );
 }
