@@ -191,9 +191,9 @@ impl WatchHistory {
         if let Some(stall) = Stall::of(&request, self.begun_ns) {
             self.stall(stall);
         }
-        let kept = self.requests.len();
-        if kept == self.requests.capacity() {
-            let more = kept.clamp(1024, (REQUESTS_MAX + 1).saturating_sub(kept).max(1024));
+        let length = self.requests.len();
+        if length == self.requests.capacity() {
+            let more = length.clamp(1024, (REQUESTS_MAX + 1).saturating_sub(length).max(1024));
             self.requests.reserve_exact(more);
         }
         self.requests.push_back(request);

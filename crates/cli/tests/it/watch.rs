@@ -84,7 +84,11 @@ fn an_idle_drive_is_not_touched() {
     // The kernel's own look for partitions comes first.
     std::thread::sleep(std::time::Duration::from_millis(500));
     let before = device.counters();
-    for more in [&["--counters"][..], &["--record", record]] {
+    for more in [
+        &["--counters"][..],
+        &["--source", "ebpf"],
+        &["--record", record],
+    ] {
         let mut arguments = vec![device.path.as_str(), "--for", "2s", "--json", "-q"];
         arguments.extend(more);
         let output = watch(&arguments);

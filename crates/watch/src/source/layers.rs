@@ -78,8 +78,8 @@ fn journal(text: &str) -> Option<JournalCounters> {
 /// The numbers behind a word at a line's beginning.
 fn row(text: &str, name: &str) -> Vec<u64> {
     let line = text.lines().find_map(|line| {
-        let rest = line.strip_prefix(name)?;
-        rest.starts_with(' ').then_some(rest)
+        let tail = line.strip_prefix(name)?;
+        tail.starts_with(' ').then_some(tail)
     });
     let words = line.unwrap_or_default().split_whitespace();
     words.map(|word| word.parse().unwrap_or(0)).collect()
@@ -87,14 +87,14 @@ fn row(text: &str, name: &str) -> Vec<u64> {
 
 fn xfs_log(text: &str) -> XfsLogCounters {
     let (log, push) = (row(text, "log"), row(text, "push_ail"));
-    let at = |row: &[u64], place: usize| row.get(place).copied().unwrap_or(0);
+    let value = |row: &[u64], place: usize| row.get(place).copied().unwrap_or(0);
     XfsLogCounters {
         device: String::new(),
-        log_writes: at(&log, 0),
-        no_buffer: at(&log, 2),
-        log_forces: at(&log, 3),
-        log_force_sleeps: at(&log, 4),
-        space_sleeps: at(&push, 1),
+        log_writes: value(&log, 0),
+        no_buffer: value(&log, 2),
+        log_forces: value(&log, 3),
+        log_force_sleeps: value(&log, 4),
+        space_sleeps: value(&push, 1),
     }
 }
 
@@ -231,8 +231,8 @@ impl LayerReader {
         logs.collect()
     }
 
-    fn zfs(&self, now: &FirstCounts) -> Option<ZfsCounters> {
-        let zil_commits = now.zil_commits?;
+    fn zfs(&self, current: &FirstCounts) -> Option<ZfsCounters> {
+        let zil_commits = current.zil_commits?;
         let folder = self.system.proc.join("spl/kstat/zfs");
         let pools = names(&folder).into_iter().filter_map(|pool| {
             let text = text(&folder.join(&pool).join("txgs"))?;
@@ -261,8 +261,8 @@ impl LayerReader {
     fn caches(&self) -> Vec<BcacheState> {
         /// The mode in use stands in brackets.
         fn active(line: &str) -> &str {
-            let rest = line.split_once('[').map_or(line, |(_, rest)| rest);
-            rest.split_once(']').map_or(rest, |(name, _)| name)
+            let tail = line.split_once('[').map_or(line, |(_, tail)| tail);
+            tail.split_once(']').map_or(tail, |(name, _)| name)
         }
         let caches = self.devices.iter().filter_map(|name| {
             let folder = self.system.sys.join("block").join(name).join("bcache");
@@ -325,18 +325,18 @@ impl LayerReader {
 
     /// What was counted since the beginning, `seconds` ago.
     pub fn read(&self, seconds: f64) -> HostCounters {
-        let now = self.counts();
-        let share = |now: Option<[u64; 2]>, first: Option<[u64; 2]>| {
-            let (now, first) = (now?, first?);
+        let current = self.counts();
+        let share = |current: Option<[u64; 2]>, first: Option<[u64; 2]>| {
+            let (current, first) = (current?, first?);
             let share = |place: usize| {
-                now[place].saturating_sub(first[place]) as f64 / 1e6 / seconds.max(1e-3)
+                current[place].saturating_sub(first[place]) as f64 / 1e6 / seconds.max(1e-3)
             };
             Some(IoPressure {
                 some: share(0).min(1.0),
                 full: share(1).min(1.0),
             })
         };
-        let journals = now.journals.values().map(|journal| {
+        let journals = current.journals.values().map(|journal| {
             let mut since = journal.clone();
             if let Some(first) = self.first.journals.get(&journal.device) {
                 since.transactions = since.transactions.saturating_sub(first.transactions);
@@ -344,7 +344,7 @@ impl LayerReader {
             }
             since
         });
-        let xfs = now
+        let xfs = current
             .xfs
             .values()
             .map(|log| match self.first.xfs.get(&log.device) {
@@ -359,11 +359,11 @@ impl LayerReader {
                 None => log.clone(),
             });
         HostCounters {
-            pressure: share(now.pressure, self.first.pressure),
-            group_pressure: share(now.group_pressure, self.first.group_pressure),
+            pressure: share(current.pressure, self.first.pressure),
+            group_pressure: share(current.group_pressure, self.first.group_pressure),
             journals: journals.collect(),
             xfs: xfs.collect(),
-            zfs: self.zfs(&now),
+            zfs: self.zfs(&current),
             arrays: self.arrays(),
             caches: self.caches(),
             queue: self.queue(),
@@ -374,27 +374,27 @@ impl LayerReader {
 
     /// Names of these sources, each with why it is not there.
     pub fn states(&self, counters: &HostCounters) -> Vec<(&'static str, Option<String>)> {
-        let here = |is_here: bool, missing: &str| (!is_here).then(|| missing.to_owned());
+        let unless = |is_here: bool, missing: &str| (!is_here).then(|| missing.to_owned());
         let not_here = "not on this disk";
         vec![
             (
                 "pressure (PSI)",
-                here(
+                unless(
                     counters.pressure.is_some(),
                     "this kernel does not count it (psi=1)",
                 ),
             ),
             (
                 "ext4 journal (jbd2)",
-                here(!counters.journals.is_empty(), not_here),
+                unless(!counters.journals.is_empty(), not_here),
             ),
-            ("XFS log", here(!counters.xfs.is_empty(), not_here)),
-            ("ZFS", here(counters.zfs.is_some(), "not loaded")),
-            ("md", here(!counters.arrays.is_empty(), not_here)),
-            ("bcache", here(!counters.caches.is_empty(), not_here)),
+            ("XFS log", unless(!counters.xfs.is_empty(), not_here)),
+            ("ZFS", unless(counters.zfs.is_some(), "not loaded")),
+            ("md", unless(!counters.arrays.is_empty(), not_here)),
+            ("bcache", unless(!counters.caches.is_empty(), not_here)),
             (
                 "hwmon",
-                here(counters.thermal.is_some(), "this drive has no sensor there"),
+                unless(counters.thermal.is_some(), "this drive has no sensor there"),
             ),
         ]
     }

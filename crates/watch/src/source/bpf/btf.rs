@@ -92,7 +92,7 @@ impl KernelTypes {
         if header < HEADER_BYTES {
             return None;
         }
-        let place = |field| Some(header.checked_add(word(&bytes, field)? as usize)?);
+        let place = |field| header.checked_add(word(&bytes, field)? as usize);
         let (types, strings) = (place(8)?, place(16)?);
         let end = types.checked_add(word(&bytes, 12)? as usize)?;
         let mut kernel = KernelTypes {

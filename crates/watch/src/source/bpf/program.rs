@@ -321,10 +321,10 @@ impl ProgramMaker<'_> {
         lookup_number(&mut asm, self.maps.flush_state, 0, end);
         asm.load(Width::Double, Reg::R1, Reg::R10, NOW);
         asm.load(Width::Double, Reg::R2, Reg::R0, ASKED_IN_STATE);
-        let asked = asm.label();
-        asm.jump_if(Jump::NotEqual, Reg::R2, 0, asked);
+        let has_waiter = asm.label();
+        asm.jump_if(Jump::NotEqual, Reg::R2, 0, has_waiter);
         asm.store(Width::Double, Reg::R0, ASKED_IN_STATE, Reg::R1);
-        asm.place(asked);
+        asm.place(has_waiter);
         asm.alu(Alu::Mov, Reg::R1, 1);
         asm.alu(Alu::Lsh, Reg::R1, PREFLUSH_BIT);
         asm.alu(Alu::Or, Reg::R9, Reg::R1);
