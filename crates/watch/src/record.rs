@@ -302,7 +302,7 @@ fn parse_row(line: &str) -> Option<BlockRequest> {
 }
 
 /// Shows a recording as it went on.
-pub struct Replay<'a> {
+pub struct RecordingReplay<'a> {
     /// Sees each request and each second.
     pub progress: &'a mut dyn WatchProgress,
     /// Set when what comes later is not wanted.
@@ -323,7 +323,7 @@ pub fn read_recording(path: &Path) -> Result<WatchOutcome, LabError> {
 /// When it cannot be read, or is not a recording.
 pub fn replay_recording(
     path: &Path,
-    mut replay: Option<Replay<'_>>,
+    mut replay: Option<RecordingReplay<'_>>,
 ) -> Result<WatchOutcome, LabError> {
     let file = File::open(path).map_err(|error| LabError::file("reading", path, error))?;
     let not_ours = || {
@@ -347,7 +347,7 @@ pub fn replay_recording(
     }
     // A member that was cut off ends the recording; the seconds before it are whole.
     for line in lines.map_while(Result::ok) {
-        let is_stopped = |replay: &Replay<'_>| replay.stop.load(Ordering::Relaxed);
+        let is_stopped = |replay: &RecordingReplay<'_>| replay.stop.load(Ordering::Relaxed);
         if replay.as_ref().is_some_and(is_stopped) {
             break;
         }

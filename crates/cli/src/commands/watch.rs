@@ -22,7 +22,7 @@ use ssdlab_watch::live::{WatchOrder, watch as watch_live};
 use ssdlab_watch::model::ModelComparison;
 use ssdlab_watch::page::watch_page;
 use ssdlab_watch::preflight::{self, RoleOutcome};
-use ssdlab_watch::record::{Replay, is_recording, replay_recording};
+use ssdlab_watch::record::{RecordingReplay, is_recording, replay_recording};
 use ssdlab_watch::report::{WatchOutcome, WatchReport};
 use ssdlab_watch::show;
 use std::path::Path;
@@ -65,7 +65,7 @@ fn watched(
 ) -> Result<WatchOutcome, LabError> {
     let path = Path::new(&args.target);
     if path.is_file() && is_recording(path) {
-        let replay = follower.follows_recordings().then_some(Replay {
+        let replay = follower.follows_recordings().then_some(RecordingReplay {
             progress: &mut *follower,
             stop,
         });

@@ -9,11 +9,10 @@ use maud::{Markup, html};
 use ssdlab_view::chart::{Chart, ChartAxis, ChartLine, ChartMark, ChartUnit, Charts};
 use ssdlab_view::line::ChartPoints;
 use ssdlab_view::{parts, units};
+use std::collections::BTreeSet;
 
 /// Processes that are shown.
 const PROCESSES: usize = 10;
-/// Stalls that are written into a chart.
-const MARKS: usize = 5;
 
 fn of_kind(second: &WatchedSecond, kind: RequestKind) -> KindSecond {
     match kind {
@@ -51,14 +50,17 @@ pub(super) fn time_line(report: &WatchReport, charts: &mut Charts) -> Markup {
     if report.seconds.len() < 2 {
         return html! {};
     }
+    // One line for the stalls of a second.
+    let stalls: BTreeSet<u64> = report
+        .stalls
+        .iter()
+        .map(|stall| stall.at_s as u64)
+        .collect();
     let marks = || {
-        let stalls = report.stalls.iter().take(MARKS);
-        let marks = stalls.map(|stall| ChartMark::Cliff {
-            at: stall.at_s,
-            text: stall.cause_name().to_owned(),
-            colour: 5,
-        });
-        marks.collect::<Vec<_>>()
+        let seconds = stalls
+            .iter()
+            .map(|&second| ChartMark::Phase { at: second as f64 });
+        seconds.collect::<Vec<_>>()
     };
     let mut chart = |title: &str, unit, lines| {
         charts.add(Chart {
@@ -79,6 +81,9 @@ pub(super) fn time_line(report: &WatchReport, charts: &mut Charts) -> Markup {
         div .pair {
             (chart("Requests a second", ChartUnit::Rate, rate))
             (chart("Longest time in each second", ChartUnit::Time, longest))
+        }
+        @if !stalls.is_empty() {
+            p .quiet { "Upright lines: seconds with the longest stalls, which the table below names." }
         }
     }
 }

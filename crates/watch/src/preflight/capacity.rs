@@ -47,16 +47,16 @@ fn busy_span(seconds: &[WatchedSecond]) -> Option<BusySpan> {
         let sum = |value: fn(&WatchedSecond) -> u64| span.iter().map(value).sum::<u64>() as f64;
         let writes = sum(|second| second.writes.count);
         let reads = sum(|second| second.reads.count);
-        let found = BusySpan {
+        let busy = BusySpan {
             iops: writes / SPAN_S as f64,
             depth: sum(|second| second.writes.device_ns) / 1e9 / SPAN_S as f64,
             bytes: sum(|second| second.writes.bytes) / writes.max(1.0),
         };
-        let is_busy = found.depth >= DEPTH_MIN
-            && found.bytes <= WRITE_BYTES_MAX
+        let is_busy = busy.depth >= DEPTH_MIN
+            && busy.bytes <= WRITE_BYTES_MAX
             && writes >= WRITES_MIN * (writes + reads)
             && span.iter().all(|second| second.writes.count > 0);
-        is_busy.then_some(found)
+        is_busy.then_some(busy)
     });
     spans.max_by(|a, b| a.iops.total_cmp(&b.iops))
 }

@@ -2,7 +2,7 @@
 //! writes them again.
 
 use super::{Screen, ScreenLook, ScreenView, draw};
-use crate::record::{Replay, replay_recording};
+use crate::record::{RecordingReplay, replay_recording};
 use crate::report::{WatchProgress, WatchReport};
 use crate::request::BlockRequest;
 use crate::source::event::RequestKind;
@@ -33,7 +33,7 @@ fn top() -> PathBuf {
 fn example() -> ScreenView {
     let mut watched = Watched(ScreenView::default());
     let path = top().join("examples/traces/watch-volatile-buffer.gz");
-    let replay = Replay {
+    let replay = RecordingReplay {
         progress: &mut watched,
         stop: &AtomicBool::new(false),
     };
