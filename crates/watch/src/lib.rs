@@ -4,6 +4,7 @@ pub mod cause;
 #[cfg(target_os = "linux")]
 pub mod exporter;
 pub mod figures;
+pub mod forecast;
 pub mod judge;
 #[cfg(target_os = "linux")]
 pub mod live;

@@ -1,6 +1,7 @@
 //! What a watch has found: the document, and how it grows from requests.
 
 use crate::figures::WatchFigures;
+use crate::forecast::{ForecastBeginning, WatchForecast};
 use crate::judge::{JudgedWindow, LayerTimes, LiveAnswer};
 use crate::model::{ModelComparison, trace_events};
 use crate::request::BlockRequest;
@@ -90,6 +91,11 @@ pub struct WatchReport {
     pub step: Option<RateStep>,
     /// What a model would have done with the same commands, if one was named.
     pub model: Option<ModelComparison>,
+    /// What comes next, if it was asked for.
+    pub forecast: Option<WatchForecast>,
+    /// What a forecast starts from.
+    #[serde(skip)]
+    pub beginning: ForecastBeginning,
     /// Requests that took long, the longest first.
     pub stalls: Vec<Stall>,
     /// The seconds, from the first of the last two hours.
@@ -261,6 +267,8 @@ pub struct WatchSurroundings {
     pub lost_events: u64,
     /// Requests seen in part.
     pub seen_in_part: u64,
+    /// What a forecast starts from.
+    pub beginning: ForecastBeginning,
 }
 
 impl WatchReport {
@@ -289,6 +297,8 @@ impl WatchReport {
             layers: surroundings.layers.clone(),
             step,
             model: None,
+            forecast: None,
+            beginning: surroundings.beginning.clone(),
             stalls: history.stalls().to_vec(),
             seconds: history.seconds().to_vec(),
             lost_events: surroundings.lost_events,

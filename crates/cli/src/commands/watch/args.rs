@@ -25,8 +25,8 @@ pub struct Watch {
     /// Stop after this time (10s, 5m). [default: on Ctrl-C]
     #[arg(long = "for", value_name = "TIME")]
     pub duration: Option<String>,
-    /// Replay the same commands on this modelled drive (drive:NAME), and say whether the drive does
-    /// as its kind does.
+    /// Replay the same commands on this modelled drive (drive:NAME), say whether the drive does as
+    /// its kind does, and what comes next at the present load.
     #[arg(long, value_name = "DRIVE", conflicts_with = "counters")]
     pub model: Option<String>,
     /// Use the kernel's counters alone, even where tracepoints are to be had.
