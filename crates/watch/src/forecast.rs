@@ -117,12 +117,14 @@ impl ForecastEvidence {
         let knows_places = !report.figures.only_means && report.figures.writes.count() > 0;
         // Seconds are kept for two hours: readings before the first of them are no use.
         let skipped_s = (report.watched_s - report.seconds.len() as f64).max(0.0);
-        let readings = report.beginning.temperatures.iter().map(|reading| {
-            TemperatureReading {
+        let readings = report
+            .beginning
+            .temperatures
+            .iter()
+            .map(|reading| TemperatureReading {
                 at_s: (reading.at_s - skipped_s).max(0.0),
                 ..*reading
-            }
-        });
+            });
         ForecastEvidence {
             slices: report.seconds.clone(),
             slice_s: 1.0,
@@ -294,8 +296,7 @@ pub struct WatchForecast {
     pub life: ForecastOutlook,
 }
 
-const NAME_A_MODEL: &str =
-    "the drive's kind: `--model drive:NAME` (`ssdlab list drives`), or a file drafted from its \
+const NAME_A_MODEL: &str = "the drive's kind: `--model drive:NAME` (`ssdlab list drives`), or a file drafted from its \
      data sheet (`ssdlab drives new`)";
 
 impl WatchForecast {
@@ -304,8 +305,7 @@ impl WatchForecast {
         let load = WatchedLoad::new(&evidence.slices, evidence.slice_s);
         let mean = load.mean();
         let Some(model) = model else {
-            let unknown =
-                |why: &str| ForecastOutlook::unknown(why, NAME_A_MODEL);
+            let unknown = |why: &str| ForecastOutlook::unknown(why, NAME_A_MODEL);
             return WatchForecast {
                 drive: None,
                 write_rate: mean.write_rate(),
@@ -367,9 +367,9 @@ fn cliff(
 
 fn fill_outlook(outcomes: &[(f64, Option<FillOutcome>)], law: &FillLaw) -> ForecastOutlook {
     let share = |event: FillEvent| {
-        let same = outcomes.iter().filter(|(_, outcome)| {
-            outcome.is_some_and(|outcome| outcome.event == event)
-        });
+        let same = outcomes
+            .iter()
+            .filter(|(_, outcome)| outcome.is_some_and(|outcome| outcome.event == event));
         same.map(|(weight, _)| weight).sum::<f64>()
     };
     let [full, exhausted] = [FillEvent::CacheFull, FillEvent::SpareExhausted].map(share);
@@ -381,9 +381,10 @@ fn fill_outlook(outcomes: &[(f64, Option<FillOutcome>)], law: &FillLaw) -> Forec
         ForecastInterval::new(&mut weighted.collect::<Vec<_>>())
     };
     let likelihood = full + exhausted;
-    let (Some(seconds), Some(bytes)) =
-        (values(|outcome| outcome.seconds), values(|outcome| outcome.bytes))
-    else {
+    let (Some(seconds), Some(bytes)) = (
+        values(|outcome| outcome.seconds),
+        values(|outcome| outcome.bytes),
+    ) else {
         let why = if law.has_cache() {
             "the cells take the present load without the pSLC cache, its pauses empty the cache, \
              or the cache has no room already"
@@ -458,7 +459,11 @@ fn throttling(
         .iter()
         .map(|member| member.seconds_until(watts))
         .map(|seconds| WeightedValue {
-            value: if seconds > WARM_HORIZON_S { f64::INFINITY } else { seconds },
+            value: if seconds > WARM_HORIZON_S {
+                f64::INFINITY
+            } else {
+                seconds
+            },
             weight: 1.0 / members.len() as f64,
         })
         .collect();
@@ -521,11 +526,7 @@ fn mean_rate(spans: &[LoadSpan], evidence: &ForecastEvidence) -> (f64, f64) {
 /// Deviations from the mean at the ends of an 80 % interval.
 const NORMAL_80: f64 = 1.2816;
 
-fn life(
-    model: &ForecastModel,
-    evidence: &ForecastEvidence,
-    load: &WatchedLoad,
-) -> ForecastOutlook {
+fn life(model: &ForecastModel, evidence: &ForecastEvidence, load: &WatchedLoad) -> ForecastOutlook {
     let Some(rated) = model.rated_bytes else {
         return ForecastOutlook::unknown(
             "the model's file does not say what its maker warrants",

@@ -217,7 +217,9 @@ impl LiveWatch {
         if second.is_multiple_of(SETTINGS_EVERY) && stat.is_some() {
             self.surroundings.settings = read_settings(&self.system, &self.subject.disk);
             let celsius = self.surroundings.settings.temperature_c;
-            self.surroundings.beginning.warmed(self.history.watched_s(), celsius);
+            self.surroundings
+                .beginning
+                .warmed(self.history.watched_s(), celsius);
         }
         if let Some(recorder) = &mut self.recorder {
             recorder.end_second(now_ns, &self.surroundings)?;

@@ -48,7 +48,10 @@ fn modelled_drive(name: &str) -> Result<Drive, LabError> {
 /// What comes next, by a drive of this kind.
 fn foretold(name: &str, report: &WatchReport) -> Result<WatchForecast, LabError> {
     let model = ForecastModel::new(&listed(name)?);
-    Ok(WatchForecast::new(Some(&model), &ForecastEvidence::new(report)))
+    Ok(WatchForecast::new(
+        Some(&model),
+        &ForecastEvidence::new(report),
+    ))
 }
 
 fn seconds(text: &str) -> Result<u64, LabError> {

@@ -55,7 +55,11 @@ impl LoadRunner {
             return Command::read(anywhere, self.load.bytes);
         }
         let offset = if self.load.in_order {
-            self.next = if self.next + bytes > span { 0 } else { self.next };
+            self.next = if self.next + bytes > span {
+                0
+            } else {
+                self.next
+            };
             self.next += bytes;
             self.next - bytes
         } else {
@@ -213,8 +217,16 @@ pub fn run(drawn: &DrawnDrive) -> DrawnRun {
     let is_warm = drawn.model.config.heat.is_some();
     let slice_s = if is_warm { 0.5 } else { fine_slice(&config) };
     let limits = RunLimits {
-        bytes: if is_warm { u64::MAX } else { config.user_bytes * 3 / 2 },
-        seconds: if drawn.class == DrawnClass::Calm { 60.0 } else { 200.0 },
+        bytes: if is_warm {
+            u64::MAX
+        } else {
+            config.user_bytes * 3 / 2
+        },
+        seconds: if drawn.class == DrawnClass::Calm {
+            60.0
+        } else {
+            200.0
+        },
     };
     let mut runner = LoadRunner::new(drawn.drive.clone(), drawn.load.clone());
     let mut written = 0;
@@ -256,8 +268,8 @@ pub fn run(drawn: &DrawnDrive) -> DrawnRun {
         }
         let seconds = slices.len() as f64 * slice_s;
         let is_over = bytes > limits.bytes || seconds > limits.seconds;
-        let is_slow = truth.len() >= looked_at + 16
-            && slowed(&truth, &slices[..truth.len()]).is_some();
+        let is_slow =
+            truth.len() >= looked_at + 16 && slowed(&truth, &slices[..truth.len()]).is_some();
         if truth.len() >= looked_at + 16 {
             looked_at = truth.len();
         }

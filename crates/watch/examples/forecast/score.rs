@@ -2,9 +2,7 @@
 
 use crate::run::DrawnRun;
 use crate::truth::DrawnDrive;
-use ssdlab_watch::forecast::{
-    ForecastEvidence, ForecastInterval, ForecastOutlook, WatchForecast,
-};
+use ssdlab_watch::forecast::{ForecastEvidence, ForecastInterval, ForecastOutlook, WatchForecast};
 use ssdlab_watch::steps::WatchedSecond;
 use std::fmt::Write as _;
 
@@ -72,7 +70,9 @@ fn evidence(drawn: &DrawnDrive, run: &DrawnRun, slices: &[WatchedSecond]) -> For
     ForecastEvidence {
         slices: slices.to_vec(),
         slice_s: run.slice_s,
-        temperatures: temperatures.filter(|reading| reading.at_s <= seconds).collect(),
+        temperatures: temperatures
+            .filter(|reading| reading.at_s <= seconds)
+            .collect(),
         pressure: Some(run.pressure),
         ..drawn.evidence.clone()
     }
@@ -100,7 +100,11 @@ pub fn score(drawn: &DrawnDrive, run: &DrawnRun) -> DriveScore {
         let forecast = WatchForecast::new(Some(&drawn.model), &evidence);
         // Where heat is what comes, heat is what is asked for; else the cliff.
         let of_heat = run.throttling.is_some();
-        let outlook = if of_heat { forecast.throttling.clone() } else { forecast.cliff.clone() };
+        let outlook = if of_heat {
+            forecast.throttling.clone()
+        } else {
+            forecast.cliff.clone()
+        };
         (now, outlook, forecast)
     };
     let mut scored = DriveScore {
@@ -111,7 +115,11 @@ pub fn score(drawn: &DrawnDrive, run: &DrawnRun) -> DriveScore {
         "{:?} {} {}{:?} {} s",
         drawn.class,
         drawn.name,
-        if drawn.load.burst.is_some() { "bursts " } else { "" },
+        if drawn.load.burst.is_some() {
+            "bursts "
+        } else {
+            ""
+        },
         (drawn.load.bytes >> 10, drawn.load.in_order),
         match event {
             Some(_) => format!("came after {:.2}", end as f64 * run.slice_s),
@@ -138,7 +146,11 @@ pub fn score(drawn: &DrawnDrive, run: &DrawnRun) -> DriveScore {
                     one.interval.low,
                     one.interval.median,
                     one.interval.high.unwrap_or(f64::INFINITY),
-                    if one.interval.covers(truth) { "" } else { " MISS" }
+                    if one.interval.covers(truth) {
+                        ""
+                    } else {
+                        " MISS"
+                    }
                 );
                 scored.forecasts.push(one);
                 let bytes = written(&run.slices[now..end]).max(1.0);
@@ -151,10 +163,12 @@ pub fn score(drawn: &DrawnDrive, run: &DrawnRun) -> DriveScore {
             }
             (_, None) => {
                 // What is said to come later than the run's end was not seen.
-                let said = [&forecast.cliff, &forecast.throttling].iter().any(|outlook| {
-                    let until = outlook.expected().and_then(|event| event.seconds.high);
-                    until.is_some_and(|high| high < truth)
-                });
+                let said = [&forecast.cliff, &forecast.throttling]
+                    .iter()
+                    .any(|outlook| {
+                        let until = outlook.expected().and_then(|event| event.seconds.high);
+                        until.is_some_and(|high| high < truth)
+                    });
                 scored.false_alarms += usize::from(said);
                 text += if said { " | FALSE" } else { " | none" };
             }
@@ -184,7 +198,10 @@ impl DriveScore {
         let law = ssdlab_watch::forecast::fill::FillLaw::new(&drawn.model.config);
         let so_far = written(&run.slices[..now]);
         let (share, sheet) = if law.has_cache() {
-            (NULL_SHARE * law.user_bytes, law.cache_bytes(law.native_bytes))
+            (
+                NULL_SHARE * law.user_bytes,
+                law.cache_bytes(law.native_bytes),
+            )
         } else {
             (law.user_bytes, law.native_bytes)
         };

@@ -157,11 +157,15 @@ fn drawn_load(
         (false, false) => 16 << 10,
     };
     let depth = 1 << rng.between(if in_order { 2.0 } else { 4.0 }, 6.0) as u32;
-    let reads = if rng.uniform() < 0.25 && !is_calm { 30 } else { 0 };
+    let reads = if rng.uniform() < 0.25 && !is_calm {
+        30
+    } else {
+        0
+    };
     let burst = (rng.uniform() < 0.35).then(|| match class {
         DrawnClass::Heat => {
-            let bytes = law.native_rate * rng.between(5.0, 20.0);
-            (bytes as u64, rng.between(1.0, 8.0))
+            let bytes = law.native_rate * rng.between(8.0, 20.0);
+            (bytes as u64, rng.between(0.5, 4.0))
         }
         _ => {
             let room = law.static_bytes + law.native_bytes * 0.05;
@@ -176,9 +180,17 @@ fn drawn_load(
         reads,
         in_order,
         begin: if in_order { aligned(used) } else { 0 },
-        span: if in_order { user / (1 << 20) * (1 << 20) } else { aligned(used.max(0.5)) },
+        span: if in_order {
+            user / (1 << 20) * (1 << 20)
+        } else {
+            aligned(used.max(0.5))
+        },
         burst,
-        pace_ns: if is_calm { (f64::from(bytes) / rate * 1e9) as u64 } else { 0 },
+        pace_ns: if is_calm {
+            (f64::from(bytes) / rate * 1e9) as u64
+        } else {
+            0
+        },
     }
 }
 
@@ -201,12 +213,7 @@ fn aged(config: &DriveConfig, used: f64, over: f64) -> Result<(Drive, u64), LabE
 }
 
 /// What the kernel and SMART say when the watch begins.
-fn known(
-    used: f64,
-    written: u64,
-    run_up: u64,
-    rng: &mut EnsembleRng,
-) -> ForecastEvidence {
+fn known(used: f64, written: u64, run_up: u64, rng: &mut EnsembleRng) -> ForecastEvidence {
     let says = |share: f64, rng: &mut EnsembleRng| rng.uniform() < share;
     let since_boot = run_up as f64 + rng.uniform() * written as f64;
     let used = (used + rng.between(-0.02, 0.02)).clamp(0.0, 1.0);
@@ -232,8 +239,8 @@ impl DrawnDrive {
         let rng = &mut EnsembleRng::new(seed, "drive in use");
         let class = match rng.uniform() {
             u if u < 0.4 => DrawnClass::Cache,
-            u if u < 0.65 => DrawnClass::Spare,
-            u if u < 0.85 => DrawnClass::Heat,
+            u if u < 0.62 => DrawnClass::Spare,
+            u if u < 0.88 => DrawnClass::Heat,
             _ => DrawnClass::Calm,
         };
         let name = match class {
@@ -265,7 +272,11 @@ impl DrawnDrive {
             DrawnClass::Spare => rng.between(0.3, 0.95),
             DrawnClass::Heat => 0.98,
         };
-        let over = if class == DrawnClass::Heat { 0.5 } else { (rng.uniform() - 0.6).max(0.0) };
+        let over = if class == DrawnClass::Heat {
+            0.5
+        } else {
+            (rng.uniform() - 0.6).max(0.0)
+        };
         let (mut drive, written) = aged(&config, used, over)?;
         let load = drawn_load(class, &law, used, config.user_bytes, rng);
         let room = match class {
@@ -273,9 +284,10 @@ impl DrawnDrive {
             DrawnClass::Spare => law.native_bytes - written as f64,
             DrawnClass::Heat | DrawnClass::Calm => 0.0,
         };
-        let run_up = match rng.uniform() < 0.5 {
-            true => (room.max(0.0) * rng.between(0.05, 0.6)) as u64 / (1 << 20) * (1 << 20),
-            false => 0,
+        let run_up = if rng.uniform() < 0.5 {
+            (room.max(0.0) * rng.between(0.05, 0.6)) as u64 / (1 << 20) * (1 << 20)
+        } else {
+            0
         };
         if let Some(heat) = &config.heat {
             drive.warm_to(u64::from(heat.ambient_c) * 1000 + (rng.uniform() * 25e3) as u64);

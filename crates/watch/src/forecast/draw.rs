@@ -81,6 +81,9 @@ mod tests {
         let numbers: Vec<f64> = (0..20_000).map(|_| rng.normal()).collect();
         let mean = numbers.iter().sum::<f64>() / 20_000.0;
         let square = numbers.iter().map(|number| number * number).sum::<f64>() / 20_000.0;
-        assert!(mean.abs() < 0.03 && (square - 1.0).abs() < 0.05, "{mean} {square}");
+        assert!(
+            mean.abs() < 0.03 && (square - 1.0).abs() < 0.05,
+            "{mean} {square}"
+        );
     }
 }

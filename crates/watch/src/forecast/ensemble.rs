@@ -20,6 +20,9 @@ const USED_SIGMA: f64 = 0.015;
 const EMPTY_SHARE: f64 = 0.6;
 /// Share of the members whose free space holds nothing stale, where nothing tells.
 const CLEAN_SHARE: f64 = 0.5;
+/// Share of the members that keep everything stale until they need the space, where the bytes
+/// written in the drive's life say how much that may be.
+const KEEPING_SHARE: f64 = 0.75;
 /// Weight of a member that would have become slow before now: the load, too, is modelled.
 const CONTRADICTED: f64 = 0.0;
 
@@ -64,7 +67,7 @@ fn stale_bytes(
         None => return room * rng.uniform(),
     };
     // Drives that clean up when idle have less of it.
-    if rng.uniform() < CLEAN_SHARE {
+    if rng.uniform() < KEEPING_SHARE {
         most
     } else {
         most * rng.uniform()
@@ -72,7 +75,12 @@ fn stale_bytes(
 }
 
 /// Bytes of the host that the cache held when the watch began.
-fn cached_bytes(law: &FillLaw, free: f64, evidence: &ForecastEvidence, rng: &mut EnsembleRng) -> f64 {
+fn cached_bytes(
+    law: &FillLaw,
+    free: f64,
+    evidence: &ForecastEvidence,
+    rng: &mut EnsembleRng,
+) -> f64 {
     let cache = law.cache_bytes(free);
     if let Some(range) = evidence.run_up {
         return rng.between(range.low, range.high).min(cache);

@@ -311,17 +311,20 @@ impl FillLaw {
         }
         let room = state.static_room + self.dynamic_room(state.free);
         let valid = state.valid;
-        let slows = |event| {
-            self.rate_after(valid, span, pressure, event) < SLOWED * span.write_rate()
-        };
+        let slows =
+            |event| self.rate_after(valid, span, pressure, event) < SLOWED * span.write_rate();
         let found = if self.has_cache() && programmed > room && slows(FillEvent::CacheFull) {
             Some((FillEvent::CacheFull, room / programmed))
         } else {
             let native = (programmed - room).max(0.0);
             let free = state.free - self.dynamic_room(state.free) * self.bits - self.reclaim_floor;
             let used_up = native > free && pressure.random > 0.0;
-            (used_up && slows(FillEvent::SpareExhausted))
-                .then(|| (FillEvent::SpareExhausted, (room + free.max(0.0)) / programmed))
+            (used_up && slows(FillEvent::SpareExhausted)).then(|| {
+                (
+                    FillEvent::SpareExhausted,
+                    (room + free.max(0.0)) / programmed,
+                )
+            })
         };
         self.place(state, programmed);
         found.map(|(event, share)| SpanEvent { event, share })
@@ -390,7 +393,7 @@ impl FillLaw {
                 f64::INFINITY
             }
         };
-        let floor = self.dynamic_floor.unwrap_or(0.0);
+        let floor = self.dynamic_floor.unwrap_or(self.reclaim_floor);
         let free_limit = if state.free > floor {
             floor
         } else {

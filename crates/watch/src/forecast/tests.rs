@@ -82,10 +82,15 @@ fn more_free_space_puts_the_cliff_off() {
                 valid: (1.0 - share) * law.native_bytes,
                 ..empty(&law)
             };
-            law.foretell(state, &load, &RANDOM).expect("a cliff").seconds
+            law.foretell(state, &load, &RANDOM)
+                .expect("a cliff")
+                .seconds
         };
         let times: Vec<f64> = [0.3, 0.5, 0.7, 0.9].map(when).to_vec();
-        assert!(times.is_sorted() && times[0] < times[3], "{name}: {times:?}");
+        assert!(
+            times.is_sorted() && times[0] < times[3],
+            "{name}: {times:?}"
+        );
     }
 }
 
@@ -99,7 +104,10 @@ fn a_faster_load_does_not_put_it_off() {
     let times = [2e9, 1e9, 5e8, 3e8, 1e7].map(when);
     assert!(times.is_sorted(), "{times:?}");
     assert!(times[0] > 0.0 && times[0] < 1e3, "{times:?}");
-    assert!(times[4].is_infinite(), "below what the cells take: {times:?}");
+    assert!(
+        times[4].is_infinite(),
+        "below what the cells take: {times:?}"
+    );
 }
 
 #[test]
@@ -111,7 +119,8 @@ fn discarding_everything_and_a_pause_put_it_off() {
     state.free = 0.3 * law.native_bytes;
     let load = [span(3e9, false)];
     let when = |state| {
-        law.foretell(state, &load, &RANDOM).map_or(f64::INFINITY, |outcome| outcome.seconds)
+        law.foretell(state, &load, &RANDOM)
+            .map_or(f64::INFINITY, |outcome| outcome.seconds)
     };
     let before = when(state);
     let discard = LoadSpan {
@@ -142,7 +151,9 @@ fn intervals_are_in_order() {
                 };
                 let forecast = WatchForecast::new(Some(&model), &evidence);
                 for outlook in [&forecast.cliff, &forecast.throttling, &forecast.life] {
-                    let Some(event) = outlook.expected() else { continue };
+                    let Some(event) = outlook.expected() else {
+                        continue;
+                    };
                     said += 1;
                     for interval in [event.seconds, event.bytes] {
                         let high = interval.high.unwrap_or(f64::INFINITY);
@@ -206,20 +217,34 @@ fn it_fills_as_the_full_model_does() {
         let (mut rng, mut place) = (Rng::named(1, "fill"), 0);
         let mut drive = CountingDrive::new(config).expect("a drive");
         let next = || {
-            place = if random { rng.below(places) } else { (place + 1) % places };
+            place = if random {
+                rng.below(places)
+            } else {
+                (place + 1) % places
+            };
             Command::write(place * size, size as u32)
         };
         let is_past = |drive: &CountingDrive| {
             let counters = drive.counters();
             let native = counters.slots_host + counters.slots_map > counters.slots_slc_mode;
-            if law.has_cache() { native } else { counters.slots_relocated > 0 }
+            if law.has_cache() {
+                native
+            } else {
+                counters.slots_relocated > 0
+            }
         };
         let full = until(&mut drive, next, is_past);
         let load = span(1e9 * if random { 1.0 } else { 4.0 }, random);
-        let outcome = law.foretell(empty(&law), &[load], &RANDOM).expect("a cliff");
+        let outcome = law
+            .foretell(empty(&law), &[load], &RANDOM)
+            .expect("a cliff");
         let ratio = outcome.bytes / full;
         assert!((0.94..1.06).contains(&ratio), "{name}: {ratio} of {full}");
-        let cause = if law.has_cache() { FillEvent::CacheFull } else { FillEvent::SpareExhausted };
+        let cause = if law.has_cache() {
+            FillEvent::CacheFull
+        } else {
+            FillEvent::SpareExhausted
+        };
         assert_eq!(outcome.event, cause, "{name}");
     }
 }
@@ -245,10 +270,13 @@ fn warming_is_foretold_from_readings() {
         match outlook.expected() {
             Some(event) => {
                 assert_eq!(event.cause, ForecastCause::Throttling);
-                assert!(event.seconds.covers(truth), "{truth} in {:?}", event.seconds);
+                assert!(
+                    event.seconds.covers(truth),
+                    "{truth} in {:?}",
+                    event.seconds
+                );
             }
             None => assert!(end < limit, "{outlook:?} though it comes in {truth} s"),
         }
     }
 }
-

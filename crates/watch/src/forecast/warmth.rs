@@ -308,7 +308,10 @@ pub fn warm_members(
         .iter()
         .map(|fit| fit.log_weight)
         .fold(f64::NEG_INFINITY, f64::max);
-    let total: f64 = fits.iter().map(|fit| (fit.log_weight - highest).exp()).sum();
+    let total: f64 = fits
+        .iter()
+        .map(|fit| (fit.log_weight - highest).exp())
+        .sum();
     let mut rng = EnsembleRng::new(1, "warmth");
     let mut members = Vec::new();
     for _ in 0..count {
@@ -322,7 +325,10 @@ pub fn warm_members(
         };
         let spread = backward(&chosen.root, z);
         let mut drawn = chosen.mean;
-        drawn.iter_mut().zip(spread).for_each(|(value, more)| *value += more);
+        drawn
+            .iter_mut()
+            .zip(spread)
+            .for_each(|(value, more)| *value += more);
         let member = WarmMember {
             tau: chosen.tau,
             gain: drawn[2].max(0.0),
