@@ -7,6 +7,7 @@ pub mod events;
 #[cfg(target_os = "linux")]
 pub mod exporter;
 pub mod figures;
+pub mod forecast;
 pub mod heat;
 pub mod judge;
 #[cfg(target_os = "linux")]

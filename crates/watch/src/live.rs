@@ -1,6 +1,7 @@
 //! A watch of this machine: sources opened, seconds counted, until it is stopped.
 
 use crate::counted::KernelWindow;
+use crate::forecast::ForecastBeginning;
 use crate::judge::LayerTimes;
 use crate::record::WatchRecorder;
 use crate::report::{
@@ -200,6 +201,7 @@ impl LiveWatch {
         let surroundings = WatchSurroundings {
             drive: described(&system, &subject),
             sources,
+            beginning: ForecastBeginning::new(&begun.second(), &settings),
             settings,
             ..WatchSurroundings::default()
         };
@@ -331,6 +333,10 @@ impl LiveWatch {
         self.count_second(now_ns)?;
         if second.is_multiple_of(SETTINGS_EVERY) && stat.is_some() {
             self.surroundings.settings = read_settings(&self.system, &self.subject.disk);
+            let celsius = self.surroundings.settings.temperature_c;
+            self.surroundings
+                .beginning
+                .warmed(self.history.watched_s(), celsius);
         }
         if let Some(recorder) = &mut self.recorder {
             recorder.end_second(now_ns, &self.surroundings)?;

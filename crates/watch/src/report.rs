@@ -1,6 +1,7 @@
 //! What a watch has found: the document, and how it grows from requests.
 
 use crate::figures::WatchFigures;
+use crate::forecast::{ForecastBeginning, WatchForecast};
 use crate::heat::{HeatMap, WatchHeat};
 use crate::judge::{JudgedWindow, LayerTimes, LiveAnswer};
 use crate::model::{ModelComparison, trace_events};
@@ -75,6 +76,11 @@ pub struct WatchReport {
     pub model: Option<ModelComparison>,
     /// A role's limits, held against what was seen, if one was named.
     pub role: Option<RoleCheck>,
+    /// What comes next, if it was asked for.
+    pub forecast: Option<WatchForecast>,
+    /// What a forecast starts from.
+    #[serde(skip)]
+    pub beginning: ForecastBeginning,
     /// Requests that took long, the longest first.
     pub stalls: Vec<Stall>,
     /// The seconds, from the first of the last two hours.
@@ -303,6 +309,8 @@ pub struct WatchSurroundings {
     pub origin: FigureOrigin,
     /// Counters of the host's layers and of the drive.
     pub counters: HostCounters,
+    /// What a forecast starts from.
+    pub beginning: ForecastBeginning,
 }
 
 impl WatchReport {
@@ -333,6 +341,8 @@ impl WatchReport {
             step,
             model: None,
             role: None,
+            forecast: None,
+            beginning: surroundings.beginning.clone(),
             stalls: history.stalls().to_vec(),
             seconds: history.seconds().to_vec(),
             heat: history.heat(),

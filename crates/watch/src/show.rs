@@ -2,6 +2,7 @@
 
 use crate::cause::CauseLayer;
 use crate::figures::{KindFigures, WatchFigures};
+use crate::forecast;
 use crate::judge::{Certainty, LiveAnswer, LiveFinding};
 use crate::model::{ModelComparison, WORSE};
 use crate::report::WatchReport;
@@ -38,6 +39,9 @@ pub fn text(report: &WatchReport) -> String {
     }
     if let Some(model) = &report.model {
         out += &text::paragraph("its kind", &modelled(model));
+    }
+    if let Some(forecast) = &report.forecast {
+        out += &forecast::lines(forecast);
     }
     out.push('\n');
     out += &answer(&report.answer);

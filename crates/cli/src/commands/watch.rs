@@ -13,10 +13,11 @@ use ssdlab_base::LabError;
 use ssdlab_base::quantity::parse_duration;
 use ssdlab_bench::device::named::TargetName;
 use ssdlab_bench::run_dir::Existing;
-use ssdlab_drives::catalogue;
+use ssdlab_drives::catalogue::{self, CatalogueDrive};
 use ssdlab_drives::scaling::scaled;
 use ssdlab_judge::ablate::steady;
 use ssdlab_ssd::Drive;
+use ssdlab_watch::forecast::{ForecastEvidence, ForecastModel, WatchForecast};
 use ssdlab_watch::judge::LiveAnswer;
 use ssdlab_watch::live::{WatchOrder, watch as watch_live};
 use ssdlab_watch::model::ModelComparison;
@@ -31,8 +32,7 @@ use std::sync::atomic::AtomicBool;
 /// Capacity of the model: fewer blocks, all its dies.
 const MODEL_BYTES: u64 = 1 << 30;
 
-/// A model in the state of a drive in use: overwritten until steady.
-fn modelled_drive(name: &str) -> Result<Drive, LabError> {
+fn listed(name: &str) -> Result<CatalogueDrive, LabError> {
     let TargetName::Drive(name) = TargetName::parse(name)? else {
         return Err(LabError::bad_option(
             "--model",
@@ -41,8 +41,21 @@ fn modelled_drive(name: &str) -> Result<Drive, LabError> {
             "drive:NAME of the catalogue (`ssdlab list drives`) or drive:FILE.toml",
         ));
     };
-    let listed = catalogue::open(&name)?;
-    steady(&scaled(&listed.config, MODEL_BYTES)?.config, 1)
+    catalogue::open(&name)
+}
+
+/// A model in the state of a drive in use: overwritten until steady.
+fn modelled_drive(name: &str) -> Result<Drive, LabError> {
+    steady(&scaled(&listed(name)?.config, MODEL_BYTES)?.config, 1)
+}
+
+/// What comes next, by a drive of this kind.
+fn foretold(name: &str, report: &WatchReport) -> Result<WatchForecast, LabError> {
+    let model = ForecastModel::new(&listed(name)?);
+    Ok(WatchForecast::new(
+        Some(&model),
+        &ForecastEvidence::new(report),
+    ))
 }
 
 fn seconds(text: &str) -> Result<u64, LabError> {
@@ -127,6 +140,7 @@ pub fn watch(args: &Watch) -> Result<CommandExit, CliFailure> {
     let mut report = outcome.report;
     follower.finish(&mut report);
     if let Some(name) = &args.model {
+        report.forecast = Some(foretold(name, &report)?);
         say(args.quiet, &format!("the same commands on {name}"));
         report.model = ModelComparison::new(&modelled_drive(name)?, &outcome.events);
     }

@@ -53,8 +53,8 @@ pub struct Watch {
     pub duration: Option<String>,
     #[arg(long, value_name = "ROLE", help = role_help())]
     pub role: Option<String>,
-    /// Replay the same commands on this modelled drive (drive:NAME), and say whether the drive does
-    /// as its kind does.
+    /// Replay the same commands on this modelled drive (drive:NAME), say whether the drive does as
+    /// its kind does, and what comes next at the present load.
     #[arg(long, value_name = "DRIVE", conflicts_with = "counters")]
     pub model: Option<String>,
     /// Use the kernel's counters alone, even where tracepoints are to be had.
