@@ -224,6 +224,15 @@ run_pages() {
   bash tests/pages.sh "$target/debug/ssdlab"
 }
 
+group laws 3 300 "verdicts by three profiles obey their laws: drives by turns"
+own tests/laws.sh crates/judge/src/qualify/ crates/judge/examples/verdicts.rs
+tests crates/judge/ drives/
+run_laws() {
+  program
+  cargo build --quiet -p ssdlab-judge --example verdicts
+  bash tests/laws.sh "$target/debug/ssdlab" 200
+}
+
 group fuzz 6 90 "every fuzz target for twelve seconds, with another seed each landing"
 own tests/fuzz.sh crates/fuzz/
 tests crates/serve/ crates/load/ crates/drives/ crates/judge/ crates/power/

@@ -124,7 +124,10 @@ pub fn ratio(value: f64) -> String {
         v if v >= 999.5 => {
             let step = 10_f64.powf(v.log10().floor() - 2.0);
             let sign = if value < 0.0 { "-" } else { "" };
-            format!("{sign}{}x", count(((v / step).round() * step).round() as u64))
+            format!(
+                "{sign}{}x",
+                count(((v / step).round() * step).round() as u64)
+            )
         }
         v if v >= 9.95 => format!("{value:.0}x"),
         v if v >= 0.995 => format!("{value:.1}x"),

@@ -12,7 +12,7 @@ use lines::{WatchLines, exporter};
 use ssdlab_base::LabError;
 use ssdlab_base::quantity::parse_duration;
 use ssdlab_bench::device::named::TargetName;
-use ssdlab_drives::catalogue;
+use ssdlab_drives::known::draft::open_drive;
 use ssdlab_drives::scaling::scaled;
 use ssdlab_judge::ablate::steady;
 use ssdlab_ssd::Drive;
@@ -36,7 +36,7 @@ fn modelled_drive(name: &str) -> Result<Drive, LabError> {
             "drive:NAME of the catalogue (`ssdlab list drives`) or drive:FILE.toml",
         ));
     };
-    let listed = catalogue::open(&name)?;
+    let listed = open_drive(&name)?;
     steady(&scaled(&listed.config, MODEL_BYTES)?.config, 1)
 }
 

@@ -118,7 +118,9 @@ impl<'a> LifeChart<'a> {
                 if part.phase != sample.phase || host >= window {
                     break;
                 }
-                let before = index.checked_sub(1).map_or(0, |i| self.samples[i].host_bytes);
+                let before = index
+                    .checked_sub(1)
+                    .map_or(0, |i| self.samples[i].host_bytes);
                 let bytes = part.host_bytes.saturating_sub(before) as f64;
                 host += bytes;
                 nand += bytes * part.waf.unwrap_or(0.0);
