@@ -51,8 +51,9 @@ pub fn table(head: &[Markup], rows: &[Vec<Markup>]) -> Markup {
     let data_cell = |column: usize, cell: &Markup| {
         let text = words(cell);
         let label = labels.get(column).filter(|label| !label.is_empty());
+        let is_empty = text.is_empty() || text == units::NOTHING;
         html! {
-            td .num[is_figure(&text)] .none[text.is_empty() || text == units::NOTHING] data-label=[label.map(PreEscaped)] {
+            td .num[is_figure(&text)] .none[is_empty] data-label=[label.map(PreEscaped)] {
                 (cell)
             }
         }

@@ -16,7 +16,6 @@ mod fingerprint;
 mod hosts;
 mod inspect;
 mod next_steps;
-
 mod published;
 mod pull;
 mod real_targets;

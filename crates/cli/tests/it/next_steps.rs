@@ -1,4 +1,4 @@
-//! Is the next step that is printed accepted as it stands, and does it change what it is printed for?
+//! Is the next step that is printed accepted as it stands, and does it change its finding?
 
 use crate::run::ssdlab;
 use serde_json::Value;
