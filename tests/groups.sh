@@ -232,6 +232,24 @@ run_file-systems() {
   SSDLAB_CUTS=${SSDLAB_CUTS:-40} bash tests/file_systems.sh "$target/debug/ssdlab"
 }
 
+group pages 4 60 "no page has a cut column at 400, 1,000 or 1,600 px, light or dark, in Chromium"
+own tests/pages.sh tests/pages.py crates/view/
+tests crates/judge/src/page/ crates/bench/src/report/ crates/life/src/simulate/page.rs
+run_pages() {
+  tools chromium-headless-shell:chromium-headless-shell python3:python3
+  program
+  bash tests/pages.sh "$target/debug/ssdlab"
+}
+
+group laws 3 300 "verdicts by three profiles obey their laws: drives by turns"
+own tests/laws.sh crates/judge/src/qualify/ crates/judge/examples/verdicts.rs
+tests crates/judge/ drives/
+run_laws() {
+  program
+  cargo build --quiet -p ssdlab-judge --example verdicts
+  bash tests/laws.sh "$target/debug/ssdlab" 200
+}
+
 group fuzz 6 90 "every fuzz target for twelve seconds, with another seed each landing"
 own tests/fuzz.sh crates/fuzz/
 tests crates/serve/ crates/load/ crates/drives/ crates/judge/ crates/power/

@@ -140,9 +140,9 @@ pub struct PublishedFigure {
 pub struct NullModel {
     /// Its name.
     pub model: String,
-    /// What it says, in the figure's unit, or
+    /// What it says, in the figure's unit; `None`: `ours` says it.
     pub value: Option<f64>,
-    /// the `experiment/measure` that says it.
+    /// The `experiment/measure` that says it; empty: `value` does.
     #[serde(default)]
     pub ours: String,
     #[serde(skip)]

@@ -4,6 +4,7 @@ use crate::figures::{FigureVerdict, PublishedFigure, ReproductionRow};
 use crate::run::Reproduction;
 use comfy_table::{ColumnConstraint, ContentArrangement, Table, Width, presets};
 use ssdlab_view::text::wrap;
+use ssdlab_view::units;
 
 /// Widths of the columns, the space behind each included: 80 in all.
 const WIDTHS: [u16; 6] = [25, 17, 13, 7, 11, 7];
@@ -69,10 +70,20 @@ pub fn summary(reproduction: &Reproduction) -> String {
         .iter()
         .filter(|row| row.null_meets())
         .count();
+    let predictions = match all {
+        0 => "no independent predictions among them".to_owned(),
+        _ => format!("independent predictions: {met} met of {all}"),
+    };
+    let no_test = match passed {
+        0 => String::new(),
+        _ => format!(
+            "; {passed} more are no test, because a null model meets {}",
+            if passed == 1 { "it" } else { "them" }
+        ),
+    };
     format!(
-        "independent predictions: {met} met of {all}; {passed} more rows are no test, because a \
-         null model meets them. {} rows in all: {}; {checks}",
-        reproduction.rows.len(),
+        "{predictions}{no_test}. {} in all: {}; {checks}",
+        units::plural(reproduction.rows.len() as u64, "row"),
         counts.join(", ")
     )
 }

@@ -1,6 +1,7 @@
 //! Real drives by family (`drives/known.toml`): protection against power loss, rated writes, cells,
 //! and where each fact is from.
 
+pub mod draft;
 pub mod list;
 pub mod lookup;
 #[cfg(test)]

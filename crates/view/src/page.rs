@@ -12,6 +12,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 const STYLE: &str = include_str!("../assets/report.css");
 const SCRIPT: &str = include_str!("../assets/report.js");
 const THEME_SCRIPT: &str = include_str!("../assets/theme.js");
+const STACK_SCRIPT: &str = include_str!("../assets/stack.js");
 const SORT_SCRIPT: &str = include_str!("../assets/sort.js");
 const UPLOT_STYLE: &str = include_str!("../assets/uplot/uPlot.min.css");
 const UPLOT_SCRIPT: &str = include_str!("../assets/uplot/uPlot.iife.min.js");
@@ -27,6 +28,7 @@ pub fn plain_page(title: &str, body: Markup) -> String {
 
 /// A whole page in one file: head, style, `body`, and the scripts that `charts` need.
 pub fn page(title: &str, body: Markup, charts: &Charts) -> String {
+    let has_tables = body.0.contains("class=\"scroll");
     let is_sortable = body.0.contains("class=\"sortable\"");
     let markup = html! {
         (DOCTYPE)
@@ -53,6 +55,7 @@ pub fn page(title: &str, body: Markup, charts: &Charts) -> String {
                     }
                 }
                 script { (PreEscaped(THEME_SCRIPT)) }
+                @if has_tables { script { (PreEscaped(STACK_SCRIPT)) } }
                 @if is_sortable { script { (PreEscaped(SORT_SCRIPT)) } }
                 @if !charts.is_empty() { (scripts(charts)) }
             }

@@ -1,6 +1,6 @@
 //! Pieces that both pages are made of.
 use crate::units;
-use maud::{Markup, html};
+use maud::{Markup, PreEscaped, html};
 
 /// A cell that may be empty: then it says that nothing was measured.
 pub fn cell(text: Option<&str>) -> Markup {
@@ -25,8 +25,39 @@ pub fn list(lines: &[impl AsRef<str>]) -> Markup {
     html! { @if !lines.is_empty() { ul { @for line in lines { li { (line.as_ref()) } } } } }
 }
 
-/// A table that scrolls sideways on a narrow screen.
+/// The words of a piece of a page, without its tags.
+fn words(markup: &Markup) -> String {
+    let mut is_tag = false;
+    let keeps = |c: &char| {
+        is_tag = *c == '<' || is_tag && *c != '>';
+        !is_tag && *c != '>'
+    };
+    markup.0.chars().filter(keeps).collect()
+}
+
+/// Longest figure, with its unit, that stays on one line.
+const FIGURE_LENGTH_MAX: usize = 14;
+
+/// Whether a cell is a figure with its unit rather than words.
+fn is_figure(cell: &str) -> bool {
+    let begins = cell.starts_with(|c: char| c.is_ascii_digit());
+    begins && cell.chars().count() <= FIGURE_LENGTH_MAX
+}
+
+/// A table. Where it is wider than its place, a script stacks the cells of each row, with their
+/// heads; without scripts it scrolls sideways.
 pub fn table(head: &[Markup], rows: &[Vec<Markup>]) -> Markup {
+    let labels: Vec<String> = head.iter().map(words).collect();
+    let data_cell = |column: usize, cell: &Markup| {
+        let text = words(cell);
+        let label = labels.get(column).filter(|label| !label.is_empty());
+        let is_empty = text.is_empty() || text == units::NOTHING;
+        html! {
+            td .num[is_figure(&text)] .none[is_empty] data-label=[label.map(PreEscaped)] {
+                (cell)
+            }
+        }
+    };
     html! {
         div .scroll tabindex="0" {
             table {
@@ -35,7 +66,8 @@ pub fn table(head: &[Markup], rows: &[Vec<Markup>]) -> Markup {
                     @for row in rows {
                         tr {
                             @for (i, cell) in row.iter().enumerate() {
-                                @if i == 0 { th scope="row" { (cell) } } @else { td { (cell) } }
+                                @if i == 0 { th scope="row" { (cell) } }
+                                @else { (data_cell(i, cell)) }
                             }
                         }
                     }
@@ -71,5 +103,22 @@ pub fn about_charts() -> Markup {
              each line's own. Drag to zoom, double-click to go back; click a name under a chart \
              to show or hide its line."
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cell_carries_the_head_that_it_is_stacked_under_and_a_figure_stays_on_one_line() {
+        let head = [html! { "Run" }, html! { "p99 " b { "<ms>" } }];
+        let rows = [vec![html! { "a" }, html! { "1.2 ms" }]];
+        let page = table(&head, &rows).0;
+        let cell = "<td class=\"num\" data-label=\"p99 &lt;ms&gt;\">1.2 ms</td>";
+        assert!(page.contains(cell), "{page}");
+        let plain = |text: &str| table(&head, &[vec![html! { "a" }, html! { (text) }]]).0;
+        assert!(!plain("12 of the commands failed").contains("class=\"num"));
+        assert!(plain(units::NOTHING).contains("class=\"none\""));
     }
 }

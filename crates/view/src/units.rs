@@ -115,13 +115,20 @@ pub fn decimal_bytes(count: f64) -> String {
     format!("{:.*} PB", places(count / 1e15), count / 1e15)
 }
 
-/// A ratio: `341x`, `2.4x`, `0.45x`, and below a tenth `1/260`.
+/// A ratio: `1,570x`, `341x`, `2.4x`, `0.45x`, and below a tenth `1/260`.
 pub fn ratio(value: f64) -> String {
     if !value.is_finite() {
         return NOTHING.to_owned();
     }
     match value.abs() {
-        v if v >= 999.5 => format!("{}x", rate(value)),
+        v if v >= 999.5 => {
+            let step = 10_f64.powf(v.log10().floor() - 2.0);
+            let sign = if value < 0.0 { "-" } else { "" };
+            format!(
+                "{sign}{}x",
+                count(((v / step).round() * step).round() as u64)
+            )
+        }
         v if v >= 9.95 => format!("{value:.0}x"),
         v if v >= 0.995 => format!("{value:.1}x"),
         v if v >= 0.095 => format!("{value:.2}x"),
@@ -172,6 +179,7 @@ mod tests {
         assert_eq!(decimal_bytes(101.4e9), "101 GB");
         assert_eq!(decimal_bytes(10.95e15), "10.9 PB");
         assert_eq!(ratio(341.2), "341x");
+        assert_eq!([ratio(1574.0), ratio(999.6)], ["1,570x", "1,000x"]);
         assert_eq!(ratio(2.41), "2.4x");
         assert_eq!(ratio(0.00291), "1/344");
         assert_eq!((ratio(0.45).as_str(), ratio(0.0).as_str()), ("0.45x", "0x"));

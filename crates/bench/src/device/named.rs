@@ -21,6 +21,7 @@ use ssdlab_base::LabError;
 use ssdlab_base::quantity::parse_size;
 use ssdlab_drives::catalogue;
 use ssdlab_drives::keep::saved::SavedDriveInfo;
+use ssdlab_drives::known::draft::open_drive;
 use ssdlab_drives::rests_on::RestsOn;
 use ssdlab_load::plan::WorkloadPlan;
 use ssdlab_ssd::{Drive, Nanos};
@@ -162,7 +163,7 @@ impl OpenTarget {
                     Ok(OpenTarget::Modelled(Box::new(target), about.rests_on))
                 }
                 None => {
-                    let catalogue_drive = catalogue::open(drive)?;
+                    let catalogue_drive = open_drive(drive)?;
                     let target = ModelledTarget::new(&catalogue_drive, options.size)?;
                     let target = if drive.ends_with(".toml") {
                         target.typed(format!("drive:{drive}"))

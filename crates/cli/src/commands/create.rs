@@ -5,8 +5,8 @@ use crate::output::say;
 use clap::Args;
 use ssdlab_base::LabError;
 use ssdlab_base::quantity::parse_size;
-use ssdlab_drives::catalogue;
 use ssdlab_drives::keep::directory::DriveDir;
+use ssdlab_drives::known::draft::open_drive;
 use ssdlab_drives::scaling;
 use ssdlab_life::age::left;
 use ssdlab_ssd::Bytes;
@@ -66,7 +66,7 @@ pub fn create(args: &Create) -> Result<CommandExit, CliFailure> {
 
 /// Returns the drive's title, and the bytes that it offers.
 fn fresh(directory: &Path, name: &str, size: Option<&str>) -> Result<(String, u64), LabError> {
-    let drive = catalogue::open(name)?;
+    let drive = open_drive(name)?;
     let size = size.map(parse_size).transpose()?;
     let config = match size {
         Some(bytes) => scaling::sized(&drive.config, bytes)?.config,

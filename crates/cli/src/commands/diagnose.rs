@@ -16,7 +16,7 @@ use crate::target::kept;
 use ssdlab_base::LabError;
 use ssdlab_base::clock::Utc;
 use ssdlab_bench::device::named::TargetName;
-use ssdlab_drives::catalogue;
+use ssdlab_drives::known::draft::open_drive;
 use ssdlab_judge::page::symptom_page;
 use ssdlab_judge::symptom::{
     self, SheetFigures, Symptom, SymptomAnswer, SymptomOutcome, of_investigation, of_model,
@@ -27,7 +27,7 @@ fn sheet(name: &str) -> Result<SheetFigures, LabError> {
     if kept(name)?.is_some() {
         return Ok(SheetFigures::default());
     }
-    SheetFigures::documented(&catalogue::open(name)?.file.documented)
+    SheetFigures::documented(&open_drive(name)?.file.documented)
 }
 
 fn of_symptom(

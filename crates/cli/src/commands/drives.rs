@@ -13,8 +13,8 @@ use clap::{Args, Subcommand};
 use known::KnownArgs;
 use new::NewDriveArgs;
 use references::ReferencesArgs;
-use ssdlab_drives::catalogue;
 use ssdlab_drives::catalogue::show;
+use ssdlab_drives::known::draft::open_drive;
 use validate::Validate;
 
 /// `ssdlab drives`.
@@ -95,7 +95,7 @@ pub fn drives(action: &DrivesAction) -> Result<CommandExit, CliFailure> {
         DrivesAction::Adopt(args) => return adopt::adopt(args),
         DrivesAction::Validate(args) => return validate::validate(args),
         DrivesAction::Show { name, json, toml } => {
-            let drive = catalogue::open(name)?;
+            let drive = open_drive(name)?;
             if *toml {
                 print(&show::toml(drive)?)?;
             } else if *json {

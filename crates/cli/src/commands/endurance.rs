@@ -10,8 +10,9 @@ use crate::output::{print, print_json, say};
 use ssdlab_base::LabError;
 use ssdlab_base::quantity::parse_size;
 use ssdlab_drives::catalogue::CatalogueDrive;
+use ssdlab_drives::known::draft::open_drive;
+use ssdlab_drives::settings;
 use ssdlab_drives::settings::DriveSetting;
-use ssdlab_drives::{catalogue, settings};
 use ssdlab_life::endurance;
 use ssdlab_life::endurance::study::EnduranceStudy;
 use ssdlab_life::endurance::work::WearWorkload;
@@ -89,7 +90,7 @@ fn drives(args: &EnduranceArgs) -> Result<Vec<CatalogueDrive>, LabError> {
     let settings = settings.collect::<Result<Vec<_>, _>>()?;
     let mut drives = Vec::new();
     for name in &args.drives {
-        let drive = settings::apply(&catalogue::open(name)?, &settings)?;
+        let drive = settings::apply(&open_drive(name)?, &settings)?;
         for op in &args.op {
             let op = DriveSetting::parse(&format!("op={op}"))?;
             drives.push(settings::apply(&drive, &[op])?);

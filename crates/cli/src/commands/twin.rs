@@ -12,6 +12,7 @@ use ssdlab_base::clock::Utc;
 use ssdlab_base::quantity::parse_size;
 use ssdlab_base::{LabError, parallel};
 use ssdlab_drives::catalogue;
+use ssdlab_drives::known::draft::open_drive;
 use ssdlab_twin::latency::{MeasuredLatency, read};
 use ssdlab_twin::predict::PredictionQuery;
 use ssdlab_twin::surface::Simulator;
@@ -38,7 +39,7 @@ fn fit(args: &TwinFitArgs) -> Result<CommandExit, CliFailure> {
         return Err(LabError::refused("the drive's capacity is not given", hint).into());
     }
     let name = args.from.as_deref().unwrap_or(ARCHETYPE);
-    let from = catalogue::open(name.strip_prefix("drive:").unwrap_or(name))?;
+    let from = open_drive(name.strip_prefix("drive:").unwrap_or(name))?;
     if from.config.ftl.mapping.kind.is_block_mapped() {
         let message = format!("{name} maps by blocks: the twin's models map by pages");
         return Err(LabError::refused(message, "choose another --from").into());

@@ -13,7 +13,8 @@ use ssdlab_base::LabError;
 use ssdlab_base::quantity::parse_duration;
 use ssdlab_bench::device::named::TargetName;
 use ssdlab_bench::run_dir::Existing;
-use ssdlab_drives::catalogue::{self, CatalogueDrive};
+use ssdlab_drives::catalogue::CatalogueDrive;
+use ssdlab_drives::known::draft::open_drive;
 use ssdlab_drives::scaling::scaled;
 use ssdlab_judge::ablate::steady;
 use ssdlab_ssd::Drive;
@@ -41,7 +42,7 @@ fn listed(name: &str) -> Result<CatalogueDrive, LabError> {
             "drive:NAME of the catalogue (`ssdlab list drives`) or drive:FILE.toml",
         ));
     };
-    catalogue::open(&name)
+    open_drive(&name)
 }
 
 /// A model in the state of a drive in use: overwritten until steady.

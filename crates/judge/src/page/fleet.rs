@@ -176,8 +176,7 @@ fn expanded(path: &Path) -> Vec<PathBuf> {
 /// A column: its head, and its cell of a row.
 type FleetColumn = (&'static str, fn(&FleetRow) -> Option<String>);
 
-const FIGURES: [FleetColumn; 7] = [
-    ("Its number", |r| r.deciding.clone()),
+const FIGURES: [FleetColumn; 6] = [
     ("Durable writes/s", |r| r.durable.map(units::rate)),
     ("Durable p99", |r| r.durable_p99_ns.map(units::time)),
     ("Reads/s", |r| r.reads.map(units::rate)),
@@ -186,19 +185,27 @@ const FIGURES: [FleetColumn; 7] = [
     ("Flush p50", |r| r.flush_p50_ns.map(units::time)),
 ];
 
+/// The *must* on which the answer rests, with its value and limit.
+fn deciding_cell(row: &FleetRow) -> Markup {
+    match (&row.decided_by, &row.deciding) {
+        (Some(title), Some(number)) => html! {
+            span .deciding { b { (number) } " " (title) }
+        },
+        _ => parts::cell(None),
+    }
+}
+
 /// The page of a fleet, to be written to `page`: links go from there.
 pub fn fleet_page(rows: &[FleetRow], page: &Path) -> String {
-    let troubled = rows.iter().any(|row| row.trouble.is_some());
-    // The answer stands where a narrow screen shows it; trouble takes no room from figures.
-    let mut head = parts::heads(&[
-        "Run",
-        "Answer",
-        "Drive",
-        "What",
-        "Decided by, or least room",
-    ]);
-    head.extend(FIGURES.iter().map(|(name, _)| html! { (name) }));
-    head.extend(troubled.then(|| html! { "Trouble" }));
+    let is_troubled = rows.iter().any(|row| row.trouble.is_some());
+    let is_qualified = rows.iter().any(|row| row.answer.is_some());
+    // A column in which no run has a figure takes no room.
+    let has_any = |(_, cell): &&FleetColumn| rows.iter().any(|row| cell(row).is_some());
+    let figures: Vec<&FleetColumn> = FIGURES.iter().filter(has_any).collect();
+    let mut head = parts::heads(&["Run", "Answer", "Drive", "What"]);
+    head.extend(is_qualified.then(|| html! { "Decided by, or least room" }));
+    head.extend(figures.iter().map(|(name, _)| html! { (name) }));
+    head.extend(is_troubled.then(|| html! { "Trouble" }));
     let cells = |row: &FleetRow| {
         let answer = match row.answer {
             Some(outcome) => compare::badge(outcome),
@@ -210,14 +217,14 @@ pub fn fleet_page(rows: &[FleetRow], page: &Path) -> String {
             html! { (row.drive) },
             html! { (row.what) },
         ];
-        cells.push(parts::cell(row.decided_by.as_deref()));
+        cells.extend(is_qualified.then(|| deciding_cell(row)));
         cells.extend(
-            FIGURES
+            figures
                 .iter()
                 .map(|(_, cell)| parts::cell(cell(row).as_deref())),
         );
         let trouble = || html! { (row.trouble.as_deref().unwrap_or_default()) };
-        cells.extend(troubled.then(trouble));
+        cells.extend(is_troubled.then(trouble));
         cells
     };
     let table: Vec<Vec<Markup>> = rows.iter().map(cells).collect();
@@ -225,7 +232,7 @@ pub fn fleet_page(rows: &[FleetRow], page: &Path) -> String {
         "Fleet",
         html! {
             header .answer { p .kicker .quiet { "ssdlab fleet" } h1 { (tally(rows)) } }
-            section .fleet .troubled[troubled] {
+            section .fleet {
                 p .quiet { "Click on the head of a column to put the rows in its order." }
                 (parts::sortable(&head, &table))
             }
@@ -259,7 +266,8 @@ fn tally(rows: &[FleetRow]) -> String {
     let clauses: Vec<String> = tallies
         .map(|(count, label)| format!("{count} {label}"))
         .collect();
-    format!("{} runs: {}", rows.len(), clauses.join(", "))
+    let runs = units::plural(rows.len() as u64, "run");
+    format!("{runs}: {}", clauses.join(", "))
 }
 
 fn name_of(row: &FleetRow) -> String {

@@ -71,11 +71,11 @@ const LEAD: [&str; 9] = [
     "Meets its data sheet",
 ];
 
-/// Durable writes of models once they are used, and in the worst case.
+/// Durable writes of drives once they are used, and in the worst case.
 fn overwritten_rows(all: &[&Evidence]) -> Vec<ComparisonRow> {
     let method_row = |(method, title): (&str, &str)| {
         row(all, &format!("{}, worst case", capital(title)), |e| {
-            let run = e.overwrite.as_ref()?.durable(method)?;
+            let run = e.worst_case(method)?;
             let last = show::rate(run.after);
             Some(match run.after_80_min {
                 Some(rate) => format!("{} /s after 80 min, then {last}", show::rate(rate)),
@@ -85,7 +85,7 @@ fn overwritten_rows(all: &[&Evidence]) -> Vec<ComparisonRow> {
     };
     let used_row = |load: &RoleLoad| {
         row(all, &used_row_label(load), |e| {
-            let run = e.overwrite.as_ref()?.used(load.name)?;
+            let run = e.used(load.name)?;
             Some(format!("{} /s", show::rate(run.per_second)))
         })
     };
@@ -121,11 +121,22 @@ pub(super) fn margin(e: &Evidence) -> f64 {
     standing(e).map_or(1.0, DatasheetStanding::margin)
 }
 
-/// That a modelled drive is not like the real one, where its data sheet says so.
+/// That a modelled drive is not like the real one, where its data sheet says so, or that nothing
+/// was held against one.
 pub fn not_validated(e: &Evidence) -> Option<String> {
-    standing(e)?
-        .premise()
-        .map(|premise| show::sentence_case(&premise))
+    let premise = standing(e)?.premise().or_else(|| own_file(e))?;
+    Some(show::sentence_case(&premise))
+}
+
+/// That a drive file is the user's own, and on how many assumptions it rests.
+fn own_file(e: &Evidence) -> Option<String> {
+    let file = e.facts.typed.as_ref()?.strip_prefix("drive:")?;
+    let assumed = e.rests_on.iter().filter(|value| !value.is_calibrated());
+    let assumed = units::plural(assumed.count() as u64, "assumed value");
+    Some(format!(
+        "the model is a file of your own and rests on {assumed}; `ssdlab drives validate {file}` \
+         holds it against its sheet"
+    ))
 }
 
 fn durable_rows(all: &[&Evidence]) -> Vec<ComparisonRow> {

@@ -1,6 +1,8 @@
 //! What was measured of a target, and what was concluded from it.
 
-use super::overwrite::Overwrite;
+use super::loads::UsedRun;
+use super::overwrite::{DurableRun, Overwrite};
+use super::states::LaterStates;
 use crate::pull::PullRecord;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -19,6 +21,7 @@ impl Evidence {
             flush_by_dirty: Vec::new(),
             sustained: Vec::new(),
             overwrite: None,
+            later: None,
             pulls: None,
             rests_on: Vec::new(),
             region_bytes: 0,
@@ -32,6 +35,18 @@ impl Evidence {
         self.probes
             .iter()
             .find(|p| p.method == method && p.writers == writers)
+    }
+
+    /// A role's load on the used drive, modelled or real.
+    pub fn used(&self, load: &str) -> Option<&UsedRun> {
+        let of_model = self.overwrite.as_ref().and_then(|o| o.used(load));
+        of_model.or_else(|| self.later.as_ref()?.used(load))
+    }
+
+    /// Durable writes by this method in the worst case, of a model or a real drive.
+    pub fn worst_case(&self, method: &str) -> Option<&DurableRun> {
+        let of_model = self.overwrite.as_ref().and_then(|o| o.durable(method));
+        of_model.or_else(|| self.later.as_ref()?.worst_case(method))
     }
 
     /// The sustained run of this name (see [`names`]).
@@ -149,6 +164,9 @@ pub struct Evidence {
     /// A modelled drive overwritten until nothing moves any more; `None`: a real drive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub overwrite: Option<Overwrite>,
+    /// A real drive in its later states; `None`: a model, or the run was stopped before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub later: Option<LaterStates>,
     /// A test of real power cuts of this target, if there was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pulls: Option<PullRecord>,

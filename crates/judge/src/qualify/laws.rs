@@ -11,6 +11,7 @@
 
 use super::readings::{self, MeasureReading};
 use super::roles::{Requirement, Role};
+use super::verdict::SO_FAR;
 use super::{Assessment, Evidence, Qualification, QualifyOutcome, RoleFinding, RoleVerdict};
 use super::{compare, show, terminal};
 use ssdlab_bench::run_dir::FORMAT_VERSION;
@@ -137,7 +138,7 @@ fn one_value(role: &Role, assessment: &Assessment) -> Vec<String> {
         };
         let label = format!("{method}, {state}");
         let cell = rows.iter().find(|row| row.label == label);
-        let value = f.value.trim_end_matches(" so far");
+        let value = f.value.trim_end_matches(SO_FAR);
         if let Some(cell) = cell.and_then(|row| row.cells[0].as_deref())
             && !numerals(cell).iter().all(|n| numerals(value).contains(n))
         {
@@ -155,10 +156,10 @@ fn one_value(role: &Role, assessment: &Assessment) -> Vec<String> {
 
 /// A sentence that gives another rate for a state than its finding.
 fn said_otherwise(verdict: &RoleVerdict, state: &str, value: &str) -> Option<String> {
-    let clause = verdict
-        .consequence
-        .split(", ")
-        .find(|clause| clause.trim_end_matches('.').ends_with(state))?;
+    let clause = verdict.consequence.split(", ").find(|clause| {
+        let clause = clause.trim_end_matches('.');
+        clause.trim_end_matches(SO_FAR).ends_with(state)
+    })?;
     let first = numerals(clause).first().copied()?;
     let agrees = numerals(value).contains(&first);
     (!agrees).then(|| format!("{state}: {value}, but it is said: {clause}"))

@@ -47,6 +47,15 @@ const SLIM_BLOCKS: [LogBlock; 5] = [
     block(66, 36, 0),
     block(35, 68, 0),
 ];
+/// The same of `examples/traces/zfs-2.1.11-log-5-datasets.csv.gz`.
+const SLIM_BLOCKS_OF_FIVE: [LogBlock; 6] = [
+    block(525, 8, 4),
+    block(224, 12, 0),
+    block(133, 20, 16),
+    block(62, 36, 0),
+    block(50, 68, 0),
+    block(6, 132, 0),
+];
 /// Records of 8 KiB.
 const RECORDS_8K: [LogBlock; 1] = [block(1000, 8, 0)];
 
@@ -55,6 +64,9 @@ const RECORDS_8K: [LogBlock; 1] = [block(1000, 8, 0)];
 pub enum CommitPattern {
     /// Blocks one behind the other, round and round.
     Blocks(&'static [LogBlock]),
+    /// Blocks of five logs, each at the place that its log reserved one commit ago. Four logs share
+    /// an allocator, the fifth has the other half of the region.
+    FiveLogs(&'static [LogBlock]),
     /// Records of this number of bytes, each appended to the last: its first page is written again.
     Append(u64),
     /// 4 KiB anywhere.
@@ -80,6 +92,8 @@ pub struct RoleLoad {
 
 /// ZFS intent log of one dataset on a log device of 4 GiB, as in the open traces.
 pub const ZIL: &str = "zil";
+/// The same of five datasets that commit in no order.
+pub const ZIL_FIVE: &str = "zil-5";
 /// Storage Spaces Direct: written through, anywhere.
 pub const TIER: &str = "tier";
 /// The log of a database, or of an OSD: records of 8 KiB.
@@ -89,16 +103,24 @@ pub const ETCD: &str = "etcd";
 /// A program that flushes its files.
 pub const DESKTOP: &str = "desktop";
 
-/// Every load. Sources: `zil`: the open traces, docs/hosts.md; `tier`: docs/hosts.md;
+/// Every load. Sources: `zil`, `zil-5`: the open traces, docs/hosts.md; `tier`: docs/hosts.md;
 /// `log-8k`: PostgreSQL 16, `max_wal_size` 1 GB and `wal_block_size` 8 KiB, and BlueStore's four
 /// memtables of 256 MiB (8 KiB a record assumed); `etcd`: its documentation's fio line, `--rw=write
 /// --fdatasync=1 --size=22m --bs=2300`; `desktop`: assumed.
-pub const LOADS: [RoleLoad; 5] = [
+pub const LOADS: [RoleLoad; 6] = [
     RoleLoad {
         name: ZIL,
         title: "log block of one dataset, 15 KiB on average",
         commits: "log blocks of 15 KiB",
         pattern: CommitPattern::Blocks(&SLIM_BLOCKS),
+        region: 4 * GIB,
+        method: names::WRITE_FLUSH,
+    },
+    RoleLoad {
+        name: ZIL_FIVE,
+        title: "log block of five datasets, 16 KiB on average",
+        commits: "log blocks of five datasets",
+        pattern: CommitPattern::FiveLogs(&SLIM_BLOCKS_OF_FIVE),
         region: 4 * GIB,
         method: names::WRITE_FLUSH,
     },
@@ -174,64 +196,136 @@ const COMMITS: u64 = 10_000;
 const PROGRAMS_MAX: u64 = 500_000;
 const COMMITS_LEAST: u64 = 1_000;
 
+/// A commit: its first byte and its length, in whole pages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Commit {
+    pub offset: u64,
+    pub bytes: u64,
+}
+
+impl Commit {
+    /// What is sent for it, in this order.
+    pub fn commands(self, load: &RoleLoad) -> Vec<Command> {
+        let length = u32::try_from(self.bytes).expect("a commit is less than 4 GiB");
+        match load.method {
+            names::FUA => vec![Command::write_fua(self.offset, length)],
+            _ => vec![Command::write(self.offset, length), Command::flush()],
+        }
+    }
+}
+
+/// Logs of [`CommitPattern::FiveLogs`].
+const LOGS: u64 = 5;
+
+/// Where the commits of a load go, one after the other.
+pub(super) struct CommitStream {
+    rng: Rng,
+    pub load: &'static RoleLoad,
+    /// First byte of the region, and its length.
+    offset: u64,
+    pub region: u64,
+    /// Of a log: bytes from its start to the next block; of five logs, of each allocator.
+    next: [u64; 2],
+    /// Of five logs: the place that each has reserved.
+    reserved: [Option<Commit>; LOGS as usize],
+}
+
+impl CommitStream {
+    /// The commits of `load` within `region` bytes from `offset`.
+    pub fn new(load: &'static RoleLoad, offset: u64, region: u64, seed: u64) -> CommitStream {
+        CommitStream {
+            rng: Rng::named(seed, load.name),
+            load,
+            offset,
+            region: region / PAGE * PAGE,
+            next: [0; 2],
+            reserved: [None; LOGS as usize],
+        }
+    }
+
+    fn draw(&mut self, blocks: &'static [LogBlock]) -> LogBlock {
+        let mut drawn = self.rng.below(1000);
+        let drawn_block = blocks.iter().find(|block| {
+            let is_it = drawn < block.per_mille;
+            drawn = drawn.saturating_sub(block.per_mille);
+            is_it
+        });
+        *drawn_block.unwrap_or(&blocks[0])
+    }
+
+    /// The next place of an allocator that goes round in `region` bytes.
+    fn allocate(&mut self, blocks: &'static [LogBlock], allocator: usize, region: u64) -> Commit {
+        let block = self.draw(blocks);
+        if self.next[allocator] + block.written > region {
+            self.next[allocator] = 0;
+        }
+        let offset = self.next[allocator];
+        self.next[allocator] += block.written + block.gap;
+        let bytes = block.written;
+        Commit { offset, bytes }
+    }
+
+    /// A block of one of five logs, which then reserves its next.
+    fn of_five(&mut self, blocks: &'static [LogBlock]) -> Commit {
+        let log = self.rng.below(LOGS);
+        let allocator = usize::from(log + 1 == LOGS);
+        let half = self.region / 2 / PAGE * PAGE;
+        let reserve = |stream: &mut CommitStream| {
+            let mut place = stream.allocate(blocks, allocator, half);
+            place.offset += allocator as u64 * half;
+            place
+        };
+        let place = match self.reserved[log as usize] {
+            Some(place) => place,
+            None => reserve(self),
+        };
+        self.reserved[log as usize] = Some(reserve(self));
+        place
+    }
+
+    /// The next commit.
+    pub fn next(&mut self) -> Commit {
+        let mut commit = match self.load.pattern {
+            CommitPattern::Random => Commit {
+                offset: self.rng.below(self.region / PAGE) * PAGE,
+                bytes: PAGE,
+            },
+            CommitPattern::Blocks(blocks) => self.allocate(blocks, 0, self.region),
+            CommitPattern::FiveLogs(blocks) => self.of_five(blocks),
+            CommitPattern::Append(bytes) => {
+                if self.next[0] + bytes > self.region {
+                    self.next[0] = 0;
+                }
+                let offset = self.next[0] / PAGE * PAGE;
+                self.next[0] += bytes;
+                let end = self.next[0].div_ceil(PAGE) * PAGE;
+                Commit {
+                    offset,
+                    bytes: end - offset,
+                }
+            }
+        };
+        commit.offset += self.offset;
+        commit
+    }
+}
+
 struct LoadBench<'a> {
     devices: Devices,
-    rng: Rng,
-    load: &'a RoleLoad,
-    region: u64,
-    /// Of a log: bytes from its start to the next block.
-    next: u64,
+    stream: CommitStream,
     written: u64,
     stop: &'a AtomicBool,
 }
 
 impl LoadBench<'_> {
-    /// The next commit: first byte and length, in pages.
-    fn place(&mut self) -> (u64, u64) {
-        match self.load.pattern {
-            CommitPattern::Random => (self.rng.below(self.region / PAGE) * PAGE, PAGE),
-            CommitPattern::Blocks(blocks) => {
-                let mut drawn = self.rng.below(1000);
-                let drawn_block = blocks.iter().find(|block| {
-                    let is_it = drawn < block.per_mille;
-                    drawn = drawn.saturating_sub(block.per_mille);
-                    is_it
-                });
-                let block = drawn_block.unwrap_or(&blocks[0]);
-                if self.next + block.written > self.region {
-                    self.next = 0;
-                }
-                let first = self.next;
-                self.next += block.written + block.gap;
-                (first, block.written)
-            }
-            CommitPattern::Append(bytes) => {
-                if self.next + bytes > self.region {
-                    self.next = 0;
-                }
-                let first = self.next / PAGE * PAGE;
-                self.next += bytes;
-                (first, self.next.div_ceil(PAGE) * PAGE - first)
-            }
-        }
-    }
-
     /// One commit, and how long it took, ns.
     fn commit(&mut self) -> u64 {
-        let (offset, bytes) = self.place();
-        let length = u32::try_from(bytes).expect("a commit is less than 4 GiB");
-        self.written += bytes;
+        let commit = self.stream.next();
+        self.written += commit.bytes;
         let began = self.devices.now();
-        let mut serve = |command: &Command| {
-            self.devices.submit(0, command, 0);
+        for command in commit.commands(self.stream.load) {
+            self.devices.submit(0, &command, 0);
             self.devices.next(Nanos::MAX);
-        };
-        match self.load.method {
-            names::FUA => serve(&Command::write_fua(offset, length)),
-            _ => {
-                serve(&Command::write(offset, length));
-                serve(&Command::flush());
-            }
         }
         (self.devices.now() - began).0
     }
@@ -256,13 +350,14 @@ impl LoadBench<'_> {
 
     fn run(&mut self) -> UsedRun {
         let user = self.devices.drive(0).config().user_bytes;
-        self.commits(ROUND_COMMITS_MAX, self.region.max(user / ROUND_SHARE), 0);
+        let round = self.stream.region.max(user / ROUND_SHARE);
+        self.commits(ROUND_COMMITS_MAX, round, 0);
         let began = self.devices.now();
         let (times, longest) = self.commits(COMMITS, u64::MAX, COMMITS_LEAST);
         let took = (self.devices.now() - began).as_secs_f64();
         let quantile = |q| times.value_at_quantile(q).min(longest);
         UsedRun {
-            load: self.load.name.to_owned(),
+            load: self.stream.load.name.to_owned(),
             per_second: times.len() as f64 / took.max(1e-9),
             count: times.len(),
             p50_ns: quantile(0.5),
@@ -285,10 +380,7 @@ pub(super) fn used(drive: &Drive, whole: u64, seed: u64, stop: &AtomicBool) -> V
         let region = (share as u64).max(load.region.min(REGION_LEAST)).min(user);
         LoadBench {
             devices: Devices::one(rested.clone()),
-            rng: Rng::named(seed, load.name),
-            load,
-            region: region / PAGE * PAGE,
-            next: 0,
+            stream: CommitStream::new(load, 0, region, seed),
             written: 0,
             stop,
         }
@@ -310,58 +402,75 @@ mod tests {
         new_drive(&scaled(&whole, 64 << 20).unwrap().config).unwrap()
     }
 
-    fn bench<'a>(name: &str, region: u64, stop: &'a AtomicBool) -> LoadBench<'a> {
-        LoadBench {
-            devices: Devices::one(small("intel-dc-s3700-400gb")),
-            rng: Rng::named(1, name),
-            load: load(name).unwrap(),
-            region,
-            next: 0,
-            written: 0,
-            stop,
-        }
+    fn places(name: &str, region: u64, count: usize) -> Vec<Commit> {
+        let mut stream = CommitStream::new(load(name).unwrap(), 0, region, 1);
+        (0..count).map(|_| stream.next()).collect()
     }
 
     #[test]
     fn a_log_goes_round_in_its_region_and_an_append_writes_its_first_page_again() {
-        let stop = AtomicBool::new(false);
-        let mut zil = bench(ZIL, MIB, &stop);
-        let places: Vec<(u64, u64)> = (0..1000).map(|_| zil.place()).collect();
-        assert!(places.iter().all(|(first, bytes)| first + bytes <= MIB));
-        let rounds = places.iter().filter(|(first, _)| *first == 0).count();
+        let zil = places(ZIL, MIB, 1000);
+        assert!(zil.iter().all(|commit| commit.offset + commit.bytes <= MIB));
+        let rounds = zil.iter().filter(|commit| commit.offset == 0).count();
         assert!((8..=30).contains(&rounds), "{rounds}");
-        let mut etcd = bench(ETCD, 22 * MIB, &stop);
-        let places: Vec<(u64, u64)> = (0..4).map(|_| etcd.place()).collect();
-        let page = PAGE;
-        assert_eq!(
-            places,
-            [(0, page), (0, 2 * page), (page, page), (page, 2 * page)]
+        let appended = places(ETCD, 22 * MIB, 4);
+        let pages: Vec<(u64, u64)> = appended
+            .iter()
+            .map(|commit| (commit.offset / PAGE, commit.bytes / PAGE))
+            .collect();
+        assert_eq!(pages, [(0, 1), (0, 2), (1, 1), (1, 2)]);
+    }
+
+    /// The trace: 94.0 % of the log writes of five datasets are random, 65.4 % of those of one.
+    #[test]
+    fn five_datasets_write_as_randomly_as_in_the_open_trace() {
+        for (name, share) in [(ZIL_FIVE, 0.940), (ZIL, 0.654)] {
+            let commits = places(name, 4 * GIB, 20_000);
+            let is_random = |pair: &&[Commit]| pair[1].offset != pair[0].offset + pair[0].bytes;
+            let random = commits.windows(2).filter(is_random).count() as f64 / 20_000.0;
+            assert!((random - share).abs() < 0.02, "{name}: {random}");
+        }
+        let five = places(ZIL_FIVE, 32 * MIB, 5000);
+        assert!(
+            five.iter()
+                .all(|commit| commit.offset + commit.bytes <= 32 * MIB)
+        );
+        let mut written: Vec<(u64, u64)> = five[..100]
+            .iter()
+            .map(|commit| (commit.offset, commit.offset + commit.bytes))
+            .collect();
+        written.sort_unstable();
+        assert!(
+            written.windows(2).all(|pair| pair[0].1 <= pair[1].0),
+            "{written:?}"
         );
     }
 
     /// The sizes are those of the trace that they are said to be from.
     #[test]
     fn the_blocks_of_the_intent_log_are_those_of_the_open_trace() {
+        sizes_are_of("zfs-2.1.11-log-1-dataset.csv.gz", &SLIM_BLOCKS);
+        sizes_are_of("zfs-2.1.11-log-5-datasets.csv.gz", &SLIM_BLOCKS_OF_FIVE);
+    }
+
+    fn sizes_are_of(file: &str, blocks: &[LogBlock]) {
         let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-        let path = root.join("examples/traces/zfs-2.1.11-log-1-dataset.csv.gz");
+        let path = root.join("examples/traces").join(file);
         let mut trace = TraceReader::open(&path, &ReadOptions::default()).unwrap();
         let mut sizes: Vec<u64> = Vec::new();
         while let Some(event) = trace.next_event().unwrap() {
             sizes.extend((event.op == Op::Write).then_some(event.len));
         }
         let mean = sizes.iter().sum::<u64>() as f64 / sizes.len() as f64;
-        let ours = SLIM_BLOCKS
-            .iter()
-            .map(|b| b.per_mille * b.written)
-            .sum::<u64>() as f64
-            / 1e3;
-        assert!((ours / mean - 1.0).abs() < 0.02, "{ours} {mean}");
-        assert_eq!(SLIM_BLOCKS.iter().map(|b| b.per_mille).sum::<u64>(), 1000);
-        for block in SLIM_BLOCKS {
+        let weighted = blocks.iter().map(|b| b.per_mille * b.written);
+        let ours = weighted.sum::<u64>() as f64 / 1e3;
+        assert!((ours / mean - 1.0).abs() < 0.02, "{file}: {ours} {mean}");
+        assert_eq!(blocks.iter().map(|b| b.per_mille).sum::<u64>(), 1000);
+        for block in blocks {
             let count = sizes.iter().filter(|size| **size == block.written).count();
             let share = 1e3 * count as f64 / sizes.len() as f64;
             let off = (share - block.per_mille as f64).abs();
-            assert!(off < 10.0, "{} bytes: {share}", block.written);
+            assert!(off < 10.0, "{file}: {} bytes: {share}", block.written);
         }
     }
 

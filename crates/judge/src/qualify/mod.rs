@@ -19,6 +19,7 @@ mod ratings;
 pub mod readings;
 pub mod references;
 pub mod roles;
+pub mod states;
 pub mod terminal;
 pub mod verdict;
 
@@ -50,6 +51,7 @@ pub use references::{ReferenceSelection, references};
 pub use roles::{MeasureUnit, QualifyMeasure, Requirement, Role, role, roles};
 pub use settings::{Precondition, QualifyProfile, QualifySettings};
 pub use ssdlab_bench::device::health::EvidenceGrade;
+pub use states::LaterStates;
 pub use verdict::judge;
 
 pub use evidence::{

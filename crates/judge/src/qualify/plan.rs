@@ -9,6 +9,7 @@ use super::references::{self, ReferenceSelection};
 use super::roles::Role;
 use super::settings::{Precondition, QualifyProfile, QualifySettings, region_of};
 use super::show;
+use super::states::LoadDurations;
 use super::steps::steps;
 use super::verdict::judge;
 use crate::inspect::{drive_of, enrich};
@@ -98,7 +99,7 @@ impl QualifyPlan {
         if let (Some(size), true) = (self.open.size, facts.kind != TargetKind::Modelled) {
             settings.region = Some(size.min(facts.capacity));
         }
-        settings
+        settings.for_role(self.role, facts)
     }
 
     /// About how long the steps take on a file of this size, s; its filling is left out.
@@ -110,7 +111,9 @@ impl QualifyPlan {
             seed: self.seed,
         };
         let steps = steps(&settings, region, bytes, 4096);
-        steps.iter().map(|work| work.expected_s).sum()
+        let loads = self.role.loads().len() as f64;
+        let loads_s = loads * LoadDurations::of(self.profile).total_s();
+        steps.iter().map(|work| work.expected_s).sum::<f64>() + loads_s
     }
 
     /// The file that a qualification without a target makes, why it has its size, and how long it
@@ -292,6 +295,8 @@ fn measure_references(
     let settings = QualifySettings {
         precondition: QualifySettings::usual(plan.profile, TargetKind::Modelled).precondition,
         whole_drive: false,
+        loads: Vec::new(),
+        until_overwritten: None,
         ..settings.clone()
     };
     let work = |drive: &&String| {

@@ -137,6 +137,22 @@ pub fn load(
     plan(job)
 }
 
+/// The same until this number of bytes is written, however long that takes.
+pub fn load_of(
+    name: &str,
+    region: QualifyRegion,
+    mix: Mix,
+    streams: (u32, u32),
+    bytes: u64,
+) -> WorkloadPlan {
+    let mut plan = load(name, region, mix, streams, 0.0);
+    for job in plan.phases.iter_mut().flat_map(|p| &mut p.jobs) {
+        job.time = JobTiming::default();
+        job.io_limit = Some(bytes);
+    }
+    plan
+}
+
 /// The same, every write durable when complete.
 pub fn durable(mut plan: WorkloadPlan) -> WorkloadPlan {
     for job in plan.phases.iter_mut().flat_map(|p| &mut p.jobs) {

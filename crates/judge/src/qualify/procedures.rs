@@ -17,6 +17,7 @@ use super::evidence::{Evidence, Qualification};
 use super::extract;
 use super::plans::QualifyRegion;
 use super::settings::{Precondition, QualifySettings, fill_of, region_of};
+use super::states::{self, LoadDurations, PlannedLoad};
 use super::steps::{PlannedStep, StepYield, steps};
 use ssdlab_base::LabError;
 use ssdlab_base::latencies::Latencies;
@@ -119,6 +120,7 @@ pub fn measure<T: Target>(
     let list = steps(settings, region, facts.capacity, facts.block_size);
     let mut evidence = blank(facts, settings, region);
     let mut refused = None;
+    let count = list.len() + settings.loads.len() + usize::from(settings.overwrite.is_some());
     for (index, work) in list.iter().enumerate() {
         if stop.load(Ordering::Relaxed) {
             not_run(&list[index..], "stopped", &mut evidence);
@@ -126,7 +128,7 @@ pub fn measure<T: Target>(
         }
         let step = QualifyStep {
             number: index + 1,
-            count: list.len() + usize::from(settings.overwrite.is_some()),
+            count,
             title: work.title.clone(),
             expected_s: work.expected_s,
         };
@@ -144,6 +146,24 @@ pub fn measure<T: Target>(
                 evidence.incomplete.push(note);
                 refused.get_or_insert(error);
             }
+        }
+    }
+    let durations = LoadDurations::of(settings.profile);
+    if !evidence.sustained.is_empty() {
+        for (index, load) in settings.loads.iter().enumerate() {
+            let step = QualifyStep {
+                number: list.len() + index + 1,
+                count,
+                title: format!("the role's load: {}", load.title),
+                expected_s: durations.total_s(),
+            };
+            let plan = PlannedLoad {
+                load,
+                region,
+                durations,
+            };
+            progress.step(&step);
+            run_load(&plan, &step.title, target, &mut evidence, stop);
         }
     }
     evidence.facts.heat = target.heat();
@@ -179,6 +199,29 @@ fn run_step<T: Target>(
     progress.step(step);
     let mut watch = QualifyStepObserver { step, progress };
     engine::run(&work.plan, target, &mut watch, stop)
+}
+
+/// Runs one of the role's loads on a real drive that the steps before have overwritten.
+fn run_load<T: Target>(
+    plan: &PlannedLoad,
+    title: &str,
+    target: &mut T,
+    evidence: &mut Evidence,
+    stop: &AtomicBool,
+) {
+    let mut note = |why: String| evidence.incomplete.push(format!("{title}: {why}"));
+    if stop.load(Ordering::Relaxed) {
+        return note("not run: stopped".to_owned());
+    }
+    let run = match states::used(target, plan, stop) {
+        Ok(Some(run)) => run,
+        Ok(None) => return note("nothing completed within its time".to_owned()),
+        Err(error) => return note(format!("failed: {error}")),
+    };
+    let later = evidence.later.get_or_insert_default();
+    later.idle_s = plan.durations.idle_s;
+    later.region_bytes = later.region_bytes.max(plan.region_bytes());
+    later.used.push(run);
 }
 
 fn not_run(rest: &[PlannedStep], why: &str, evidence: &mut Evidence) {
@@ -232,6 +275,12 @@ fn keep(work: &PlannedStep, record: &RunRecord, evidence: &mut Evidence) {
         StepYield::Flush(dirty) => {
             let point = extract::flush_point(record, dirty);
             point.map(|p| evidence.flush_by_dirty.push(p)).is_some()
+        }
+        StepYield::WorstCase(method) => {
+            let probe = extract::probe(record, method, 1);
+            let run = probe.map(|probe| states::worst_case(&probe, evidence.probe(method, 1)));
+            let worst = &mut evidence.later.get_or_insert_default().worst;
+            run.map(|run| worst.push(run)).is_some()
         }
         StepYield::Series(name) => {
             let run = extract::sustained(record, name, &work.title);

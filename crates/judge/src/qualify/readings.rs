@@ -41,6 +41,7 @@ pub fn read(measure: QualifyMeasure, method: DurableMethod, e: &Evidence) -> Mea
         DurableFall => sustained::durable_fall(method, e),
         EtcdAppendP99 => sustained::used_p99(loads::ETCD, e).unwrap_or_else(|| flush_p99(e)),
         OneDatasetPerSecond => sustained::used_rate(loads::ZIL, method, e),
+        FiveDatasetsPerSecond => sustained::used_rate(loads::ZIL_FIVE, method, e),
         TierWritesPerSecond => sustained::used_rate(loads::TIER, method, e),
         LogRecordsPerSecond => sustained::used_rate(loads::LOG_8K, method, e),
         EtcdAppendsPerSecond => sustained::used_rate(loads::ETCD, method, e),
@@ -63,16 +64,16 @@ pub fn read(measure: QualifyMeasure, method: DurableMethod, e: &Evidence) -> Mea
 /// The state of the drive in which a durable figure was taken: one of three names, everywhere.
 pub fn state(measure: QualifyMeasure, method: DurableMethod, e: &Evidence) -> Option<&'static str> {
     use QualifyMeasure::*;
-    let if_model = |state| match sustained::durable_run(method, e) {
+    let if_overwritten = |state| match sustained::durable_run(method, e) {
         Some(_) => state,
         None => FRESH,
     };
-    let is_used = |load| e.overwrite.as_ref().is_some_and(|o| o.used(load).is_some());
+    let is_used = |load| e.used(load).is_some();
     match measure {
         DurableWritesPerSecond | FlushP99 => Some(FRESH),
         SustainedDurableIops => Some(WORST_CASE),
         DurableWriteP50 | DurableWriteP99 | DurableWriteP999 | DurableWriteP9999 | LongestStall => {
-            Some(if_model(WORST_CASE))
+            Some(if_overwritten(WORST_CASE))
         }
         other => other.load().map(|load| match other.unit() {
             _ if is_used(load) => USED,
@@ -84,7 +85,7 @@ pub fn state(measure: QualifyMeasure, method: DurableMethod, e: &Evidence) -> Op
 
 /// The first probe: of a model after 100 GiB were written once, of a real drive as it was found.
 pub const FRESH: &str = "fresh";
-/// Filled, overwritten, an hour idle, and then under the role's load.
+/// Filled, overwritten, idle, and then under the role's load.
 pub const USED: &str = "used";
 /// Overwritten at random over its whole span without a pause.
 pub const WORST_CASE: &str = "worst case";
@@ -267,7 +268,12 @@ fn durable_latency(
         } else {
             run.p50_ns
         };
-        return number(ns as f64 / 1e6, sustained::tail_why(method, run));
+        let why = sustained::tail_why(method, run);
+        return match &e.overwrite {
+            Some(_) => number(ns as f64 / 1e6, why),
+            None if run.count < count_min => unknown(why),
+            None => sustained::of_real(e, ns as f64 / 1e6, why),
+        };
     }
     let Some(p) = one_writer(method, e) else {
         return not_measured("A durable write");

@@ -33,6 +33,16 @@ pub struct Role {
     pub requirements: Vec<Requirement>,
 }
 
+impl Role {
+    /// Its loads on a used drive, in the order of its requirements.
+    pub fn loads(&self) -> Vec<&'static loads::RoleLoad> {
+        let names = self.requirements.iter().filter_map(|r| r.measure.load());
+        let mut loads: Vec<_> = names.filter_map(loads::load).collect();
+        loads.dedup_by_key(|load| load.name);
+        loads
+    }
+}
+
 /// A way to make a write durable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -126,6 +136,8 @@ pub enum QualifyMeasure {
     DurableFall,
     /// Commits per second of the load `zil` on a used drive.
     OneDatasetPerSecond,
+    /// Commits per second of the load `zil-5` on a used drive.
+    FiveDatasetsPerSecond,
     /// Writes per second of the load `tier` on a used drive.
     TierWritesPerSecond,
     /// Commits per second of the load `log-8k` on a used drive.
@@ -164,7 +176,7 @@ pub enum QualifyMeasure {
 
 impl QualifyMeasure {
     /// Every measure.
-    pub const ALL: [QualifyMeasure; 30] = [
+    pub const ALL: [QualifyMeasure; 31] = [
         QualifyMeasure::Durability,
         QualifyMeasure::PowerLossProtection,
         QualifyMeasure::DurableWriteP50,
@@ -178,6 +190,7 @@ impl QualifyMeasure {
         QualifyMeasure::SustainedDurableIops,
         QualifyMeasure::DurableFall,
         QualifyMeasure::OneDatasetPerSecond,
+        QualifyMeasure::FiveDatasetsPerSecond,
         QualifyMeasure::TierWritesPerSecond,
         QualifyMeasure::LogRecordsPerSecond,
         QualifyMeasure::EtcdAppendsPerSecond,
@@ -201,6 +214,7 @@ impl QualifyMeasure {
     pub const fn load(self) -> Option<&'static str> {
         match self {
             QualifyMeasure::OneDatasetPerSecond => Some(loads::ZIL),
+            QualifyMeasure::FiveDatasetsPerSecond => Some(loads::ZIL_FIVE),
             QualifyMeasure::TierWritesPerSecond => Some(loads::TIER),
             QualifyMeasure::LogRecordsPerSecond => Some(loads::LOG_8K),
             QualifyMeasure::EtcdAppendsPerSecond | QualifyMeasure::EtcdAppendP99 => {
@@ -222,6 +236,7 @@ impl QualifyMeasure {
             }
             DurableWritesPerSecond
             | OneDatasetPerSecond
+            | FiveDatasetsPerSecond
             | TierWritesPerSecond
             | LogRecordsPerSecond
             | EtcdAppendsPerSecond

@@ -1,9 +1,12 @@
 //! What to measure, where and how long.
 
+use super::loads::RoleLoad;
+use super::overwrite::CAPACITIES;
 use super::plans::QualifyRegion;
+use super::roles::Role;
 use serde::{Deserialize, Serialize};
 use ssdlab_base::LabError;
-use ssdlab_bench::device::TargetKind;
+use ssdlab_bench::device::{TargetFacts, TargetKind};
 
 /// How long to measure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -56,6 +59,12 @@ pub struct QualifySettings {
     /// Overwrite a modelled drive made smaller to this number of bytes until nothing moves
     /// ([`super::overwrite`]).
     pub overwrite: Option<u64>,
+    /// The role's loads, run on a real drive once the profile has overwritten it
+    /// ([`super::states`]); none on a model, on which each role's load is run anyway.
+    pub loads: Vec<&'static RoleLoad>,
+    /// Overwrite a whole real drive at random until this number of bytes is written, whatever time
+    /// that takes.
+    pub until_overwritten: Option<u64>,
 }
 
 /// Small enough for seconds, large enough that the superblocks of a striped drive keep some word
@@ -94,7 +103,24 @@ impl QualifySettings {
             precondition,
             whole_drive: modelled,
             overwrite: modelled.then_some(OVERWRITE_BYTES),
+            loads: Vec::new(),
+            until_overwritten: None,
         }
+    }
+
+    /// The same for a role, with the loads that a real target of `capacity` bytes is put under. The
+    /// full profile on the whole of a block device goes on until a sustained figure is reached.
+    pub(super) fn for_role(mut self, role: &Role, facts: &TargetFacts) -> QualifySettings {
+        let is_device = facts.kind == TargetKind::BlockDevice;
+        if !is_device && facts.kind != TargetKind::File {
+            return self;
+        }
+        self.loads = role.loads();
+        let region = self.region.unwrap_or(facts.capacity);
+        let is_whole = region as f64 >= 0.95 * facts.capacity as f64;
+        let is_long = is_device && is_whole && self.profile == QualifyProfile::Full;
+        self.until_overwritten = is_long.then(|| CAPACITIES * facts.capacity);
+        self
     }
 }
 

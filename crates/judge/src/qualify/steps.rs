@@ -93,6 +93,8 @@ pub enum StepYield {
     Probe(&'static str, u32, Option<&'static str>),
     /// A flush point.
     Flush(u64),
+    /// Durable writes by this method, after the random writes.
+    WorstCase(&'static str),
     /// A series.
     Series(&'static str),
 }
@@ -274,6 +276,29 @@ fn long_steps(
     }
 }
 
+/// Durable writes of a real drive right after the random writes.
+fn worst_case(region: QualifyRegion, d: &StepDurations, list: &mut Vec<PlannedStep>) {
+    for (method, durability, title) in &METHODS[1..] {
+        let name = format!("{method} after random writes");
+        list.push(work(
+            format!("{title}, one writer, right after the random writes"),
+            d.probe,
+            plans::probe(&name, region, *durability, 1, d.probe),
+            StepYield::WorstCase(method),
+        ));
+    }
+}
+
+/// A whole real drive overwritten at random until this number of bytes is written.
+fn until_overwritten(region: QualifyRegion, bytes: u64) -> PlannedStep {
+    let title = format!(
+        "4 KiB random writes over the whole drive, QD32, until {} are written",
+        ssdlab_ssd::Bytes(bytes)
+    );
+    let plan = plans::load_of(names::WHOLE_DRIVE, region, Mix::Write, (1, 32), bytes);
+    work(title, 0.0, plan, StepYield::Series(names::WHOLE_DRIVE))
+}
+
 /// The steps of `settings` on a target of `capacity` bytes, in order.
 pub fn steps(
     settings: &QualifySettings,
@@ -297,5 +322,10 @@ pub fn steps(
         seed: settings.seed,
     });
     long_steps(region, whole, &d, &mut list);
+    let overwritten = settings.until_overwritten;
+    list.extend(overwritten.map(|bytes| until_overwritten(region, bytes)));
+    if !settings.loads.is_empty() {
+        worst_case(region, &d, &mut list);
+    }
     list
 }

@@ -2,8 +2,9 @@
 //!
 //! A sustained figure takes random overwrites of [`CAPACITIES`] times the user capacity, and a
 //! drive that no longer moves. A model is always overwritten ([`Overwrite`]). A real drive is
-//! written for as long as the profile lasts: until that is enough, what was seen is a
-//! [`MeasureReading::Partial`], with the share that was covered and the time that the rest takes.
+//! written for as long as the profile lasts ([`super::states`]): until that is enough, what was
+//! seen is a [`MeasureReading::Partial`], with the share that was covered and the time that the
+//! rest takes.
 
 use super::overwrite::{CAPACITIES, DurableRun, Overwrite};
 use super::reading::{MeasureReading, not_measured, number, unknown};
@@ -53,7 +54,8 @@ fn covered(e: &Evidence) -> OverwriteCoverage {
     let needed = CAPACITIES.saturating_mul(e.facts.capacity);
     let whole = e.region_bytes as f64 >= 0.95 * e.facts.capacity as f64;
     let last = runs().next_back();
-    let steady = last.and_then(|run| run.steady.as_ref());
+    // The last one that was long enough for five rounds.
+    let steady = runs().rev().find_map(|run| run.steady.as_ref());
     let steady = steady.is_some_and(|s| s.attained && s.left_for.is_none());
     let remaining = needed.saturating_sub(written) as f64;
     let rate = last.map_or(0.0, |run| run.iops_end * 4096.0);
@@ -75,7 +77,7 @@ fn covered(e: &Evidence) -> OverwriteCoverage {
 }
 
 /// A number of a real drive: it counts when enough was written.
-fn of_real(e: &Evidence, value: f64, why: String) -> MeasureReading {
+pub(super) fn of_real(e: &Evidence, value: f64, why: String) -> MeasureReading {
     let covered = covered(e);
     if covered.complete {
         number(value, why)
@@ -114,10 +116,18 @@ fn falling(o: &Overwrite, value: f64, last: f64, bytes: u64, why: &str) -> Measu
     }
 }
 
-/// Durable writes of a model that was overwritten.
+/// Durable writes of a drive that was overwritten: a model to the end, a real drive as far as the
+/// profile goes.
 pub(super) fn durable_run(method: DurableMethod, e: &Evidence) -> Option<&DurableRun> {
-    let run = e.overwrite.as_ref()?.durable(method.probe());
-    run.filter(|run| run.count > 0)
+    e.worst_case(method.probe()).filter(|run| run.count > 0)
+}
+
+/// A number of a drive that was overwritten: a model, or a real one.
+fn of_drive(e: &Evidence, value: f64, why: String) -> MeasureReading {
+    match &e.overwrite {
+        Some(o) => of_model(o, value, why),
+        None => of_real(e, value, why),
+    }
 }
 
 fn probe(method: DurableMethod, e: &Evidence) -> Option<&WriteProbe> {
@@ -138,6 +148,15 @@ pub(super) fn durable_iops(method: DurableMethod, e: &Evidence) -> MeasureReadin
             return falling(o, value, run.after, bytes, &why);
         }
         return of_model(o, run.after, why);
+    }
+    if let Some(run) = durable_run(method, e) {
+        let why = format!(
+            "Worst case (right after the profile's random writes): one writer completed {} durable \
+             4 KiB writes a second ({}).",
+            show::rate(run.after),
+            method.says()
+        );
+        return of_real(e, run.after, why);
     }
     // The series of durable writes are written through; other methods have their probe.
     let series = (method.probe() == names::FUA).then(|| e.run(names::DURABLE_WRITE));
@@ -160,32 +179,33 @@ pub(super) fn durable_iops(method: DurableMethod, e: &Evidence) -> MeasureReadin
     of_real(e, probe.per_second, why)
 }
 
-/// Commits a second of a role's load on a used drive. A real drive is measured as it is, by the
-/// worst case: until enough was written, that is a [`MeasureReading::Partial`].
+/// Commits a second of a role's load on a used drive. Where it was not run, the worst case stands
+/// in its place.
 pub(super) fn used_rate(name: &str, method: DurableMethod, e: &Evidence) -> MeasureReading {
-    match used_run(name, e) {
-        Some((o, run)) => of_model(o, run.per_second, used_why(name, run)),
+    match e.used(name) {
+        Some(run) => of_drive(e, run.per_second, used_why(e, run)),
         None => durable_iops(method, e),
     }
 }
 
-/// 99th percentile of such a commit, ms; `None` of a real drive.
+/// 99th percentile of such a commit, ms; `None` where the load was not run.
 pub(super) fn used_p99(name: &str, e: &Evidence) -> Option<MeasureReading> {
-    let (o, run) = used_run(name, e)?;
-    Some(of_model(o, run.p99_ns as f64 / 1e6, used_why(name, run)))
+    let run = e.used(name)?;
+    Some(of_drive(e, run.p99_ns as f64 / 1e6, used_why(e, run)))
 }
 
-/// The run of a role's load on a used model.
-fn used_run<'a>(name: &str, e: &'a Evidence) -> Option<(&'a Overwrite, &'a UsedRun)> {
-    let o = e.overwrite.as_ref()?;
-    Some((o, o.used(name)?))
-}
-
-fn used_why(name: &str, run: &UsedRun) -> String {
-    let title = loads::load(name).map_or(name, |load| load.title);
+fn used_why(e: &Evidence, run: &UsedRun) -> String {
+    let title = loads::load(&run.load).map_or(run.load.as_str(), |load| load.title);
+    let state = match &e.later {
+        Some(later) => format!(
+            "overwritten by the profile, {:.0} s idle, then in a region of {}",
+            later.idle_s,
+            Bytes(later.region_bytes)
+        ),
+        None => "filled, overwritten, an hour idle".to_owned(),
+    };
     format!(
-        "Used (filled, overwritten, an hour idle): one writer commits {} a second ({title}), \
-         median {}, 99th percentile {}.",
+        "Used ({state}): one writer commits {} a second ({title}), median {}, 99th percentile {}.",
         show::rate(run.per_second),
         show::time(run.p50_ns),
         show::time(run.p99_ns)
@@ -224,7 +244,7 @@ fn percent_lost(before: f64, after: f64) -> f64 {
 
 /// How much of one writer's fresh durable rate is lost in the worst case, per cent.
 pub(super) fn durable_fall(method: DurableMethod, e: &Evidence) -> MeasureReading {
-    let (Some(o), Some(run)) = (&e.overwrite, durable_run(method, e)) else {
+    let Some(run) = durable_run(method, e) else {
         return deepest_cliff(e);
     };
     let Some(fresh) = probe(method, e) else {
@@ -235,7 +255,7 @@ pub(super) fn durable_fall(method: DurableMethod, e: &Evidence) -> MeasureReadin
         show::rate(fresh.per_second),
         show::rate(run.after)
     );
-    of_model(o, percent_lost(fresh.per_second, run.after), why)
+    of_drive(e, percent_lost(fresh.per_second, run.after), why)
 }
 
 /// How much of the random write rate is lost, per cent.
@@ -312,20 +332,24 @@ pub(super) fn tail_why(method: DurableMethod, run: &DurableRun) -> String {
     )
 }
 
+fn too_few(count: u64, count_min: u64) -> String {
+    format!("Only {count} durable writes were measured; {count_min} are needed.")
+}
+
 /// A far quantile of one writer's durable writes, ms.
 pub(super) fn tail(method: DurableMethod, e: &Evidence, tail: DurableTail) -> MeasureReading {
-    if let (Some(o), Some(run)) = (&e.overwrite, durable_run(method, e)) {
+    if let Some(run) = durable_run(method, e) {
+        if e.overwrite.is_none() && run.count < tail.count_min {
+            return unknown(too_few(run.count, tail.count_min));
+        }
         let ms = (tail.of_run)(run) as f64 / 1e6;
-        return of_model(o, ms, tail_why(method, run));
+        return of_drive(e, ms, tail_why(method, run));
     }
     let Some(p) = probe(method, e) else {
         return not_measured("A durable write");
     };
     if p.count < tail.count_min {
-        return unknown(format!(
-            "Only {} durable writes were measured; {} are needed.",
-            p.count, tail.count_min
-        ));
+        return unknown(too_few(p.count, tail.count_min));
     }
     let why = format!("Of {} durable writes ({}).", p.count, method.says());
     of_real(e, (tail.of_probe)(p) as f64 / 1e6, why)
@@ -333,8 +357,8 @@ pub(super) fn tail(method: DurableMethod, e: &Evidence, tail: DurableTail) -> Me
 
 /// The longest durable write, ms.
 pub(super) fn longest_stall(method: DurableMethod, e: &Evidence) -> MeasureReading {
-    if let (Some(o), Some(run)) = (&e.overwrite, durable_run(method, e)) {
-        return of_model(o, run.max_ns as f64 / 1e6, tail_why(method, run));
+    if let Some(run) = durable_run(method, e) {
+        return of_drive(e, run.max_ns as f64 / 1e6, tail_why(method, run));
     }
     let of_method = |p: &&WriteProbe| p.method == method.probe() && p.count > 0;
     let Some(p) = e.probes.iter().filter(of_method).max_by_key(|p| p.max_ns) else {

@@ -125,7 +125,7 @@ fn is_later_rate(role: &Role, f: &RoleFinding) -> bool {
 fn rates(role: &Role, findings: &[RoleFinding]) -> Option<String> {
     let rates = findings.iter().filter_map(|f| {
         let measure = measure_of(role, f)?;
-        let known = f.value != "unknown" && !f.value.contains("so far");
+        let known = f.value != "unknown";
         let is_rate = measure.unit() == MeasureUnit::PerSecond;
         let is_measured = measure.load().is_none() || f.title.ends_with(readings::USED);
         (known && is_rate && is_measured).then(|| (measure, f.value.replace(" /s", "")))
@@ -139,16 +139,23 @@ fn rates(role: &Role, findings: &[RoleFinding]) -> Option<String> {
             "{commits} {fresh} durable 4 KiB writes a second fresh"
         ));
     }
+    // What a real drive was written is short of a sustained figure: "so far".
+    let split = |rate: &str| match rate.strip_suffix(SO_FAR) {
+        Some(number) => (number.to_owned(), SO_FAR),
+        None => (rate.to_owned(), ""),
+    };
     if let Some((measure, used)) = rate(&|m| m.load().is_some()) {
         let load = measure.load().and_then(loads::load)?;
-        clauses.push(format!("{used} {} used", load.commits));
+        let (used, so_far) = split(used);
+        clauses.push(format!("{used} {} used{so_far}", load.commits));
     }
     if let Some((_, worst)) = rate(&|m| m == QualifyMeasure::SustainedDurableIops) {
+        let (worst, so_far) = split(worst);
         clauses.push(if worst.contains(' ') {
             // "670 after 80 min, then 4.5"
             format!("in the worst case {worst}")
         } else {
-            format!("{worst} writes in the worst case")
+            format!("{worst} writes in the worst case{so_far}")
         });
     }
     let has_fresh = clauses.first()?.ends_with(readings::FRESH);
@@ -177,6 +184,9 @@ fn join(mut clauses: Vec<String>) -> String {
         Some(last) => format!("{}, and {last}", clauses.join(", ")),
     }
 }
+
+/// What follows a value that a longer run may change.
+pub(super) const SO_FAR: &str = " so far";
 
 /// Why durable writes are slow, where a mechanism shows it.
 fn because(e: &Evidence, mechanisms: &[Mechanism]) -> &'static str {

@@ -11,6 +11,7 @@ use ssdlab_drives::media::{Rating, Stress};
 use ssdlab_ssd::CountingDrive;
 use ssdlab_ssd::nand::EndOfLife;
 use ssdlab_ssd::nand::reliability::{RBER_UNITY, rber_class_top};
+use ssdlab_view::units::decimal_bytes;
 
 /// Result of a life.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -110,7 +111,6 @@ fn uber_of_reads(plan: &AgeingPlan, by_rber: &[u64]) -> Result<Option<f64>, LabE
 
 /// A life for people.
 pub fn summary(life: &LifeResult) -> String {
-    use ssdlab_view::units::decimal_bytes;
     let (m, e) = (&life.manner, &life.end);
     let ended = life.ended.unwrap_or("no");
     let exact = if life.leapt_bytes == 0 {
@@ -157,11 +157,38 @@ pub fn summary(life: &LifeResult) -> String {
             life.uber_kept, life.uber_max
         ),
         format!(
-            "rated life  {} at this WAF, {:.2} drive writes a day for 5 years",
-            decimal_bytes(life.rated_bytes),
-            life.dwpd_5_years
+            "rated life  {}",
+            rated_life(life.rated_bytes, life.dwpd_5_years)
         ),
         format!("at its end  {ended}"),
     ];
     lines.join("\n")
+}
+
+/// Drive writes a day beyond which nothing can be written for five years: a 4 GB drive at such a
+/// rate takes 460 MB/s.
+const DWPD_MAX: f64 = 10_000.0;
+
+/// Host bytes until the rated cycles, unless no host could write them.
+fn rated_life(bytes: f64, dwpd_5_years: f64) -> String {
+    if !bytes.is_finite() || dwpd_5_years > DWPD_MAX {
+        return "not reached: this load hardly wears the drive".to_owned();
+    }
+    format!(
+        "{} at this WAF, {dwpd_5_years:.2} drive writes a day for 5 years",
+        decimal_bytes(bytes)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of a drive without wear, 3000614658 PB were printed.
+    #[test]
+    fn a_life_that_nobody_can_write_is_not_a_figure() {
+        assert!(rated_life(185e12, 0.1).starts_with("185 TB at this WAF, 0.10 drive"));
+        assert!(rated_life(3e24, 5e10).starts_with("not reached"));
+        assert!(rated_life(f64::INFINITY, 0.0).starts_with("not reached"));
+    }
 }

@@ -65,6 +65,9 @@ fn header(s: &Simulation) -> Markup {
     }
 }
 
+/// Share of the drive over whose writes WAF is averaged in its chart.
+const WAF_WINDOW: f64 = 0.125;
+
 /// A line's name, and its value at a sample.
 type SampleCurve<'a> = (&'a str, &'a dyn Fn(&LifeSample) -> Option<f64>);
 
@@ -103,6 +106,40 @@ impl<'a> LifeChart<'a> {
         }
     }
 
+    /// WAF over the last [`WAF_WINDOW`] of the drive before each sample of the same phase: a sample
+    /// of a small drive sees few superblocks being reclaimed. That of each sample is hidden.
+    fn smoothed_waf(&self) -> Chart {
+        let window = self.user_bytes * WAF_WINDOW;
+        let mut means = Vec::new();
+        for (last, sample) in self.samples.iter().enumerate() {
+            let (mut host, mut nand) = (0.0, 0.0);
+            for index in (0..=last).rev() {
+                let part = &self.samples[index];
+                if part.phase != sample.phase || host >= window {
+                    break;
+                }
+                let before = index
+                    .checked_sub(1)
+                    .map_or(0, |i| self.samples[i].host_bytes);
+                let bytes = part.host_bytes.saturating_sub(before) as f64;
+                host += bytes;
+                nand += bytes * part.waf.unwrap_or(0.0);
+            }
+            means.push((host > 0.0).then(|| nand / host));
+        }
+        let mut chart = self.chart(
+            "WAF over host writes (in user capacities)",
+            ChartUnit::Rate,
+            &[
+                ("WAF, mean of an eighth of the drive", &|_| None),
+                ("each sample", &|s: &LifeSample| s.waf),
+            ],
+        );
+        chart.lines[0].line.y = means;
+        chart.lines[1].hidden = true;
+        chart
+    }
+
     fn chart(&self, title: &str, unit: ChartUnit, lines: &[SampleCurve<'_>]) -> Chart {
         let line = |(i, (label, value)): (usize, &SampleCurve<'_>)| {
             let points = self.samples.iter();
@@ -138,11 +175,7 @@ impl<'a> LifeChart<'a> {
 fn over_life(s: &Simulation, samples: &[LifeSample], charts: &mut Charts) -> Markup {
     let writes = LifeChart::new(s, samples, ChartAxis::Writes);
     let time = LifeChart::new(s, samples, ChartAxis::Time);
-    let waf = writes.chart(
-        "WAF over host writes (in user capacities)",
-        ChartUnit::Rate,
-        &[("WAF", &|s: &LifeSample| s.waf)],
-    );
+    let waf = writes.smoothed_waf();
     let free = writes.chart(
         "Free superblocks over host writes (in user capacities)",
         ChartUnit::Rate,

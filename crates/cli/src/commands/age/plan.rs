@@ -5,8 +5,9 @@ use crate::output::say;
 use ssdlab_base::LabError;
 use ssdlab_base::quantity::parse_size;
 use ssdlab_drives::keep::manner::LifeConditions;
+use ssdlab_drives::known::draft::open_drive;
+use ssdlab_drives::settings;
 use ssdlab_drives::settings::DriveSetting;
-use ssdlab_drives::{catalogue, settings};
 use ssdlab_life::age::live::CheckpointSchedule;
 use ssdlab_life::age::{AgeingPlan, LifeEnd};
 use ssdlab_view::units;
@@ -33,7 +34,7 @@ pub fn fresh(args: &AgeArgs, until: LifeEnd) -> Result<AgeingPlan, LabError> {
     let name = name.strip_prefix("drive:").unwrap_or(name);
     let settings = args.set.iter().map(|text| DriveSetting::parse(text));
     let settings = settings.collect::<Result<Vec<_>, _>>()?;
-    let drive = settings::apply(&catalogue::open(name)?, &settings)?;
+    let drive = settings::apply(&open_drive(name)?, &settings)?;
     let block = parse_size(&args.block)?;
     let block = u32::try_from(block).map_err(|_| {
         LabError::refused(

@@ -8,7 +8,7 @@ use crate::target::kept;
 use ssdlab_base::LabError;
 use ssdlab_bench::device::TargetFacts;
 use ssdlab_bench::device::named::TargetName;
-use ssdlab_drives::catalogue;
+use ssdlab_drives::known::draft::open_drive;
 use ssdlab_drives::scaling::scaled;
 use ssdlab_judge::ablate::{self, Diagnosis, HostStream, steady};
 use ssdlab_judge::cause::Cause;
@@ -25,7 +25,7 @@ pub(super) fn drive(args: &Diagnose, name: &str) -> Result<Drive, LabError> {
     if let Some((drive, _)) = kept(name)? {
         return Ok(drive);
     }
-    let listed = catalogue::open(name)?;
+    let listed = open_drive(name)?;
     steady(&scaled(&listed.config, args.capacity)?.config, args.seed)
 }
 

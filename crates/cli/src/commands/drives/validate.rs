@@ -9,6 +9,7 @@ use ssdlab_base::check::failures;
 use ssdlab_base::parallel;
 use ssdlab_base::quantity::parse_size;
 use ssdlab_drives::catalogue;
+use ssdlab_drives::known::draft::open_drive;
 use ssdlab_life::validate::{self, Validation, ValidationRow};
 use std::path::PathBuf;
 
@@ -45,7 +46,7 @@ pub fn validate(args: &Validate) -> Result<CommandExit, CliFailure> {
         [] => catalogue::names()?,
         names => names.to_vec(),
     };
-    let drives = names.iter().map(|name| catalogue::open(name));
+    let drives = names.iter().map(|name| open_drive(name));
     let drives: Vec<_> = drives.collect::<Result<_, _>>()?;
     let stop = stop_on_signal()?;
     let measure = |drive: &_| validate::validate(drive, args.capacity, args.seed, &stop);

@@ -10,7 +10,7 @@ use crate::output::{
 use crate::progress::stop_on_signal;
 use ssdlab_base::LabError;
 use ssdlab_base::clock::Utc;
-use ssdlab_drives::catalogue;
+use ssdlab_drives::known::draft::open_drive;
 use ssdlab_drives::settings::DriveSetting;
 use ssdlab_life::simulate::sweep;
 use ssdlab_life::simulate::sweep::{Dimension, LifeGrid};
@@ -28,7 +28,7 @@ pub fn grid(args: &Simulate, settings: &[DriveSetting]) -> Result<CommandExit, C
     }
     let dimensions = args.sweep.iter().map(|text| Dimension::parse(text));
     let dimensions = dimensions.collect::<Result<Vec<_>, _>>()?;
-    let drive = catalogue::open(drive_name(args)?)?;
+    let drive = open_drive(drive_name(args)?)?;
     // The drive as it stands may be impossible without what the sweep sets.
     let sweep = LifeGrid::new(&drive, settings, &bare(args, &drive)?, &dimensions)?;
     let (dir, existing) = run_dir(&args.output(), "sweep", Utc::now());

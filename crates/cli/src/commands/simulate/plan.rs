@@ -7,6 +7,7 @@ use ssdlab_base::LabError;
 use ssdlab_base::quantity::parse_size;
 use ssdlab_drives::catalogue::CatalogueDrive;
 use ssdlab_drives::keep::saved::SavedDriveInfo;
+use ssdlab_drives::known::draft::open_drive;
 use ssdlab_drives::settings::DriveSetting;
 use ssdlab_drives::{catalogue, settings};
 use ssdlab_life::age::left;
@@ -62,7 +63,7 @@ pub fn plan(
     settings: &[DriveSetting],
 ) -> Result<(SimulationPlan, Begun), LabError> {
     let Some(path) = &args.from else {
-        let drive = settings::apply(&catalogue::open(drive_name(args)?)?, settings)?;
+        let drive = settings::apply(&open_drive(drive_name(args)?)?, settings)?;
         let plan = SimulationPlan {
             settings: settings.iter().map(DriveSetting::to_string).collect(),
             ..bare(args, &drive)?

@@ -1,7 +1,7 @@
 //! Facts that the table of known drives has of the drive that is described.
 
 use ssdlab_base::LabError;
-use ssdlab_drives::known::lookup::{Lookup, look_up};
+use ssdlab_drives::known::draft::family_of_file;
 use ssdlab_drives::known::{ModelFamily, SourceClass, UNSOURCED};
 use ssdlab_life::draft::DatasheetFacts;
 
@@ -13,19 +13,26 @@ struct TableFact {
     source: String,
 }
 
-/// The one family that a name or title means.
+/// The one family that a title or name means.
 fn family(name: &str, title: Option<&str>) -> Option<&'static ModelFamily> {
-    [title, Some(name)]
-        .into_iter()
-        .flatten()
-        .find_map(|text| match look_up(text) {
-            Lookup::Matches(matches) if matches.len() == 1 => matches.first().copied(),
-            _ => None,
-        })
+    let texts = [title, Some(name)].into_iter().flatten();
+    texts.map(family_of_file).find_map(|family| family)
 }
 
+/// Where a fact is from that the table has without a document.
+const OF_TABLE: &str = "the table of known drives, and what is usual for such drives";
+
 fn table_facts(family: &ModelFamily, capacity: u64) -> Vec<TableFact> {
+    let unsourced = |key, value: &str| TableFact {
+        key,
+        value: value.to_owned(),
+        class: None,
+        source: UNSOURCED.into(),
+    };
     let mut facts = Vec::new();
+    let link = ["SATA", "SAS"].contains(&family.interface.as_str());
+    let link = link.then(|| family.interface.to_lowercase());
+    facts.extend(link.map(|link| unsourced("interface", &link)));
     if let Some(plp) = family.plp {
         facts.push(TableFact {
             key: "protected",
@@ -36,12 +43,7 @@ fn table_facts(family: &ModelFamily, capacity: u64) -> Vec<TableFact> {
     }
     let cells = family.cells.as_deref().map(str::to_lowercase);
     let cells = cells.filter(|cells| ["slc", "mlc", "tlc", "qlc"].contains(&cells.as_str()));
-    facts.extend(cells.map(|value| TableFact {
-        key: "cells",
-        value,
-        class: None,
-        source: UNSOURCED.into(),
-    }));
+    facts.extend(cells.map(|value| unsourced("cells", &value)));
     if let Some(rating) = family.rating(capacity) {
         let fact = |key, value| TableFact {
             key,
@@ -61,11 +63,22 @@ fn table_facts(family: &ModelFamily, capacity: u64) -> Vec<TableFact> {
 /// the table has otherwise is said too.
 ///
 /// # Errors
-/// Never for a table that the tests have read.
+/// When the drive's media are not NAND: a draft of such a drive would be of another.
 pub fn complete(facts: &mut DatasheetFacts, keys: &mut Vec<String>) -> Result<String, LabError> {
     let Some(family) = family(&facts.name, facts.title.as_deref()) else {
         return Ok(String::new());
     };
+    if !family.is_nand() && !keys.iter().any(|key| key == "cells") {
+        let cells = family.cells.as_deref().unwrap_or_default();
+        return Err(LabError::refused(
+            format!(
+                "{} has {cells}, and a draft is of a drive with NAND",
+                family.name
+            ),
+            "drive:intel-optane-p1600x-118gb is a model of such media: copy its file and change \
+             its figures; cells=slc drafts a drive of NAND instead",
+        ));
+    }
     let is_rated = keys
         .iter()
         .any(|key| key == "dwpd" || key == "rated-writes");
@@ -99,6 +112,10 @@ pub fn complete(facts: &mut DatasheetFacts, keys: &mut Vec<String>) -> Result<St
         taken.push(format!("{}={}{mark}", fact.key, fact.value));
         keys.push(fact.key.to_owned());
     }
+    if !keys.iter().any(|key| key == "source") {
+        facts.set("source", OF_TABLE)?;
+        keys.push("source".to_owned());
+    }
     let taken = if taken.is_empty() {
         String::new()
     } else {
@@ -108,4 +125,47 @@ pub fn complete(facts: &mut DatasheetFacts, keys: &mut Vec<String>) -> Result<St
         "Recognised as {}.{taken}\n{differs}\n",
         family.name
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ssdlab_drives::known::families;
+    use ssdlab_life::draft::{QUESTIONS, draft};
+
+    /// The step that the error about a drive outside the catalogue prints, for every family.
+    #[test]
+    fn the_printed_command_drafts_every_known_family_or_says_why_not() {
+        let (mut drafted, mut refused) = (0, 0);
+        for family in families() {
+            let Some(command) = family.draft_command() else {
+                refused += 1;
+                let mut facts = DatasheetFacts::default();
+                facts.set("name", &family.slug()).unwrap();
+                assert!(
+                    complete(&mut facts, &mut Vec::new()).is_err(),
+                    "{}",
+                    family.name
+                );
+                continue;
+            };
+            let mut facts = DatasheetFacts::default();
+            let mut keys = Vec::new();
+            for word in command.split(' ').skip(3) {
+                let (key, value) = word.split_once('=').unwrap();
+                facts.set(key, value).unwrap();
+                keys.push(key.to_owned());
+            }
+            let said = complete(&mut facts, &mut keys).unwrap();
+            assert!(said.contains(&family.name), "{command}: {said}");
+            let mut needed = QUESTIONS.iter().filter(|question| question.needed);
+            let missing = needed.find(|question| !keys.iter().any(|key| key == question.key));
+            assert!(missing.is_none(), "{command}: {}", missing.unwrap().key);
+            if let Err(error) = draft(&facts) {
+                panic!("{command}: {error}");
+            }
+            drafted += 1;
+        }
+        assert!(drafted >= 200 && refused >= 5, "{drafted} {refused}");
+    }
 }
