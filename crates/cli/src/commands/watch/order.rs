@@ -1,0 +1,46 @@
+//! What the arguments of a watch stand for: a modelled drive, a time.
+
+use ssdlab_base::LabError;
+use ssdlab_base::quantity::parse_duration;
+use ssdlab_bench::device::named::TargetName;
+use ssdlab_drives::catalogue;
+use ssdlab_drives::scaling::scaled;
+use ssdlab_judge::ablate::steady;
+use ssdlab_ssd::Drive;
+
+/// Capacity of the model: fewer blocks, all its dies.
+const MODEL_BYTES: u64 = 1 << 30;
+
+/// A model in the state of a drive in use: overwritten until steady.
+///
+/// # Errors
+/// When there is no such drive.
+pub fn modelled_drive(name: &str) -> Result<Drive, LabError> {
+    let TargetName::Drive(name) = TargetName::parse(name)? else {
+        return Err(LabError::bad_option(
+            "--model",
+            name,
+            "a modelled drive",
+            "drive:NAME of the catalogue (`ssdlab list drives`) or drive:FILE.toml",
+        ));
+    };
+    let listed = catalogue::open(&name)?;
+    steady(&scaled(&listed.config, MODEL_BYTES)?.config, 1)
+}
+
+/// Whole seconds of `--for`.
+///
+/// # Errors
+/// When it is no time, or less than a second.
+pub fn seconds(text: &str) -> Result<u64, LabError> {
+    let seconds = parse_duration(text)?.0 / 1_000_000_000;
+    if seconds == 0 {
+        return Err(LabError::bad_option(
+            "--for",
+            text,
+            "a second or more",
+            "ten seconds give a first answer: --for 10s",
+        ));
+    }
+    Ok(seconds)
+}
