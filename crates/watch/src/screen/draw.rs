@@ -1,7 +1,8 @@
 //! Where things stand on the screen, by its size.
 
+use super::look::ScreenLook;
 use super::parts::{self, ScreenLine};
-use super::{ScreenLook, ScreenView, heat};
+use super::{ScreenView, heat};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;

@@ -1,6 +1,7 @@
 //! The heat map: rows are classes of latency, columns are seconds.
 
-use super::{ScreenLook, ScreenSecond, ScreenView};
+use super::look::ScreenLook;
+use super::{ScreenSecond, ScreenView};
 use crate::heat::{BOUNDS_NS, CLASSES};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;

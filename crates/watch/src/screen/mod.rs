@@ -1,17 +1,18 @@
 //! The screen of a watch on a terminal: the answer on top, then rates, latency by second, stalls.
 //!
 //! [`ScreenView`] is what is shown, [`draw`] puts it into a buffer of any size, [`Screen`] has the
-//! terminal and the keys. Characters and colours are a [`ScreenLook`]: ASCII where the locale is not
-//! UTF-8, no colour where `NO_COLOR` is set.
+//! terminal and the keys. Characters and colours are a [`ScreenLook`].
 
 mod draw;
 mod heat;
+mod look;
 mod parts;
 mod terminal;
 #[cfg(test)]
 mod tests;
 
 pub use draw::draw;
+pub use look::ScreenLook;
 pub use terminal::Screen;
 
 use crate::heat::HeatColumn;
@@ -25,31 +26,6 @@ use std::collections::VecDeque;
 const COLUMNS_MAX: usize = 600;
 /// Stalls that the screen keeps: the last ones.
 const STALLS_MAX: usize = 50;
-
-/// What the terminal can show.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ScreenLook {
-    /// Whether it takes more than ASCII.
-    pub is_unicode: bool,
-    /// Whether colours may be used.
-    pub has_colour: bool,
-}
-
-impl ScreenLook {
-    /// By the variables of the environment, given by `variable`: the locale, and `NO_COLOR`.
-    pub fn from_environment(variable: impl Fn(&str) -> Option<String>) -> ScreenLook {
-        let locale = ["LC_ALL", "LC_CTYPE", "LANG"]
-            .into_iter()
-            .filter_map(&variable)
-            .find(|value| !value.is_empty())
-            .unwrap_or_default()
-            .to_ascii_lowercase();
-        ScreenLook {
-            is_unicode: locale.contains("utf-8") || locale.contains("utf8"),
-            has_colour: variable("NO_COLOR").is_none_or(|value| value.is_empty()),
-        }
-    }
-}
 
 /// The worst stall of a second, by what held it up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! Lines of the screen: the answer, rates, sources, stalls.
 
-use super::ScreenLook;
+use super::look::ScreenLook;
 use crate::cause::{CauseLayer, LiveCause};
 use crate::figures::WatchFigures;
 use crate::judge::{Certainty, LiveAnswer};
@@ -8,7 +8,7 @@ use crate::report::WatchReport;
 use crate::source::event::RequestKind;
 use crate::stall::Stall;
 use ratatui::style::{Color, Style};
-use ssdlab_view::text::{clean, wrap};
+use ssdlab_view::text::wrap;
 use ssdlab_view::units;
 
 /// A line with its style.
@@ -23,42 +23,6 @@ impl ScreenLine {
             text: text.into(),
             style: Style::new(),
         }
-    }
-}
-
-impl ScreenLook {
-    pub(super) fn colour(self, colour: Color) -> Style {
-        if self.has_colour {
-            Style::new().fg(colour)
-        } else {
-            Style::new()
-        }
-    }
-
-    /// `text` in the characters that the terminal has.
-    pub(super) fn text(self, text: &str) -> String {
-        let cleaned = clean(text);
-        if self.is_unicode {
-            return cleaned;
-        }
-        let plain = |c: char| match c {
-            '…' => '~',
-            'µ' => 'u',
-            c if c.is_ascii() => c,
-            _ => '?',
-        };
-        cleaned.chars().map(plain).collect()
-    }
-
-    /// As much of `text` as fits.
-    pub(super) fn cut(self, text: &str, width: usize) -> String {
-        let text = self.text(text);
-        if text.chars().count() <= width {
-            return text;
-        }
-        let end = if self.is_unicode { "…" } else { "~" };
-        let start: String = text.chars().take(width.saturating_sub(1)).collect();
-        format!("{start}{end}")
     }
 }
 

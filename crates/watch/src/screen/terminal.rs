@@ -1,6 +1,7 @@
 //! The terminal of a screen: taken over, drawn on by a thread that also reads keys, given back.
 
-use super::{ScreenLook, ScreenView, draw};
+use super::look::ScreenLook;
+use super::{ScreenView, draw};
 use crate::report::{WatchProgress, WatchReport};
 use crate::request::BlockRequest;
 use ratatui::DefaultTerminal;
@@ -60,8 +61,8 @@ fn give_back() {
 }
 
 impl Screen {
-    /// Takes the terminal over. `stop` is set when the user wants to end; `note` stands in the first
-    /// line.
+    /// Takes the terminal over. `stop` is set when the user wants to end; `note` stands in the
+    /// first line.
     ///
     /// # Errors
     /// When the terminal cannot be used so.

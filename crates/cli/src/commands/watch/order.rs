@@ -1,0 +1,58 @@
+//! What the arguments of a watch stand for: a modelled drive, a time.
+
+use ssdlab_base::LabError;
+use ssdlab_base::quantity::parse_duration;
+use ssdlab_bench::device::named::TargetName;
+use ssdlab_drives::catalogue::CatalogueDrive;
+use ssdlab_drives::known::draft::open_drive;
+use ssdlab_drives::scaling::scaled;
+use ssdlab_judge::ablate::steady;
+use ssdlab_ssd::Drive;
+use ssdlab_watch::forecast::{ForecastEvidence, ForecastModel, WatchForecast};
+use ssdlab_watch::report::WatchReport;
+
+/// Capacity of the model: fewer blocks, all its dies.
+const MODEL_BYTES: u64 = 1 << 30;
+
+fn listed(name: &str) -> Result<CatalogueDrive, LabError> {
+    let TargetName::Drive(name) = TargetName::parse(name)? else {
+        return Err(LabError::bad_option(
+            "--model",
+            name,
+            "a modelled drive",
+            "drive:NAME of the catalogue (`ssdlab list drives`) or drive:FILE.toml",
+        ));
+    };
+    open_drive(&name)
+}
+
+/// A model in the state of a drive in use: overwritten until steady.
+pub fn modelled_drive(name: &str) -> Result<Drive, LabError> {
+    steady(&scaled(&listed(name)?.config, MODEL_BYTES)?.config, 1)
+}
+
+/// What comes next, by a drive of this kind.
+pub fn foretold(name: &str, report: &WatchReport) -> Result<WatchForecast, LabError> {
+    let model = ForecastModel::new(&listed(name)?);
+    Ok(WatchForecast::new(
+        Some(&model),
+        &ForecastEvidence::new(report),
+    ))
+}
+
+/// Whole seconds of `--for`.
+///
+/// # Errors
+/// When it is no time, or less than a second.
+pub fn seconds(text: &str) -> Result<u64, LabError> {
+    let seconds = parse_duration(text)?.0 / 1_000_000_000;
+    if seconds == 0 {
+        return Err(LabError::bad_option(
+            "--for",
+            text,
+            "a second or more",
+            "ten seconds give a first answer: --for 10s",
+        ));
+    }
+    Ok(seconds)
+}
