@@ -126,7 +126,7 @@ fn transaction_groups_of_zfs_are_read() {
     tree.write(
         "proc/spl/kstat/zfs/tank/txgs",
         "19 0 0x01 3 336 1 2\n\
-         txg      birth        state ndirty     nread      nwritten   reads  writes otime qtime wtime stime\n\
+         txg birth state ndirty nread nwritten reads writes otime qtime wtime stime\n\
          70 1000 C 3 0 1000000 0 9 5000000000 1 1 200000000\n\
          71 2000 C 3 0 3000000 0 9 5000000000 1 1 400000000\n\
          72 3000 O 0 0 0 0 0 0 0 0 0\n",
