@@ -40,7 +40,7 @@ const COUNTERS: &str = "/sys/block counters";
 const SETTINGS: &str = "host settings";
 const DRIVE: &str = "the drive's own counters (SMART)";
 const HISTOGRAMS: &str = "histograms in the kernel (eBPF)";
-/// Requests a second from which the kernel counts them, unless a source is chosen: seeing one singly
+/// Requests a second from which the kernel counts them, unless a source is chosen: a single event
 /// takes some 2 us, so these are 2 % of a core.
 const COUNTED_ABOVE: u64 = 10_000;
 /// Requests a second from which, where the kernel counts, a part of them is seen singly.
@@ -146,6 +146,30 @@ fn described(system: &SystemPaths, subject: &WatchSubject) -> WatchedDrive {
     }
 }
 
+type Opened<T> = Result<T, String>;
+
+/// Events and the kernel's counts, or why they are not used.
+fn open_sources(
+    order: &WatchOrder,
+    subject: &WatchSubject,
+    begun_ns: u64,
+    begun: DiskStat,
+) -> (Opened<BlockTracepoints>, Opened<KernelWindow>) {
+    let events = match order.source() {
+        WatchSource::Counters => Err("left out by --counters".to_owned()),
+        _ => BlockTracepoints::open(&subject.disk),
+    };
+    let kernel = match order.source() {
+        WatchSource::Ebpf => KernelWindow::open(&subject.disk, WINDOW_S, begun_ns, begun),
+        WatchSource::Auto => Err(format!(
+            "not needed below {COUNTED_ABOVE} requests a second"
+        )),
+        WatchSource::Perf => Err("left out by --source perf".to_owned()),
+        WatchSource::Counters => Err("left out by --counters".to_owned()),
+    };
+    (events, kernel)
+}
+
 fn layer_counters(system: &SystemPaths, settings: &HostSettings) -> Vec<LayerCounters> {
     let layers = settings.stack.iter().filter_map(|layer| {
         let folder = system.sys.join("block").join(&layer.name);
@@ -174,18 +198,7 @@ impl LiveWatch {
         // No event is older than the beginning.
         let begun_ns = monotonic_ns();
         let begun = DiskStat::read(&subject.disk.disk).ok_or_else(no_counters)?;
-        let events = match order.source() {
-            WatchSource::Counters => Err("left out by --counters".to_owned()),
-            _ => BlockTracepoints::open(&subject.disk),
-        };
-        let kernel = match order.source() {
-            WatchSource::Ebpf => KernelWindow::open(&subject.disk, WINDOW_S, begun_ns, begun),
-            WatchSource::Auto => Err(format!(
-                "not needed below {COUNTED_ABOVE} requests a second"
-            )),
-            WatchSource::Perf => Err("left out by --source perf".to_owned()),
-            WatchSource::Counters => Err("left out by --counters".to_owned()),
-        };
+        let (events, kernel) = open_sources(order, &subject, begun_ns, begun);
         let settings = read_settings(&system, &subject.disk);
         let layers = layer_counters(&system, &settings);
         let state = |name: &str, missing: Option<String>| SourceState {

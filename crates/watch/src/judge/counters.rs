@@ -151,16 +151,16 @@ impl JudgedWindow<'_> {
             ),
         )
     }
-}
 
-/// Of several findings of one cause the one that is surest stays; they come in that order.
-pub(super) fn one_of_each(findings: &mut Vec<LiveFinding>) {
-    let mut causes = Vec::new();
-    findings.retain(|finding| {
-        let is_first = !causes.contains(&finding.cause);
-        causes.push(finding.cause);
-        is_first
-    });
+    /// Of several findings of one cause the one that is surest stays; they come in that order.
+    pub(super) fn one_of_each(findings: &mut Vec<LiveFinding>) {
+        let mut causes = Vec::new();
+        findings.retain(|finding| {
+            let is_first = !causes.contains(&finding.cause);
+            causes.push(finding.cause);
+            is_first
+        });
+    }
 }
 
 #[cfg(test)]
@@ -337,7 +337,7 @@ mod tests {
             finding(LiveCause::Map, Certainty::Likely),
             finding(LiveCause::Throttling, Certainty::Likely),
         ];
-        one_of_each(&mut findings);
+        JudgedWindow::one_of_each(&mut findings);
         assert_eq!(findings.len(), 2);
         assert_eq!(findings[0].certainty, Certainty::Shown);
     }

@@ -143,7 +143,7 @@ impl JudgedWindow<'_> {
                 .cmp(&a.certainty)
                 .then(factor(b).total_cmp(&factor(a)))
         });
-        counters::one_of_each(&mut findings);
+        Self::one_of_each(&mut findings);
         // That one thing is asked for at a time explains only what nothing else does.
         if findings.len() > 1 {
             findings.retain(|finding| finding.cause != LiveCause::OneAtATime);

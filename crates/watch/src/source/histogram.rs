@@ -257,7 +257,7 @@ pub struct LatencyRow {
     /// What.
     pub kind: HistogramKind,
     /// The most bytes of its sizes; `None` where the class has no upper edge, and for kinds whose
-    /// sizes are not told apart.
+    /// sizes are not distinguished.
     pub bytes_at_most: Option<u64>,
     /// How many.
     pub count: u64,

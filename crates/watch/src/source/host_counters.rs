@@ -49,7 +49,7 @@ pub struct XfsLogCounters {
     pub log_force_sleeps: u64,
     /// Times that no buffer of the log in memory was free.
     pub no_buffer: u64,
-    /// Times that a transaction waited for space in the log: it is too small or written back slowly.
+    /// Times that a transaction waited for space in the log.
     pub space_sleeps: u64,
 }
 

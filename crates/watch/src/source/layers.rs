@@ -2,8 +2,9 @@
 //!
 //! Sources of the formats: Linux `Documentation/accounting/psi.rst`, `fs/jbd2/journal.c`
 //! (`jbd2_seq_info_show`, 2.6.28 and later; `average transaction commit time` since 2.6.31),
-//! `fs/xfs/xfs_stats.h`, `Documentation/admin-guide/md.rst`, `Documentation/admin-guide/bcache.rst`,
-//! `Documentation/hwmon/sysfs-interface.rst`; OpenZFS `zil.c`, `spa_stats.c`.
+//! `fs/xfs/xfs_stats.h`, `Documentation/admin-guide/md.rst`,
+//! `Documentation/admin-guide/bcache.rst`, `Documentation/hwmon/sysfs-interface.rst`; OpenZFS
+//! `zil.c`, `spa_stats.c`.
 
 use super::host_counters::{
     ArrayState, BcacheState, HostCounters, IoPressure, JournalCounters, QueueState, ThermalState,

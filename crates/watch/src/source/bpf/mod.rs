@@ -7,13 +7,15 @@
 
 mod btf;
 mod instruction;
+mod layout;
 mod program;
 mod syscall;
 
 use super::histogram::{BUCKETS, HistogramRow, LatencyHistograms, ROWS, TimeCells};
+use layout::KernelLayout;
 use program::{
-    BIO_BITS, BIO_BYTES, FLUSH_STATE_BYTES, KernelLayout, MISSED_BYTES, Missed, ProgramMaker,
-    ProgramMaps, REQUEST_BYTES, ROW_BYTES,
+    BIO_BITS, BIO_BYTES, FLUSH_STATE_BYTES, MISSED_BYTES, Missed, ProgramMaker, ProgramMaps,
+    REQUEST_BYTES, ROW_BYTES,
 };
 use ssdlab_bench::device::system::DevId;
 use std::fs;
@@ -57,7 +59,7 @@ pub struct KernelHistograms {
     rows: BpfMap,
     missed: BpfMap,
     words: Vec<u64>,
-    /// What was read last, to leave out rows in which nothing was counted.
+    /// The last reading.
     last: LatencyHistograms,
     _bios: BpfMap,
     _requests: BpfMap,

@@ -36,7 +36,7 @@ pub struct MapShape {
 /// Counters of a program that the kernel keeps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ProgramCounters {
-    /// Time in it, ns; only counted while somebody asked the kernel to (`kernel.bpf_stats_enabled`).
+    /// Time in it, ns; counted only while `kernel.bpf_stats_enabled` is set.
     pub run_ns: u64,
     /// Runs, likewise.
     pub runs: u64,

@@ -126,7 +126,7 @@ fn transaction_groups_of_zfs_are_read() {
     tree.write(
         "proc/spl/kstat/zfs/tank/txgs",
         "19 0 0x01 3 336 1 2\n\
-         txg      birth        state ndirty     nread      nwritten   reads  writes otime qtime wtime stime\n\
+         txg birth state ndirty nread nwritten reads writes otime qtime wtime stime\n\
          70 1000 C 3 0 1000000 0 9 5000000000 1 1 200000000\n\
          71 2000 C 3 0 3000000 0 9 5000000000 1 1 400000000\n\
          72 3000 O 0 0 0 0 0 0 0 0 0\n",
@@ -194,9 +194,8 @@ fn pressure_is_a_share_of_the_time() {
     let mount = format!("31 23 0:26 / {} rw - cgroup2 cgroup2 rw\n", root.display());
     tree.write("proc/self/mountinfo", &mount);
     let psi = |some: u64, full: u64| {
-        format!(
-            "some avg10=0.00 avg60=0.00 avg300=0.00 total={some}\nfull avg10=0.00 avg60=0.00 avg300=0.00 total={full}\n"
-        )
+        let averages = "avg10=0.00 avg60=0.00 avg300=0.00";
+        format!("some {averages} total={some}\nfull {averages} total={full}\n")
     };
     tree.write("proc/pressure/io", &psi(1_000_000, 0));
     tree.write("cgroup/apps/db/io.pressure", &psi(0, 0));
