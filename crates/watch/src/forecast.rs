@@ -131,7 +131,7 @@ impl ForecastEvidence {
             temperatures: readings.collect(),
             written_since_boot: report.beginning.written_since_boot,
             used: used.filter(|_| capacity.is_some()),
-            pressure: knows_places.then(|| WritePressure {
+            pressure: knows_places.then_some(WritePressure {
                 random: 1.0 - pattern.sequential,
                 span_bytes: None,
             }),
