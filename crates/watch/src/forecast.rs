@@ -131,7 +131,7 @@ impl ForecastEvidence {
             temperatures: readings.collect(),
             written_since_boot: report.beginning.written_since_boot,
             used: used.filter(|_| capacity.is_some()),
-            pressure: knows_places.then(|| WritePressure {
+            pressure: knows_places.then_some(WritePressure {
                 random: 1.0 - pattern.sequential,
                 span_bytes: None,
             }),
@@ -296,8 +296,8 @@ pub struct WatchForecast {
     pub life: ForecastOutlook,
 }
 
-const NAME_A_MODEL: &str = "the drive's kind: `--model drive:NAME` (`ssdlab list drives`), or a file drafted from its \
-     data sheet (`ssdlab drives new`)";
+const NAME_A_MODEL: &str = "the drive's kind: `--model drive:NAME` (`ssdlab list drives`), or a \
+                            file drafted from its data sheet (`ssdlab drives new`)";
 
 impl WatchForecast {
     /// With a model of the drive, or without.
@@ -450,10 +450,10 @@ fn throttling(
         WARM_MEMBERS,
     );
     if members.len() < WARM_MEMBERS / 20 {
-        return ForecastOutlook::NotExpected {
-            why: "the drive is as warm as it throttles at already".to_owned(),
-            likelihood: 1.0,
-        };
+        return ForecastOutlook::unknown(
+            "it is as warm already as the model that throttles",
+            "another model, or the drive's own limits (`nvme id-ctrl`: wctemp, mntmt)",
+        );
     }
     let mut values: Vec<WeightedValue> = members
         .iter()

@@ -160,6 +160,21 @@ struct RunLimits {
     seconds: f64,
 }
 
+impl RunLimits {
+    fn new(drawn: &DrawnDrive) -> RunLimits {
+        let is_warm = drawn.model.config.heat.is_some();
+        let user = drawn.drive.config().user_bytes;
+        RunLimits {
+            bytes: if is_warm { u64::MAX } else { user * 3 / 2 },
+            seconds: if drawn.class == DrawnClass::Calm {
+                60.0
+            } else {
+                200.0
+            },
+        }
+    }
+}
+
 fn slice_truth(has_cache: bool, before: &DriveCounters, drive: &Drive) -> SliceTruth {
     let now = drive.counters();
     let host = now.slots_host - before.slots_host;
@@ -209,25 +224,8 @@ fn fine_slice(config: &DriveConfig) -> f64 {
     (bytes / rate / 100.0).clamp(0.002, 0.05)
 }
 
-/// Runs a drive in use.
-pub fn run(drawn: &DrawnDrive) -> DrawnRun {
-    let config = drawn.drive.config().clone();
-    let slc = &config.ftl.slc;
-    let has_cache = slc.superblocks > 0 || slc.dynamic_above_free > 0;
-    let is_warm = drawn.model.config.heat.is_some();
-    let slice_s = if is_warm { 0.5 } else { fine_slice(&config) };
-    let limits = RunLimits {
-        bytes: if is_warm {
-            u64::MAX
-        } else {
-            config.user_bytes * 3 / 2
-        },
-        seconds: if drawn.class == DrawnClass::Calm {
-            60.0
-        } else {
-            200.0
-        },
-    };
+/// The load, at the moment at which the watch begins.
+fn begun(drawn: &DrawnDrive) -> LoadRunner {
     let mut runner = LoadRunner::new(drawn.drive.clone(), drawn.load.clone());
     let mut written = 0;
     let bursts = runner.load.burst.take();
@@ -237,6 +235,18 @@ pub fn run(drawn: &DrawnDrive) -> DrawnRun {
     }
     runner.load.burst = bursts;
     runner.burst_left = bursts.map_or(u64::MAX, |(bytes, _)| bytes);
+    runner
+}
+
+/// Runs a drive in use.
+pub fn run(drawn: &DrawnDrive) -> DrawnRun {
+    let config = drawn.drive.config().clone();
+    let slc = &config.ftl.slc;
+    let has_cache = slc.superblocks > 0 || slc.dynamic_above_free > 0;
+    let is_warm = drawn.model.config.heat.is_some();
+    let slice_s = if is_warm { 0.5 } else { fine_slice(&config) };
+    let limits = RunLimits::new(drawn);
+    let mut runner = begun(drawn);
     let begun_ns = runner.now_ns;
     let slice_ns = (slice_s * 1e9) as u64;
     let mut slices: Vec<WatchedSecond> = vec![WatchedSecond::default()];

@@ -2,7 +2,9 @@
 
 use crate::run::DrawnRun;
 use crate::truth::DrawnDrive;
-use ssdlab_watch::forecast::{ForecastEvidence, ForecastInterval, ForecastOutlook, WatchForecast};
+use ssdlab_watch::forecast::{
+    ExpectedEvent, ForecastEvidence, ForecastInterval, ForecastOutlook, WatchForecast,
+};
 use ssdlab_watch::steps::WatchedSecond;
 use std::fmt::Write as _;
 
@@ -82,6 +84,61 @@ fn written(slices: &[WatchedSecond]) -> f64 {
     slices.iter().map(|slice| slice.writes.bytes as f64).sum()
 }
 
+/// A run up to its event, or to its end.
+#[derive(Clone, Copy)]
+struct ScoredWay<'a> {
+    drawn: &'a DrawnDrive,
+    run: &'a DrawnRun,
+    /// Slice of the event.
+    event: Option<usize>,
+    /// The same, or the last slice.
+    end: usize,
+}
+
+impl ScoredWay<'_> {
+    /// The slice at a share of the way, and what is forecast there.
+    fn forecast(&self, share: f64) -> (usize, WatchForecast) {
+        let now = ((self.end as f64 * share) as usize).max(1);
+        let evidence = evidence(self.drawn, self.run, &self.run.slices[..now]);
+        (now, WatchForecast::new(Some(&self.drawn.model), &evidence))
+    }
+
+    /// Where heat is what comes, heat is what is asked for; else the cliff.
+    fn asked<'f>(&self, forecast: &'f WatchForecast) -> &'f ForecastOutlook {
+        match self.run.throttling {
+            Some(_) => &forecast.throttling,
+            None => &forecast.cliff,
+        }
+    }
+
+    /// Seconds from a slice to the event.
+    fn left(&self, now: usize) -> f64 {
+        (self.end - now) as f64 * self.run.slice_s
+    }
+
+    fn title(&self) -> String {
+        let drawn = self.drawn;
+        let came = match self.event {
+            Some(_) => "came after",
+            None => "nothing in",
+        };
+        format!(
+            "{:?} {} {}{:?} {came} {:.2} s",
+            drawn.class,
+            drawn.name,
+            drawn.load.burst.map_or("", |_| "bursts "),
+            (drawn.load.bytes >> 10, drawn.load.in_order),
+            self.left(0),
+        )
+    }
+
+    fn is_true(&self, share: f64) -> bool {
+        let (now, forecast) = self.forecast(share);
+        let expected = self.asked(&forecast).expected();
+        expected.is_some_and(|event| event.seconds.covers(self.left(now)))
+    }
+}
+
 /// Scores a run.
 pub fn score(drawn: &DrawnDrive, run: &DrawnRun) -> DriveScore {
     // Before any watch could say anything: the drive was past it already.
@@ -93,102 +150,74 @@ pub fn score(drawn: &DrawnDrive, run: &DrawnRun) -> DriveScore {
             ..DriveScore::default()
         };
     }
-    let end = event.unwrap_or(run.slices.len());
-    let outlook = |share: f64| {
-        let now = ((end as f64 * share) as usize).max(1);
-        let evidence = evidence(drawn, run, &run.slices[..now]);
-        let forecast = WatchForecast::new(Some(&drawn.model), &evidence);
-        // Where heat is what comes, heat is what is asked for; else the cliff.
-        let of_heat = run.throttling.is_some();
-        let outlook = if of_heat {
-            forecast.throttling.clone()
-        } else {
-            forecast.cliff.clone()
-        };
-        (now, outlook, forecast)
+    let way = ScoredWay {
+        drawn,
+        run,
+        event,
+        end: event.unwrap_or(run.slices.len()),
     };
     let mut scored = DriveScore {
         came: event.is_some(),
+        line: way.title(),
         ..DriveScore::default()
     };
-    let mut text = format!(
-        "{:?} {} {}{:?} {} s",
-        drawn.class,
-        drawn.name,
-        if drawn.load.burst.is_some() {
-            "bursts "
-        } else {
-            ""
-        },
-        (drawn.load.bytes >> 10, drawn.load.in_order),
-        match event {
-            Some(_) => format!("came after {:.2}", end as f64 * run.slice_s),
-            None => format!("nothing in {:.2}", end as f64 * run.slice_s),
-        }
-    );
     for share in CHECKPOINTS {
-        let (now, outlook, forecast) = outlook(share);
-        let elapsed = now as f64 * run.slice_s;
-        let truth = (end - now) as f64 * run.slice_s;
-        match (&outlook, event) {
-            (ForecastOutlook::Expected(expected), Some(_)) => {
-                let one = ScoredForecast {
-                    interval: expected.seconds,
-                    truth,
-                    elapsed,
-                    covers_bytes: expected.bytes.covers(written(&run.slices[now..end])),
-                    known: run.throttling.is_some()
-                        || drawn.evidence.run_up.is_some() && drawn.evidence.used.is_some(),
-                };
-                let _ = write!(
-                    text,
-                    " | {truth:.2} in {:.2}..{:.2}..{:.2}{}",
-                    one.interval.low,
-                    one.interval.median,
-                    one.interval.high.unwrap_or(f64::INFINITY),
-                    if one.interval.covers(truth) {
-                        ""
-                    } else {
-                        " MISS"
-                    }
-                );
-                scored.forecasts.push(one);
-                let bytes = written(&run.slices[now..end]).max(1.0);
-                scored.ours.push((expected.bytes.median / bytes).ln().abs());
-                scored.nulls(drawn, run, now, bytes);
-            }
-            (_, Some(_)) => {
-                scored.silent += 1;
-                text += " | silent";
-            }
-            (_, None) => {
-                // What is said to come later than the run's end was not seen.
-                let said = [&forecast.cliff, &forecast.throttling]
-                    .iter()
-                    .any(|outlook| {
-                        let until = outlook.expected().and_then(|event| event.seconds.high);
-                        until.is_some_and(|high| high < truth)
-                    });
-                scored.false_alarms += usize::from(said);
-                text += if said { " | FALSE" } else { " | none" };
-            }
-        }
+        scored.checkpoint(&way, share);
     }
     if event.is_some() {
-        scored.first = STEPS.into_iter().find(|&share| {
-            let (now, outlook, _) = outlook(share);
-            let truth = (end - now) as f64 * run.slice_s;
-            outlook
-                .expected()
-                .is_some_and(|expected| expected.seconds.covers(truth))
-        });
-        let _ = write!(text, " | first {:?}", scored.first);
+        scored.first = STEPS.into_iter().find(|&share| way.is_true(share));
+        let _ = write!(scored.line, " | first {:?}", scored.first);
     }
-    scored.line = text;
     scored
 }
 
 impl DriveScore {
+    fn checkpoint(&mut self, way: &ScoredWay<'_>, share: f64) {
+        let (now, forecast) = way.forecast(share);
+        match (way.asked(&forecast).expected(), way.event) {
+            (Some(expected), Some(_)) => self.interval(way, now, expected),
+            (None, Some(_)) => {
+                self.silent += 1;
+                self.line += " | silent";
+            }
+            (_, None) => {
+                // What is said to come later than the run's end was not seen.
+                let outlooks = [&forecast.cliff, &forecast.throttling];
+                let said = outlooks.iter().any(|outlook| {
+                    let until = outlook.expected().and_then(|event| event.seconds.high);
+                    until.is_some_and(|high| high < way.left(now))
+                });
+                self.false_alarms += usize::from(said);
+                self.line += if said { " | FALSE" } else { " | none" };
+            }
+        }
+    }
+
+    fn interval(&mut self, way: &ScoredWay<'_>, now: usize, expected: &ExpectedEvent) {
+        let truth = way.left(now);
+        let bytes = written(&way.run.slices[now..way.end]);
+        let known = &way.drawn.evidence;
+        let one = ScoredForecast {
+            interval: expected.seconds,
+            truth,
+            elapsed: now as f64 * way.run.slice_s,
+            covers_bytes: expected.bytes.covers(bytes),
+            known: way.run.throttling.is_some() || known.run_up.is_some() && known.used.is_some(),
+        };
+        let _ = write!(
+            self.line,
+            " | {truth:.2} in {:.2}..{:.2}..{:.2}{}",
+            one.interval.low,
+            one.interval.median,
+            one.interval.high.unwrap_or(f64::INFINITY),
+            ["", " MISS"][usize::from(!one.interval.covers(truth))]
+        );
+        self.forecasts.push(one);
+        let bytes = bytes.max(1.0);
+        self.ours.push((expected.bytes.median / bytes).ln().abs());
+        self.nulls(way.drawn, way.run, now, bytes);
+    }
+
     /// The nulls: a fixed share of the capacity for the cache and all of it for spare, and the
     /// sheet's size of the cache on an empty drive; less what was written since the watch began.
     fn nulls(&mut self, drawn: &DrawnDrive, run: &DrawnRun, now: usize, truth: f64) {
@@ -266,7 +295,7 @@ impl ForecastScore {
         };
         let error = |errors: &[f64]| median(errors.to_vec()).exp();
         format!(
-            "{} drives ({} more were slow from the beginning), {} with an event: {count} intervals\n\
+            "{} drives ({} more slow from the beginning), {} with an event: {count} intervals\n\
              cover the time {covered} ({:.0} %), the bytes {by_bytes}; silent checkpoints {}\n\
              median width: {:.2} of the time left, {:.2} of the moment from the watch's beginning\n\
              the same where the state at the beginning was known: {:.2}, {:.2}\n\

@@ -264,11 +264,12 @@ fn fit(
     }
     let noise = 1.0 / (READING_SIGMA * READING_SIGMA);
     for (row, reading) in rows.iter().zip(readings) {
-        for i in 0..3 {
-            for j in 0..3 {
-                precision[i][j] += row.0[i] * row.0[j] * noise;
+        for (index, line) in precision.iter_mut().enumerate() {
+            let factor = row.0[index] * noise;
+            for (value, other) in line.iter_mut().zip(row.0) {
+                *value += factor * other;
             }
-            vector[i] += row.0[i] * reading.celsius * noise;
+            vector[index] += factor * reading.celsius;
         }
         log_weight -= 0.5 * reading.celsius * reading.celsius * noise;
     }
