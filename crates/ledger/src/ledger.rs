@@ -134,7 +134,9 @@ impl Ledger {
 
     /// The breaches of the laws, over all rows.
     pub fn check(&self) -> Vec<LabError> {
-        laws::check(&self.rows, &self.sources)
+        let mut breaches = laws::check(&self.rows, &self.sources);
+        breaches.extend(laws::check_sources(&self.sources, SOURCES));
+        breaches
     }
 }
 

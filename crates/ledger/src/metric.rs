@@ -94,6 +94,9 @@ metrics! {
         "median of NAND writes for 1 % of life used, in user capacities";
     FleetEraseCyclesAt100Pct "fleet_erase_cycles_at_100_pct" "cycles" 10.0 1e6
         "erase cycles at 100 % of life used";
+    FleetPowerOnHoursMedian "fleet_power_on_hours_median" "h" 1.0 3e5 "median of the hours with power";
+    FleetDwpdMedian "fleet_dwpd_median" "1/day" 1e-5 200.0
+        "median of the drive writes per day in service";
     EnduranceTbw "endurance_tbw" "TB" 1.0 1e6 "rated host writes";
     EnduranceTbwSeq "endurance_tbw_seq" "TB" 1.0 1e6 "rated host writes, sequential";
     EnduranceTbwSpare20 "endurance_tbw_spare_20" "TB" 1.0 1e6
