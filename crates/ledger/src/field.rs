@@ -31,14 +31,14 @@ pub struct FieldPopulation {
     pub capacity_gb: f64,
     /// Drives counted.
     pub drives: u32,
-    /// Median of the hours with power.
-    pub hours_median: Option<f64>,
+    /// Hours with power.
+    pub hours: Option<FieldSpread>,
     /// Median of the host writes, TB.
     pub host_tb_median: Option<f64>,
     /// Most drive writes of one drive.
     pub drive_writes_max: Option<f64>,
-    /// Median of the drive writes a day in service.
-    pub dwpd_median: Option<f64>,
+    /// Drive writes a day in service.
+    pub dwpd: Option<FieldSpread>,
     /// Median of the life used, per cent.
     pub used_pct_median: Option<f64>,
     /// Most life used, per cent.
@@ -67,10 +67,16 @@ struct PopulationLine {
     model_code: String,
     capacity_gb: f64,
     drives: u32,
+    hours_drives: Option<u32>,
+    hours_p10: Option<f64>,
     hours_median: Option<f64>,
+    hours_p90: Option<f64>,
     host_tb_median: Option<f64>,
     drive_writes_max: Option<f64>,
+    dwpd_drives: Option<u32>,
+    dwpd_p10: Option<f64>,
     dwpd_median: Option<f64>,
+    dwpd_p90: Option<f64>,
     used_pct_median: Option<f64>,
     used_pct_max: Option<f64>,
     waf_drives: Option<u32>,
@@ -113,6 +119,18 @@ impl From<PopulationLine> for FieldPopulation {
             line.tb_per_pct_median,
             line.tb_per_pct_p90,
         );
+        let hours = spread(
+            line.hours_drives,
+            line.hours_p10,
+            line.hours_median,
+            line.hours_p90,
+        );
+        let dwpd = spread(
+            line.dwpd_drives,
+            line.dwpd_p10,
+            line.dwpd_median,
+            line.dwpd_p90,
+        );
         let erase_cycles = spread(
             line.erase_drives,
             line.erase_p10,
@@ -126,10 +144,10 @@ impl From<PopulationLine> for FieldPopulation {
             model_code: line.model_code,
             capacity_gb: line.capacity_gb,
             drives: line.drives,
-            hours_median: line.hours_median,
+            hours,
             host_tb_median: line.host_tb_median,
             drive_writes_max: line.drive_writes_max,
-            dwpd_median: line.dwpd_median,
+            dwpd,
             used_pct_median: line.used_pct_median,
             used_pct_max: line.used_pct_max,
             waf,

@@ -4,7 +4,8 @@
 //! ```text
 //! metric, source, row     names, units and ranges; where figures are from; a figure typed
 //! read, write             ledger files as rows, and back
-//! field                   drives in service, as distributions
+//! field -> placing        drives in service, as distributions; a drive among them
+//! formats                 results of other tools as figures
 //! apart                   families that are kept for judging
 //! laws -> check           what every row must hold to; files checked
 //! ledger                  the ledger that comes with ssdlab
@@ -13,9 +14,11 @@
 pub mod apart;
 pub mod check;
 pub mod field;
+pub mod formats;
 pub mod laws;
 mod ledger;
 pub mod metric;
+pub mod placing;
 pub mod read;
 pub mod row;
 pub mod source;

@@ -3,7 +3,7 @@
 use super::breach;
 use crate::read::place;
 use crate::row::LedgerRow;
-use crate::source::LedgerSource;
+use crate::source::{LedgerSource, LedgerSourceClass};
 use ssdlab_base::LabError;
 use std::collections::BTreeMap;
 
@@ -31,7 +31,9 @@ pub(super) fn of_source(source: &LedgerSource, file: &str) -> Option<LabError> {
             hint: hint.into(),
         })
     };
-    if !source.address.starts_with("http") {
+    // Runs that are sent in have the pull request, whose address is known later.
+    let is_sent_in = source.class == LedgerSourceClass::Run;
+    if !source.address.starts_with("http") && !is_sent_in {
         let hint = "a figure without an address cannot be looked up";
         return wrong(
             "address",
