@@ -30,7 +30,10 @@ fn added(path: &Path, drive: Option<&str>) -> Contribution {
 }
 
 fn value(contribution: &Contribution, metric: Metric) -> Option<f64> {
-    let row = contribution.rows.iter().find(|row| row.figure.metric == metric)?;
+    let row = contribution
+        .rows
+        .iter()
+        .find(|row| row.figure.metric == metric)?;
     Some(row.figure.value)
 }
 
@@ -84,7 +87,7 @@ fn inputs() -> Vec<(&'static str, String)> {
         "is_file": false, "bytes": 1_000_000, "pulls": 12, "counted": 10, "unnoticed": 0,
         "breaking": 2, "lost": 5, "first": null, "unpromised": 3, "unpromised_lost": 1,
         "losing_unpromised": 1, "counts_cycles": true, "protected": "a reason",
-        "standing": "BROKEN", "why": "a sentence"
+        "standing": "broken", "why": "a sentence"
     });
     let pg = "5 seconds per test\nO_DIRECT supported on this platform for open_datasync.\n\n\
               Compare file sync methods using one 8kB write:\n\
@@ -138,7 +141,10 @@ fn each_format_gives_the_rows_that_it_holds() {
     let dir = tempfile::tempdir().expect("a directory");
     let of = |name: &str, drive| {
         let inputs = inputs();
-        let (_, text) = inputs.iter().find(|(file, _)| *file == name).expect("an input");
+        let (_, text) = inputs
+            .iter()
+            .find(|(file, _)| *file == name)
+            .expect("an input");
         added(&written(dir.path(), name, text), drive)
     };
     let fio3 = of("fio3.json", Some(DRIVE));
@@ -189,14 +195,19 @@ fn a_source_without_a_known_drive_is_refused_with_the_option_that_names_it() {
             .replace("INTEL SSDSC2BA200G3", "Vorrath Rocket");
         let path = written(dir.path(), name, &text);
         let error = contribution(&path, &settings(None)).expect_err(name);
-        assert!(error.hint().contains("--drive \"MAKER MODEL"), "{name}: {error}");
+        assert!(
+            error.hint().contains("--drive \"MAKER MODEL"),
+            "{name}: {error}"
+        );
         assert!(!error.to_string().contains("Vorrath Rocket"), "{error}");
     }
 }
 
 /// Two hundred made-up names of people and hosts.
 fn names() -> Vec<String> {
-    let first = ["Anselm", "Brunhild", "Corvin", "Dagny", "Eskil", "Fjorn", "Gudrun", "Hjalm"];
+    let first = [
+        "Anselm", "Brunhild", "Corvin", "Dagny", "Eskil", "Fjorn", "Gudrun", "Hjalm",
+    ];
     let last = ["Vorrath", "Quellnar", "Tessmark", "Ubrekken", "Zandvik"];
     let shapes = 5;
     let all = (0..200).map(|n| {
@@ -215,9 +226,9 @@ fn names() -> Vec<String> {
 /// Pointers to every value of a document that is not a list or an object.
 fn leaves(value: &Value, at: &str, list: &mut Vec<String>) {
     match value {
-        Value::Object(map) => map
-            .iter()
-            .for_each(|(key, value)| leaves(value, &format!("{at}/{}", key.replace('/', "~1")), list)),
+        Value::Object(map) => map.iter().for_each(|(key, value)| {
+            leaves(value, &format!("{at}/{}", key.replace('/', "~1")), list)
+        }),
         Value::Array(values) => values
             .iter()
             .enumerate()
@@ -228,7 +239,9 @@ fn leaves(value: &Value, at: &str, list: &mut Vec<String>) {
 
 /// The input with a name in one field after another.
 fn planted(text: &str, names: &mut dyn Iterator<Item = String>) -> Vec<(String, String)> {
-    let document = text.find('{').map(|start| serde_json::from_str::<Value>(&text[start..]));
+    let document = text
+        .find('{')
+        .map(|start| serde_json::from_str::<Value>(&text[start..]));
     let mut variants = Vec::new();
     if let Some(Ok(document)) = document {
         let mut fields = Vec::new();
@@ -259,7 +272,10 @@ fn assert_clean(path: &Path, name: &str, drive: Option<&str>) -> bool {
     };
     let text = write::text(&added.rows).to_lowercase();
     let left_out = added.left_out.join("\n").to_lowercase();
-    for part in name.split(['@', '/', '-', '.']).filter(|part| part.len() > 4 && *part != "example") {
+    for part in name
+        .split(['@', '/', '-', '.'])
+        .filter(|part| part.len() > 4 && *part != "example")
+    {
         let part = part.to_lowercase();
         assert!(!text.contains(&part), "{name} in {text}");
         assert!(!left_out.contains(&part), "{name} in {left_out}");
@@ -285,7 +301,10 @@ fn no_name_from_any_field_of_any_format_is_in_the_rows() {
     }
     // Every name was used, and most variants were still read.
     assert!(planted_count >= 200, "{planted_count}");
-    assert!(read_count > planted_count, "{read_count} of {planted_count}");
+    assert!(
+        read_count > planted_count,
+        "{read_count} of {planted_count}"
+    );
 }
 
 #[test]
@@ -330,7 +349,10 @@ fn loads_that_a_row_cannot_say_are_left_out_with_the_reason() {
     for (options, reason) in [
         (json!({}), "its options are not in the file"),
         (json!({"rw": "randwrite", "bs": "4k-64k"}), "several sizes"),
-        (json!({"rw": "write", "fsync": "32"}), "after several writes"),
+        (
+            json!({"rw": "write", "fsync": "32"}),
+            "after several writes",
+        ),
         (json!({"rw": "trim"}), "no load of reads or writes"),
     ] {
         let text = json!({"fio version": "fio-3.1", "jobs": [{"jobname": "a", "error": 0,

@@ -86,6 +86,9 @@ const USED_MIN_PERCENT: f64 = 3.0;
 /// Drive writes from which a write amplification is that of the load, and not of the first days.
 const DRIVE_WRITES_MIN: f64 = 5.0;
 
+/// How far a capacity may be from a product's, as a share of it.
+const CAPACITY_SHARE: f64 = 0.03;
+
 /// A model as it is compared: capitals and digits, without the maker before it.
 fn bare(model: &str) -> String {
     const MAKERS: [&str; 11] = [
@@ -114,6 +117,25 @@ impl Ledger {
         let model = bare(model);
         let has = |population: &&FieldPopulation| bare(&population.model_code) == model;
         self.populations().iter().find(has)
+    }
+
+    /// The populations of a drive of the catalogue, by its name: `intel-dc-s4500-3840gb`.
+    pub fn populations_of_catalogue(&self, name: &str) -> Vec<&FieldPopulation> {
+        let Some((family, capacity)) = name.rsplit_once('-') else {
+            return Vec::new();
+        };
+        let Some(capacity_gb) = capacity
+            .strip_suffix("gb")
+            .and_then(|digits| digits.parse::<f64>().ok())
+        else {
+            return Vec::new();
+        };
+        let family = family.replace("-dc-", "-");
+        let is_like = |population: &&FieldPopulation| {
+            let share = population.capacity_gb / capacity_gb;
+            population.family == family && (share - 1.0).abs() < CAPACITY_SHARE
+        };
+        self.populations().iter().filter(is_like).collect()
     }
 
     /// Where a drive of this model stands among its like; `None`: there is no population.
@@ -180,12 +202,19 @@ impl FieldPopulation {
     }
 }
 
+/// Drives from which a tenth of them is one at least.
+const TENTHS_MIN: u32 = 10;
+
 impl FieldSpread {
-    /// Where a value stands.
+    /// Where a value stands. Of fewer than ten drives only the median is used.
     pub fn rank(&self, value: f64) -> FieldRank {
+        let (p10, p90) = match self.drives >= TENTHS_MIN {
+            true => (self.p10, self.p90),
+            false => (None, None),
+        };
         match () {
-            () if self.p10.is_some_and(|p10| value < p10) => FieldRank::LowestTenth,
-            () if self.p90.is_some_and(|p90| value > p90) => FieldRank::HighestTenth,
+            () if p10.is_some_and(|p10| value < p10) => FieldRank::LowestTenth,
+            () if p90.is_some_and(|p90| value > p90) => FieldRank::HighestTenth,
             () if value < self.median => FieldRank::BelowMedian,
             () => FieldRank::AboveMedian,
         }

@@ -15,6 +15,7 @@ mod escapes;
 mod fingerprint;
 mod hosts;
 mod inspect;
+mod ledger;
 mod published;
 mod pull;
 mod real_targets;

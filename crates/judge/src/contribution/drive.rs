@@ -3,7 +3,7 @@
 //! A model that is in no table is not taken from a report: anything could stand there.
 
 use ssdlab_base::LabError;
-use ssdlab_drives::known;
+use ssdlab_drives::known::{self, ModelFamily};
 use ssdlab_ledger::Ledger;
 use ssdlab_ledger::formats::ReportedDrive;
 use ssdlab_ledger::laws::personal;
@@ -19,11 +19,12 @@ pub(super) fn named(
     let hint = "--drive \"MAKER MODEL CAPACITY\", as in --drive \"Samsung SSD 990 PRO 2TB\"";
     let drive = match (typed, reported.model.as_deref()) {
         (Some(name), _) => {
+            let name = name.trim();
             if let Some(trace) = personal(name) {
                 let allowed = format!("{} does not belong into the ledger", trace.words());
                 return Err(LabError::bad_option("--drive", name, allowed, hint));
             }
-            in_tables(name, reported.capacity).or_else(|| as_typed(name, reported.capacity))
+            in_rows(name).or_else(|| as_typed(name, reported.capacity))
         }
         (None, Some(model)) => in_tables(model, reported.capacity),
         (None, None) => None,
@@ -80,8 +81,7 @@ fn in_tables(model: &str, capacity: Option<u64>) -> Option<LedgerDrive> {
     }
     let family = known::family_of(model)?;
     let capacity_gb = capacity.map(|bytes| (bytes as f64 / 1e9).round());
-    let name = family.name.strip_prefix(family.vendor.as_str());
-    let name = name.unwrap_or(&family.name).trim();
+    let name = after_maker(family);
     Some(LedgerDrive {
         maker: family.vendor.clone(),
         model: titled(name, capacity_gb, code.as_deref()),
@@ -92,16 +92,55 @@ fn in_tables(model: &str, capacity: Option<u64>) -> Option<LedgerDrive> {
     })
 }
 
-/// A drive that only its owner names.
+/// The drive of the ledger's rows that a typed name means, but for spaces, capitals and "SSD".
+fn in_rows(name: &str) -> Option<LedgerDrive> {
+    let squeezed = |text: &str| -> String {
+        let upper = text.to_ascii_uppercase();
+        let words = upper.split_whitespace().filter(|word| *word != "SSD");
+        words.collect()
+    };
+    let mut rows = Ledger::open().all_rows().iter();
+    let row = rows.find(|row| {
+        squeezed(&format!("{} {}", row.drive.maker, row.drive.model)) == squeezed(name)
+    });
+    row.map(|row| row.drive.clone())
+}
+
+/// A drive as its owner names it, with what the tables have on its family.
 fn as_typed(name: &str, capacity: Option<u64>) -> Option<LedgerDrive> {
-    let (maker, model) = name.trim().split_once(' ')?;
+    let (maker, model) = name.split_once(' ')?;
+    let family = known::family_of(name);
+    let bytes = capacity.map(|bytes| bytes as f64);
+    let capacity_gb = bytes
+        .or_else(|| typed_bytes(model))
+        .map(|bytes| (bytes / 1e9).round());
     Some(LedgerDrive {
         maker: maker.to_owned(),
-        model: model.to_owned(),
-        family: slug(maker, model),
-        capacity_gb: capacity.map(|bytes| (bytes as f64 / 1e9).round()),
+        model: model.strip_prefix("SSD ").unwrap_or(model).to_owned(),
+        family: slug(maker, family.map_or(model, |family| after_maker(family))),
+        capacity_gb,
+        plp: family.and_then(|family| family.plp),
         ..blank()
     })
+}
+
+/// Bytes of the word of a name that is a capacity: `2TB`, `960GB`.
+fn typed_bytes(name: &str) -> Option<f64> {
+    let bytes = |word: &str| {
+        let upper = word.to_ascii_uppercase();
+        let (digits, unit) = match upper.strip_suffix("TB") {
+            Some(digits) => (digits, 1e12),
+            None => (upper.strip_suffix("GB")?, 1e9),
+        };
+        digits.parse::<f64>().ok().map(|number| number * unit)
+    };
+    name.split_whitespace().find_map(bytes)
+}
+
+/// The name of a family without its maker before it.
+fn after_maker(family: &ModelFamily) -> &str {
+    let name = family.name.strip_prefix(family.vendor.as_str());
+    name.unwrap_or(&family.name).trim()
 }
 
 fn blank() -> LedgerDrive {
