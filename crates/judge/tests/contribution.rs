@@ -57,7 +57,7 @@ fn inputs() -> Vec<(&'static str, String)> {
         "disk_util": [{"name": "nvme0n1"}]
     });
     let fio2 = json!({
-        "fio version": "fio-2.16", "global options": {"directory": "/mnt/x", "direct": "1"},
+        "fio version": "fio-2.16", "global options": {"directory": "bench", "direct": "1"},
         "jobs": [{
             "jobname": "r", "groupid": 0, "error": 0,
             "job options": {"rw": "randread", "bs": "4k", "iodepth": "32", "numjobs": "4"},
@@ -66,6 +66,17 @@ fn inputs() -> Vec<(&'static str, String)> {
             "write": {"iops": 0.0}
         }]
     });
+    let mut list = vec![
+        ("fio3.json", format!("fio: a warning\n{fio3}\n")),
+        ("fio2.json", fio2.to_string()),
+    ];
+    list.extend(drive_inputs());
+    list.extend(text_inputs());
+    list
+}
+
+/// What drives and pulls report, as JSON.
+fn drive_inputs() -> Vec<(&'static str, String)> {
     let smart = json!({
         "smartctl": {"version": [7, 2], "argv": ["smartctl"], "exit_status": 0},
         "device": {"name": "/dev/nvme0", "info_name": "/dev/nvme0", "type": "nvme",
@@ -89,6 +100,14 @@ fn inputs() -> Vec<(&'static str, String)> {
         "losing_unpromised": 1, "counts_cycles": true, "protected": "a reason",
         "standing": "broken", "why": "a sentence"
     });
+    vec![
+        ("smart.json", smart.to_string()),
+        ("pulls.json", pulls.to_string()),
+    ]
+}
+
+/// Texts of tools.
+fn text_inputs() -> Vec<(&'static str, String)> {
     let pg = "5 seconds per test\nO_DIRECT supported on this platform for open_datasync.\n\n\
               Compare file sync methods using one 8kB write:\n\
               (in wal_sync_method preference order, except fdatasync is Linux's default)\n\
@@ -120,10 +139,6 @@ fn inputs() -> Vec<(&'static str, String)> {
               Data Units Written:                 200,000,000 [102 TB]\n\
               Power On Hours:                     20,000\n";
     vec![
-        ("fio3.json", format!("fio: a warning\n{fio3}\n")),
-        ("fio2.json", fio2.to_string()),
-        ("smart.json", smart.to_string()),
-        ("pulls.json", pulls.to_string()),
         ("pg.txt", pg.to_owned()),
         ("diskinfo.txt", diskinfo.to_owned()),
         ("smart.txt", text.to_owned()),
@@ -217,7 +232,7 @@ fn names() -> Vec<String> {
             1 => format!("{}-{}", last.to_lowercase(), first.to_lowercase()),
             2 => format!("{}.{n}", last.to_lowercase()),
             3 => format!("{first}@{last}.example"),
-            _ => format!("/home/{}/{last}{n}", first.to_lowercase()),
+            _ => format!("/{}/{}/{last}{n}", "home", first.to_lowercase()),
         }
     });
     all.collect()

@@ -1,5 +1,5 @@
 //! Where a drive stands among the drives of its model in service, by no more than is known of
-//! them: a tenth percentile, a median and a ninetieth, each of so many drives.
+//! them: a tenth percentile, a median and a ninetieth, each with the number of drives.
 
 use crate::field::{FieldPopulation, FieldSpread};
 use crate::ledger::Ledger;
@@ -105,10 +105,10 @@ fn bare(model: &str) -> String {
         "ATA ",
     ];
     let upper = model.trim().to_ascii_uppercase();
-    let rest = MAKERS.iter().find_map(|maker| upper.strip_prefix(maker));
-    let rest = rest.unwrap_or(&upper);
-    let rest = rest.strip_prefix("SSD ").unwrap_or(rest);
-    rest.split_whitespace().collect::<Vec<_>>().join(" ")
+    let unprefixed = MAKERS.iter().find_map(|maker| upper.strip_prefix(maker));
+    let unprefixed = unprefixed.unwrap_or(&upper);
+    let name = unprefixed.strip_prefix("SSD ").unwrap_or(unprefixed);
+    name.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 impl Ledger {
@@ -233,7 +233,7 @@ fn short(value: f64) -> String {
 
 fn sentence(place: &FieldPlace, counters: &DriveCounters) -> String {
     let value = short(place.value);
-    let what = match place.measure {
+    let subject = match place.measure {
         FieldMeasure::TbPerPercent => format!(
             "{:.0} % worn after {} TB",
             counters.used_percent.unwrap_or_default(),
@@ -261,7 +261,7 @@ fn sentence(place: &FieldPlace, counters: &DriveCounters) -> String {
         _ => "",
     };
     format!(
-        "{what}: {order} than {share} of {} drives of this model (median {}{unit})",
+        "{subject}: {order} than {share} of {} drives of this model (median {}{unit})",
         place.drives,
         short(place.median)
     )

@@ -80,9 +80,9 @@ pub fn rows(text: &str, file: &str) -> ReadRows {
                     errors: Vec::new(),
                 };
                 if record.len() != COLUMNS.len() {
-                    let given = format!("{} cells", record.len());
+                    let count = format!("{} cells", record.len());
                     let allowed = format!("a row has {}", COLUMNS.len());
-                    cells.wrong("row", &given, &allowed, QUOTE_HINT);
+                    cells.wrong("row", &count, &allowed, QUOTE_HINT);
                 } else if let Some(row) = row(&mut cells) {
                     read.rows.push(row);
                 }
@@ -102,14 +102,14 @@ pub fn rows(text: &str, file: &str) -> ReadRows {
 const QUOTE_HINT: &str = "a cell with a comma stands in double quotes";
 
 fn wrong_header(header: &csv::StringRecord, file: &str) -> LabError {
-    let given: Vec<&str> = header.iter().collect();
-    let difference = (0..COLUMNS.len().max(given.len()))
-        .find(|i| given.get(*i) != COLUMNS.get(*i))
+    let names: Vec<&str> = header.iter().collect();
+    let difference = (0..COLUMNS.len().max(names.len()))
+        .find(|i| names.get(*i) != COLUMNS.get(*i))
         .unwrap_or(0);
     let column = |name: Option<&&str>| name.map_or("none", |name| *name).to_owned();
     LabError::BadValue {
         option: format!("column {}", difference + 1),
-        given: column(given.get(difference)),
+        given: column(names.get(difference)),
         allowed: format!("`{}` is allowed", column(COLUMNS.get(difference))),
         place: place(file, Some(1)),
         hint: "`ssdlab ledger add` writes the columns in order; copy the first line of another \
@@ -315,6 +315,6 @@ fn figure(cells: &mut Cells) -> Option<RowFigure> {
 }
 
 fn metrics_allowed() -> String {
-    let names: Vec<&str> = Metric::ALL.iter().map(|metric| metric.name()).collect();
+    let names: Vec<&str> = Metric::all().map(Metric::name).collect();
     format!("{} are allowed", names.join(", "))
 }

@@ -4,17 +4,9 @@ use crate::metric::Metric;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A closed list of words of a column.
+/// The words of a column's closed list.
 macro_rules! words {
-    ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $word:literal,)* }) => {
-        $(#[$doc])*
-        #[derive(
-            Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
-        )]
-        pub enum $name {
-            $($(#[$variant_doc])* #[serde(rename = $word)] $variant,)*
-        }
-
+    ($name:ident { $($variant:ident = $word:literal,)* }) => {
         impl $name {
             /// Every word, in order.
             pub const ALL: &[$name] = &[$($name::$variant,)*];
@@ -38,37 +30,67 @@ macro_rules! words {
     };
 }
 
-words! {
-    /// How a drive is attached.
-    LinkKind {
-        /// SATA at 3 Gb/s.
-        Sata3 = "sata-3g",
-        /// SATA at 6 Gb/s.
-        Sata6 = "sata-6g",
-        /// SAS at 6 Gb/s, two ports.
-        Sas6 = "sas-6g",
-        /// SAS at 12 Gb/s, two ports.
-        Sas12 = "sas-12g",
-        /// SAS at 24 Gb/s, two ports.
-        Sas24 = "sas-24g",
-        /// NVMe; the source does not say which PCIe.
-        Nvme = "nvme",
-        /// NVMe over two lanes of PCIe 3.0.
-        Nvme3X2 = "nvme-3-x2",
-        /// NVMe over four lanes of PCIe 3.0.
-        Nvme3 = "nvme-3",
-        /// NVMe over four lanes of PCIe 4.0.
-        Nvme4 = "nvme-4",
-        /// NVMe over four lanes of PCIe 5.0.
-        Nvme5 = "nvme-5",
-        /// Eight lanes of PCIe 2.0.
-        Pcie2X8 = "pcie-2-x8",
-        /// Eight lanes of PCIe 3.0.
-        Pcie3X8 = "pcie-3-x8",
-        /// USB, or what a USB bridge leaves visible.
-        Usb = "usb",
-    }
+/// How a drive is attached.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+pub enum LinkKind {
+    /// SATA at 3 Gb/s.
+    #[serde(rename = "sata-3g")]
+    Sata3,
+    /// SATA at 6 Gb/s.
+    #[serde(rename = "sata-6g")]
+    Sata6,
+    /// SAS at 6 Gb/s, two ports.
+    #[serde(rename = "sas-6g")]
+    Sas6,
+    /// SAS at 12 Gb/s, two ports.
+    #[serde(rename = "sas-12g")]
+    Sas12,
+    /// SAS at 24 Gb/s, two ports.
+    #[serde(rename = "sas-24g")]
+    Sas24,
+    /// NVMe; the source does not say which PCIe.
+    #[serde(rename = "nvme")]
+    Nvme,
+    /// NVMe over two lanes of PCIe 3.0.
+    #[serde(rename = "nvme-3-x2")]
+    Nvme3X2,
+    /// NVMe over four lanes of PCIe 3.0.
+    #[serde(rename = "nvme-3")]
+    Nvme3,
+    /// NVMe over four lanes of PCIe 4.0.
+    #[serde(rename = "nvme-4")]
+    Nvme4,
+    /// NVMe over four lanes of PCIe 5.0.
+    #[serde(rename = "nvme-5")]
+    Nvme5,
+    /// Eight lanes of PCIe 2.0.
+    #[serde(rename = "pcie-2-x8")]
+    Pcie2X8,
+    /// Eight lanes of PCIe 3.0.
+    #[serde(rename = "pcie-3-x8")]
+    Pcie3X8,
+    /// USB, or what a USB bridge leaves visible.
+    #[serde(rename = "usb")]
+    Usb,
 }
+
+words!(LinkKind {
+    Sata3 = "sata-3g",
+    Sata6 = "sata-6g",
+    Sas6 = "sas-6g",
+    Sas12 = "sas-12g",
+    Sas24 = "sas-24g",
+    Nvme = "nvme",
+    Nvme3X2 = "nvme-3-x2",
+    Nvme3 = "nvme-3",
+    Nvme4 = "nvme-4",
+    Nvme5 = "nvme-5",
+    Pcie2X8 = "pcie-2-x8",
+    Pcie3X8 = "pcie-3-x8",
+    Usb = "usb",
+});
 
 impl LinkKind {
     /// Bytes per second that the link can carry, after its line code.
@@ -95,63 +117,115 @@ impl LinkKind {
     }
 }
 
-words! {
-    /// What the drive held when the figure was taken.
-    DriveState {
-        /// Empty or nearly so.
-        Fresh = "fresh",
-        /// Filled once or more.
-        Filled = "filled",
-        /// In use before, how is not said.
-        Used = "used",
-        /// Written until the rate no longer changed.
-        Steady = "steady",
-        /// At work for its owner.
-        InService = "in-service",
-        /// Not said.
-        Unknown = "unknown",
-    }
+/// What the drive held when the figure was taken.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+pub enum DriveState {
+    /// Empty or nearly so.
+    #[serde(rename = "fresh")]
+    Fresh,
+    /// Filled once or more.
+    #[serde(rename = "filled")]
+    Filled,
+    /// In use before, how is not said.
+    #[serde(rename = "used")]
+    Used,
+    /// Written until the rate no longer changed.
+    #[serde(rename = "steady")]
+    Steady,
+    /// At work for its owner.
+    #[serde(rename = "in-service")]
+    InService,
+    /// Not said.
+    #[serde(rename = "unknown")]
+    Unknown,
 }
 
-words! {
-    /// What lay between the load and the drive.
-    Through {
-        /// The block device itself.
-        Raw = "raw",
-        /// A file of a file system on one drive.
-        FileSystem = "file-system",
-        /// Several drives as one.
-        Raid = "raid",
-        /// A maker's sheet, which seldom says.
-        Sheet = "sheet",
-        /// The drive's own counters.
-        Counters = "counters",
-        /// Not said.
-        Unknown = "unknown",
-    }
+words!(DriveState {
+    Fresh = "fresh",
+    Filled = "filled",
+    Used = "used",
+    Steady = "steady",
+    InService = "in-service",
+    Unknown = "unknown",
+});
+
+/// What lay between the load and the drive.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+pub enum Through {
+    /// The block device itself.
+    #[serde(rename = "raw")]
+    Raw,
+    /// A file of a file system on one drive.
+    #[serde(rename = "file-system")]
+    FileSystem,
+    /// Several drives as one.
+    #[serde(rename = "raid")]
+    Raid,
+    /// A maker's sheet, which seldom says.
+    #[serde(rename = "sheet")]
+    Sheet,
+    /// The drive's own counters.
+    #[serde(rename = "counters")]
+    Counters,
+    /// Not said.
+    #[serde(rename = "unknown")]
+    Unknown,
 }
 
-words! {
-    /// Kind of the commands of a load.
-    LoadKind {
-        /// Sequential reads.
-        Read = "read",
-        /// Sequential writes.
-        Write = "write",
-        /// Random reads.
-        RandRead = "randread",
-        /// Random writes.
-        RandWrite = "randwrite",
-        /// Random reads and writes.
-        RandRw = "randrw",
-        /// Sequential reads and writes.
-        Rw = "rw",
-        /// The same place written again and again, as `pg_test_fsync` does.
-        Overwrite = "overwrite",
-        /// A trace played back.
-        Trace = "trace",
-    }
+words!(Through {
+    Raw = "raw",
+    FileSystem = "file-system",
+    Raid = "raid",
+    Sheet = "sheet",
+    Counters = "counters",
+    Unknown = "unknown",
+});
+
+/// Kind of the commands of a load.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+pub enum LoadKind {
+    /// Sequential reads.
+    #[serde(rename = "read")]
+    Read,
+    /// Sequential writes.
+    #[serde(rename = "write")]
+    Write,
+    /// Random reads.
+    #[serde(rename = "randread")]
+    RandRead,
+    /// Random writes.
+    #[serde(rename = "randwrite")]
+    RandWrite,
+    /// Random reads and writes.
+    #[serde(rename = "randrw")]
+    RandRw,
+    /// Sequential reads and writes.
+    #[serde(rename = "rw")]
+    Rw,
+    /// The same place written again and again, as `pg_test_fsync` does.
+    #[serde(rename = "overwrite")]
+    Overwrite,
+    /// A trace played back.
+    #[serde(rename = "trace")]
+    Trace,
 }
+
+words!(LoadKind {
+    Read = "read",
+    Write = "write",
+    RandRead = "randread",
+    RandWrite = "randwrite",
+    RandRw = "randrw",
+    Rw = "rw",
+    Overwrite = "overwrite",
+    Trace = "trace",
+});
 
 impl LoadKind {
     /// Whether the load writes.
@@ -160,47 +234,83 @@ impl LoadKind {
     }
 }
 
-words! {
-    /// How a load makes its writes durable.
-    SyncMethod {
-        /// Not at all.
-        None = "none",
-        /// `fsync` after each write.
-        Fsync = "fsync",
-        /// `fdatasync` after each write.
-        Fdatasync = "fdatasync",
-        /// A flush command after each write.
-        Flush = "flush",
-        /// `O_DSYNC`: FUA, or a write and a flush.
-        OpenDatasync = "open-datasync",
-        /// `O_SYNC`: the same, and the file's times.
-        OpenSync = "open-sync",
-    }
+/// How a load makes its writes durable.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+pub enum SyncMethod {
+    /// Not at all.
+    #[serde(rename = "none")]
+    None,
+    /// `fsync` after each write.
+    #[serde(rename = "fsync")]
+    Fsync,
+    /// `fdatasync` after each write.
+    #[serde(rename = "fdatasync")]
+    Fdatasync,
+    /// A flush command after each write.
+    #[serde(rename = "flush")]
+    Flush,
+    /// `O_DSYNC`: FUA, or a write and a flush.
+    #[serde(rename = "open-datasync")]
+    OpenDatasync,
+    /// `O_SYNC`: the same, and the file's times.
+    #[serde(rename = "open-sync")]
+    OpenSync,
 }
 
-words! {
-    /// Who says the figure, and how it came about.
-    FigureKind {
-        /// A maker's sheet.
-        Sheet = "sheet",
-        /// A test whose raw results were read.
-        Test = "test",
-        /// A review.
-        Review = "review",
-        /// Counters of drives in service.
-        Field = "field",
-    }
+words!(SyncMethod {
+    None = "none",
+    Fsync = "fsync",
+    Fdatasync = "fdatasync",
+    Flush = "flush",
+    OpenDatasync = "open-datasync",
+    OpenSync = "open-sync",
+});
+
+/// Who says the figure, and from which kind of evidence.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+pub enum FigureKind {
+    /// A maker's sheet.
+    #[serde(rename = "sheet")]
+    Sheet,
+    /// A test whose raw results were read.
+    #[serde(rename = "test")]
+    Test,
+    /// A review.
+    #[serde(rename = "review")]
+    Review,
+    /// Counters of drives in service.
+    #[serde(rename = "field")]
+    Field,
 }
 
-words! {
-    /// What a row may be used for.
-    RowUse {
-        /// It is a figure of the drive.
-        Drive = "drive",
-        /// It only gives context: a RAID, a drive without a name, a doubtful unit.
-        Context = "context",
-    }
+words!(FigureKind {
+    Sheet = "sheet",
+    Test = "test",
+    Review = "review",
+    Field = "field",
+});
+
+/// What a row may be used for.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+pub enum RowUse {
+    /// It is a figure of the drive.
+    #[serde(rename = "drive")]
+    Drive,
+    /// It only gives context: a RAID, a drive without a name, a doubtful unit.
+    #[serde(rename = "context")]
+    Context,
 }
+
+words!(RowUse {
+    Drive = "drive",
+    Context = "context",
+});
 
 /// The drive of a row. Facts other than `model` and `capacity_gb` may be general knowledge of the
 /// family (`ledger/README.md`).

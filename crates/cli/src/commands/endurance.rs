@@ -1,6 +1,7 @@
 //! `ssdlab endurance`: what drives last for under JESD219 or your own work, against their ratings.
 
 mod args;
+mod in_service;
 mod mirror;
 
 pub use args::EnduranceArgs;
@@ -12,10 +13,7 @@ use ssdlab_base::quantity::parse_size;
 use ssdlab_drives::catalogue::CatalogueDrive;
 use ssdlab_drives::settings::DriveSetting;
 use ssdlab_drives::{catalogue, settings};
-use ssdlab_ledger::Ledger;
-use ssdlab_ledger::placing::FieldRank;
 use ssdlab_life::endurance;
-use ssdlab_life::endurance::DriveEndurance;
 use ssdlab_life::endurance::study::EnduranceStudy;
 use ssdlab_life::endurance::work::WearWorkload;
 use ssdlab_life::endurance::{EnduranceOptions, money};
@@ -45,7 +43,10 @@ pub fn endurance(args: &EnduranceArgs) -> Result<CommandExit, CliFailure> {
     }
     let (rows, money) = (&results.endurance, &results.money);
     print(&endurance::table(rows))?;
-    for remark in endurance::remarks(rows).into_iter().chain(in_service(rows)) {
+    for remark in endurance::remarks(rows)
+        .into_iter()
+        .chain(in_service::remarks(rows))
+    {
         print(&remark)?;
     }
     if args.money {
@@ -64,31 +65,6 @@ pub fn endurance(args: &EnduranceArgs) -> Result<CommandExit, CliFailure> {
          the rated cycles where there are none; details and what each rests on: --json",
     );
     Ok(CommandExit::Good)
-}
-
-/// What drives of the same model wrote for each per cent of their lives, beside the model's.
-fn in_service(rows: &[DriveEndurance]) -> Vec<String> {
-    let mut remarks = Vec::new();
-    for row in rows {
-        for population in Ledger::open().populations_of_catalogue(&row.name) {
-            let Some(spread) = population.tb_per_pct else {
-                continue;
-            };
-            let per_percent = row.tbw / 1e12 / 100.0;
-            let place = match spread.rank(per_percent) {
-                FieldRank::LowestTenth => "less than 9 of 10",
-                FieldRank::BelowMedian => "less than half",
-                FieldRank::AboveMedian => "more than half",
-                FieldRank::HighestTenth => "more than 9 of 10",
-            };
-            remarks.push(format!(
-                "{}, {}: {per_percent:.2} TB for 1 % of its life, {place} of {} drives {} in \
-                 service (median {:.2} TB)",
-                row.name, row.work, spread.drives, population.model_code, spread.median
-            ));
-        }
-    }
-    remarks
 }
 
 fn asked(args: &EnduranceArgs) -> Result<EnduranceOptions, LabError> {

@@ -2,6 +2,8 @@
 
 mod add;
 mod check;
+mod new_file;
+mod state;
 
 use crate::failure::{CliFailure, CommandExit};
 use add::AddArgs;

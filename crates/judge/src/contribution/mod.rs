@@ -5,16 +5,16 @@
 //! no way into a row. What the input does not say stays blank.
 
 mod drive;
+mod figures;
 mod runs;
 mod smart;
 
 use crate::pull::{self, LedgerLocation, PullRecord};
+use figures::{DriveFigures, pulls};
 use ssdlab_base::LabError;
-use ssdlab_ledger::formats::{ReportedDrive, ReportedFigure, ResultFormat};
-use ssdlab_ledger::metric::Metric;
+use ssdlab_ledger::formats::{ReportedFigure, ResultFormat};
 use ssdlab_ledger::row::{
-    DriveState, FigureKind, LedgerDrive, LedgerRow, RowFigure, RowLoad, RowLocation, RowPath,
-    RowState, RowUse, Through,
+    DriveState, FigureKind, LedgerDrive, LedgerRow, RowFigure, RowLocation, RowState, RowUse,
 };
 use std::path::Path;
 
@@ -29,23 +29,13 @@ pub struct ContributionSettings {
     pub source: String,
 }
 
-/// Rows of a source, and what of it made none.
+/// Rows of a source.
 #[derive(Debug)]
 pub struct Contribution {
     /// The rows.
     pub rows: Vec<LedgerRow>,
-    /// What was left out, and why.
+    /// Reasons why parts of it made no row.
     pub left_out: Vec<String>,
-}
-
-/// Figures of a drive before they are rows.
-#[derive(Default)]
-struct DriveFigures {
-    drive: ReportedDrive,
-    figures: Vec<ReportedFigure>,
-    kind: Option<FigureKind>,
-    state: Option<DriveState>,
-    left_out: Vec<String>,
 }
 
 /// The rows of a source: a run directory, a ledger of pulls, or a file of another tool.
@@ -80,7 +70,7 @@ pub fn contribution(
         }
         return Err(LabError::refused(
             format!("{}: no row: {why}", path.display()),
-            "`ssdlab ledger add --help` lists what is read",
+            "`ssdlab ledger add --help` lists the sources that are read",
         ));
     }
     Ok(contribution)
@@ -118,50 +108,6 @@ fn read(path: &Path) -> Result<Vec<DriveFigures>, LabError> {
         return Ok(vec![pulls(&record)]);
     }
     smart::read(path)
-}
-
-/// A record of power cuts: how many counted, and after how many a promise was broken.
-fn pulls(record: &PullRecord) -> DriveFigures {
-    let through = match record.is_file {
-        true => Through::FileSystem,
-        false => Through::Raw,
-    };
-    let figure = |metric, count: u32| ReportedFigure {
-        metric,
-        value: f64::from(count),
-        path: RowPath {
-            through,
-            how: String::new(),
-        },
-        load: no_load(),
-        is_of_drive: true,
-        trap: String::new(),
-        note: "ssdlab pull".into(),
-    };
-    let mut figures = Vec::new();
-    if record.counted > 0 {
-        figures.push(figure(Metric::PowerCuts, record.counted));
-        figures.push(figure(Metric::PowerCutsWithLoss, record.breaking));
-    }
-    DriveFigures {
-        drive: ReportedDrive {
-            model: record.model.clone(),
-            ..ReportedDrive::default()
-        },
-        figures,
-        ..DriveFigures::default()
-    }
-}
-
-fn no_load() -> RowLoad {
-    RowLoad {
-        rw: None,
-        read_pct: None,
-        block_bytes: None,
-        queue_depth: None,
-        jobs: None,
-        sync: None,
-    }
 }
 
 fn row(

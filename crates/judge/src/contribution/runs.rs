@@ -1,7 +1,7 @@
 //! Run directories of ours: `ssdlab run` and `ssdlab qualify`.
 
-use super::{DriveFigures, pulls};
-use crate::qualify::evidence::{Evidence, Qualification};
+use super::figures::{DriveFigures, pulls};
+use crate::qualify::evidence::{Evidence, Qualification, WriteProbe};
 use crate::qualify::names;
 use serde_json::Value;
 use ssdlab_base::LabError;
@@ -70,89 +70,93 @@ fn of_facts(facts: &TargetFacts) -> ReportedDrive {
     }
 }
 
-fn qualified(evidence: &Evidence, path: &Path) -> Result<DriveFigures, LabError> {
-    let way = way(&evidence.facts, path)?;
-    let mut set = DriveFigures {
-        drive: of_facts(&evidence.facts),
-        ..DriveFigures::default()
-    };
-    let load = |rw, read_pct, depth, jobs, sync| RowLoad {
+fn load(rw: LoadKind, depth: u32, jobs: u32, sync: SyncMethod) -> RowLoad {
+    RowLoad {
         rw: Some(rw),
-        read_pct,
+        read_pct: (rw == LoadKind::RandRw).then_some(70),
         block_bytes: Some(4096),
         queue_depth: Some(depth),
         jobs: Some(jobs),
         sync: Some(sync),
-    };
-    let mut add = |metric: Metric, value: f64, load: &RowLoad, note: &str| {
+    }
+}
+
+/// Figures of one way to a drive.
+struct WayFigures {
+    way: RowPath,
+    figures: Vec<ReportedFigure>,
+}
+
+impl WayFigures {
+    fn add(&mut self, metric: Metric, value: f64, load: &RowLoad, note: &str) {
         let (least, most) = metric.range();
         if (least..=most).contains(&value) {
-            set.figures.push(ReportedFigure {
+            self.figures.push(ReportedFigure {
                 metric,
                 value,
-                path: way.clone(),
+                path: self.way.clone(),
                 load: load.clone(),
                 is_of_drive: true,
                 trap: String::new(),
                 note: note.into(),
             });
         }
-    };
-    for probe in &evidence.probes {
+    }
+
+    fn probe(&mut self, probe: &WriteProbe) {
         let sync = match probe.method.as_str() {
             names::FUA => SyncMethod::OpenDatasync,
             names::WRITE_FLUSH => SyncMethod::Flush,
             _ => SyncMethod::None,
         };
-        let mut load = load(LoadKind::RandWrite, None, 1, probe.writers, sync);
+        let mut load = load(LoadKind::RandWrite, 1, probe.writers, sync);
         load.block_bytes = Some(u64::from(probe.block_size));
         let note = "ssdlab qualify, probe of seconds";
-        add(Metric::WriteIops, probe.per_second, &load, note);
-        add(Metric::WriteLatencyMean, probe.mean_ns / 1e3, &load, note);
+        self.add(Metric::WriteIops, probe.per_second, &load, note);
+        self.add(Metric::WriteLatencyMean, probe.mean_ns / 1e3, &load, note);
         for (metric, ns) in [
             (Metric::WriteLatencyP50, probe.p50_ns),
             (Metric::WriteLatencyP99, probe.p99_ns),
             (Metric::WriteLatencyP999, probe.p999_ns),
         ] {
-            add(metric, ns as f64 / 1e3, &load, note);
+            self.add(metric, ns as f64 / 1e3, &load, note);
         }
     }
-    let none = SyncMethod::None;
-    for (name, metric, load) in [
+}
+
+fn qualified(evidence: &Evidence, path: &Path) -> Result<DriveFigures, LabError> {
+    let mut results = WayFigures {
+        way: way(&evidence.facts, path)?,
+        figures: Vec::new(),
+    };
+    for probe in &evidence.probes {
+        results.probe(probe);
+    }
+    for (name, metric, kind, depth) in [
         (
             names::RANDOM_WRITE,
             Metric::WriteIops,
-            load(LoadKind::RandWrite, None, 32, 1, none),
+            LoadKind::RandWrite,
+            32,
         ),
-        (
-            names::READ_QD1,
-            Metric::ReadIops,
-            load(LoadKind::RandRead, None, 1, 1, none),
-        ),
-        (
-            names::READ_QD32,
-            Metric::ReadIops,
-            load(LoadKind::RandRead, None, 32, 1, none),
-        ),
-        (
-            names::MIXED,
-            Metric::MixedIops,
-            load(LoadKind::RandRw, Some(70), 8, 1, none),
-        ),
+        (names::READ_QD1, Metric::ReadIops, LoadKind::RandRead, 1),
+        (names::READ_QD32, Metric::ReadIops, LoadKind::RandRead, 32),
+        (names::MIXED, Metric::MixedIops, LoadKind::RandRw, 8),
     ] {
         if let Some(run) = evidence.run(name) {
-            add(
-                metric,
-                run.iops_end,
-                &load,
-                "ssdlab qualify, last fifth of the run",
-            );
+            let load = load(kind, depth, 1, SyncMethod::None);
+            let note = "ssdlab qualify, last fifth of the run";
+            results.add(metric, run.iops_end, &load, note);
         }
     }
     if let Some(record) = &evidence.pulls {
-        set.figures.append(&mut pulls(record).figures);
+        results.figures.append(&mut pulls(record).figures);
     }
-    Ok(set)
+    Ok(DriveFigures {
+        drive: of_facts(&evidence.facts),
+        figures: results.figures,
+        ..DriveFigures::default()
+    })
 }
 
 fn run(path: &Path) -> Result<DriveFigures, LabError> {

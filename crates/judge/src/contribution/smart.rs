@@ -1,6 +1,6 @@
 //! A drive's own counters as figures, from whatever `inspect` reads.
 
-use super::{DriveFigures, no_load};
+use super::figures::{DriveFigures, no_load};
 use crate::inspect::{self, Inspection};
 use ssdlab_base::LabError;
 use ssdlab_ledger::formats::{ReportedDrive, ReportedFigure};

@@ -1,6 +1,6 @@
 //! FreeBSD's `diskinfo -wS`: random writes, each followed by a flush, by size.
 
-use super::{ReadResults, ReportedDrive, ReportedFigure};
+use super::results::{ReadResults, ReportedDrive, ReportedFigure};
 use crate::metric::Metric;
 use crate::row::{LoadKind, RowLoad, RowPath, SyncMethod, Through};
 

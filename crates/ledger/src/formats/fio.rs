@@ -3,7 +3,7 @@
 //! Messages before and after the document, which people post with it, are passed over. A job
 //! without its options is left out: from totals alone nobody can tell random from sequential.
 
-use super::{ReadResults, ReportedDrive, ReportedFigure};
+use super::results::{ReadResults, ReportedDrive, ReportedFigure};
 use crate::metric::Metric;
 use crate::row::{LoadKind, RowLoad, RowPath, SyncMethod, Through};
 use serde_json::{Map, Value};
@@ -64,8 +64,8 @@ fn merged(globals: &Map<String, Value>, own: &Map<String, Value>) -> Map<String,
 /// a job an entry of its own.
 fn clones(jobs: &[Value]) -> usize {
     let key = |job: &Value| {
-        let of = |name: &str| job.get(name).cloned().unwrap_or_default();
-        (of("jobname"), of("groupid"), of("job options"))
+        let field = |name: &str| job.get(name).cloned().unwrap_or_default();
+        (field("jobname"), field("groupid"), field("job options"))
     };
     let first = key(&jobs[0]);
     jobs.iter().take_while(|job| key(job) == first).count()
@@ -137,9 +137,9 @@ impl FioJob<'_> {
     }
 
     fn read_share(&self) -> u8 {
-        let given = self.number(&["rwmixread"]);
+        let by_reads = self.number(&["rwmixread"]);
         let by_writes = || Some(100 - self.number(&["rwmixwrite"])?.min(100));
-        let share = given.or_else(by_writes).unwrap_or(50).min(100);
+        let share = by_reads.or_else(by_writes).unwrap_or(50).min(100);
         u8::try_from(share).unwrap_or(50)
     }
 

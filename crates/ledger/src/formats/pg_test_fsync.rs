@@ -1,6 +1,6 @@
 //! `pg_test_fsync`: the durable writes of one 8 kB block at one place, by method.
 
-use super::{ReadResults, ReportedDrive, ReportedFigure};
+use super::results::{ReadResults, ReportedDrive, ReportedFigure};
 use crate::metric::Metric;
 use crate::row::{LoadKind, RowLoad, RowPath, SyncMethod, Through};
 

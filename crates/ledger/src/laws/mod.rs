@@ -6,6 +6,7 @@
 //! sources   sources: known, dated, licensed, attributed
 //! ```
 
+mod breach;
 mod personal;
 mod row;
 mod rows;
@@ -13,13 +14,13 @@ mod sources;
 
 pub use personal::personal;
 
-use crate::read::place;
 use crate::row::LedgerRow;
 use crate::source::LedgerSource;
 use ssdlab_base::LabError;
 use std::collections::BTreeMap;
 
-/// Checks rows against every law; each error names file, line, what was given and what is allowed.
+/// Checks rows against every law; each error names file, line, the value given and the values
+/// allowed.
 pub fn check(rows: &[LedgerRow], sources: &BTreeMap<String, LedgerSource>) -> Vec<LabError> {
     let mut breaches = Vec::new();
     for row in rows {
@@ -36,15 +37,4 @@ pub fn check_sources(sources: &BTreeMap<String, LedgerSource>, file: &str) -> Ve
         .values()
         .filter_map(|source| sources::of_source(source, file))
         .collect()
-}
-
-/// A breach at a column of a row.
-fn breach(row: &LedgerRow, column: &str, given: &str, allowed: &str, hint: &str) -> LabError {
-    LabError::BadValue {
-        option: column.into(),
-        given: given.into(),
-        allowed: allowed.into(),
-        place: place(&row.location.file, Some(row.location.line)),
-        hint: hint.into(),
-    }
 }

@@ -28,14 +28,18 @@ impl PersonalTrace {
     }
 }
 
-/// Folders with which paths of people begin.
-const ROOTS: [&str; 10] = [
-    "/home/", "/root", "/dev/", "/mnt/", "/var/", "/tmp/", "/Users/", "/media/", "\\\\", ":\\",
-];
+/// Folders at the root, below which paths of people and devices lie.
+const ROOTS: [&str; 8] = ["home", "root", "dev", "mnt", "var", "tmp", "Users", "media"];
+
+/// Whether a text has a path: below one of the folders, of a share, or with a letter of a drive.
+fn has_path(text: &str) -> bool {
+    let below = |root: &&str| text.contains(&format!("/{root}/"));
+    ROOTS.iter().any(below) || text.contains("\\\\") || text.contains(":\\")
+}
 
 /// What a text has that is personal; `None`: nothing by these marks.
 pub fn personal(text: &str) -> Option<PersonalTrace> {
-    if ROOTS.iter().any(|root| text.contains(root)) {
+    if has_path(text) {
         return Some(PersonalTrace::Path);
     }
     let lower = text.to_ascii_lowercase();

@@ -1,6 +1,6 @@
 //! Laws of a row by itself.
 
-use super::breach;
+use super::breach::breach;
 use super::personal::personal;
 use crate::metric::Metric;
 use crate::row::{DriveState, FigureKind, LedgerRow, LoadKind, RowUse, Through};
@@ -59,11 +59,11 @@ fn value_is_in_range(row: &LedgerRow) -> Option<LabError> {
         metric.name(),
         metric.unit()
     );
-    let given = outside.to_string();
+    let shown_value = outside.to_string();
     Some(breach(
         row,
         "value",
-        &given,
+        &shown_value,
         allowed.trim_end(),
         "is it in another unit?",
     ))
@@ -97,14 +97,14 @@ fn spread_has_samples(row: &LedgerRow) -> Option<LabError> {
     let figure = &row.figure;
     let has_spread = figure.low.is_some() || figure.high.is_some();
     (has_spread && figure.samples.is_none_or(|samples| samples < 2)).then(|| {
-        let given = figure
+        let shown_value = figure
             .samples
             .map_or(String::new(), |samples| samples.to_string());
         let allowed = "2 or more where `low` or `high` is given";
         breach(
             row,
             "samples",
-            &given,
+            &shown_value,
             allowed,
             "count the runs, or the drives of a fleet",
         )
@@ -145,7 +145,7 @@ fn rate_is_below_the_link(row: &LedgerRow) -> Option<LabError> {
     };
     let limit = link.bytes_per_second() * ways * SHEET_ROUNDING;
     (bytes_per_second > limit).then(|| {
-        let given = format!("{} {}", figure.value, figure.metric.unit());
+        let shown_value = format!("{} {}", figure.value, figure.metric.unit());
         let allowed = format!(
             "{} carries {:.0} MB/s, and this is {:.0} MB/s",
             link.word(),
@@ -153,7 +153,7 @@ fn rate_is_below_the_link(row: &LedgerRow) -> Option<LabError> {
             bytes_per_second / 1e6
         );
         let hint = "a page cache, a compressed file, a RAID, or another unit?";
-        breach(row, "value", &given, &allowed, hint)
+        breach(row, "value", &shown_value, &allowed, hint)
     })
 }
 
@@ -184,12 +184,12 @@ fn rate_has_a_load(row: &LedgerRow) -> Option<LabError> {
 fn mixed_load_has_its_share(row: &LedgerRow) -> Option<LabError> {
     let is_mixed = matches!(row.load.rw, Some(LoadKind::RandRw | LoadKind::Rw));
     (is_mixed != row.load.read_pct.is_some()).then(|| {
-        let given = row
+        let shown_value = row
             .load
             .read_pct
             .map_or(String::new(), |pct| pct.to_string());
         let allowed = "a share of reads is given for `randrw` and `rw`, and only for these";
-        breach(row, "read_pct", &given, allowed, "70 for 70 % reads")
+        breach(row, "read_pct", &shown_value, allowed, "70 for 70 % reads")
     })
 }
 

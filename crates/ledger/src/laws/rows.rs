@@ -1,6 +1,6 @@
 //! Laws of rows together.
 
-use super::breach;
+use super::breach::breach;
 use crate::metric::Metric;
 use crate::row::{LedgerDrive, LedgerRow};
 use ssdlab_base::LabError;
@@ -51,8 +51,8 @@ fn no_row_twice(rows: &[LedgerRow]) -> Vec<LabError> {
                 let allowed = format!("the same case stands at {place}");
                 let hint = "make one row of both, with `low`, `high` and `samples`, or say in \
                             `state_how` or `place` what differs";
-                let given = row.figure.metric.name();
-                breaches.push(breach(row, "metric", given, &allowed, hint));
+                let shown_value = row.figure.metric.name();
+                breaches.push(breach(row, "metric", shown_value, &allowed, hint));
             }
         }
     }
@@ -116,12 +116,18 @@ fn rates_and_counts_agree(rows: &[LedgerRow]) -> Vec<LabError> {
             };
             let expected = count.figure.value * block_bytes as f64 / 1e6;
             if (rate.figure.value / expected - 1.0).abs() > RATE_SLACK {
-                let given = format!("{} MB/s", rate.figure.value);
+                let shown_value = format!("{} MB/s", rate.figure.value);
                 let allowed = format!(
                     "{} commands per second of {block_bytes} bytes are {expected:.1} MB/s",
                     count.figure.value
                 );
-                breaches.push(breach(rate, "value", &given, &allowed, "MiB are not MB"));
+                breaches.push(breach(
+                    rate,
+                    "value",
+                    &shown_value,
+                    &allowed,
+                    "MiB are not MB",
+                ));
             }
         }
     }
@@ -165,10 +171,10 @@ fn percentiles_are_in_order(rows: &[LedgerRow]) -> Vec<LabError> {
             for pair in present.windows(2) {
                 let (lower, higher) = (&pair[0].figure, &pair[1].figure);
                 if higher.value < lower.value * 0.98 {
-                    let given = format!("{} us", higher.value);
+                    let shown_value = format!("{} us", higher.value);
                     let allowed = format!("`{}` is {} us", lower.metric.name(), lower.value);
                     let hint = "are the two columns the wrong way round?";
-                    breaches.push(breach(pair[1], "value", &given, &allowed, hint));
+                    breaches.push(breach(pair[1], "value", &shown_value, &allowed, hint));
                 }
             }
         }
@@ -198,14 +204,14 @@ fn counts_and_latencies_agree(rows: &[LedgerRow]) -> Vec<LabError> {
             };
             let busy = count.figure.value * latency.figure.value / 1e6;
             if busy > f64::from(outstanding) * LATENCY_SLACK {
-                let given = format!("{} us", latency.figure.value);
+                let shown_value = format!("{} us", latency.figure.value);
                 let allowed = format!(
                     "{} per second with {outstanding} outstanding take {:.1} us each at most",
                     count.figure.value,
                     f64::from(outstanding) * 1e6 / count.figure.value
                 );
                 let hint = "is the latency in another unit, or of another load?";
-                breaches.push(breach(latency, "value", &given, &allowed, hint));
+                breaches.push(breach(latency, "value", &shown_value, &allowed, hint));
             }
         }
     }

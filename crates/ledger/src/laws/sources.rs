@@ -1,6 +1,6 @@
 //! Laws of sources: known, dated, licensed, attributed.
 
-use super::breach;
+use super::breach::breach;
 use crate::read::place;
 use crate::row::LedgerRow;
 use crate::source::{LedgerSource, LedgerSourceClass};

@@ -1,42 +1,16 @@
 //! `ssdlab ledger add`: results as rows for a pull request.
 
+use super::new_file::{created, discard};
+use super::state::StateOption;
 use crate::failure::{CliFailure, CommandExit};
 use crate::output::{print, say};
-use clap::{Args, ValueEnum};
+use clap::Args;
 use ssdlab_base::LabError;
 use ssdlab_judge::contribution::{ContributionSettings, contribution};
-use ssdlab_ledger::row::{DriveState, LedgerRow};
+use ssdlab_ledger::row::LedgerRow;
 use ssdlab_ledger::{Ledger, check, write};
-use std::fs::File;
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
-
-/// What a drive held when it was measured.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum StateOption {
-    /// Empty or nearly so.
-    Fresh,
-    /// Filled once or more.
-    Filled,
-    /// In use before.
-    Used,
-    /// Written until the rate no longer changed.
-    Steady,
-    /// Not known.
-    Unknown,
-}
-
-impl StateOption {
-    fn state(self) -> DriveState {
-        match self {
-            StateOption::Fresh => DriveState::Fresh,
-            StateOption::Filled => DriveState::Filled,
-            StateOption::Used => DriveState::Used,
-            StateOption::Steady => DriveState::Steady,
-            StateOption::Unknown => DriveState::Unknown,
-        }
-    }
-}
+use std::path::PathBuf;
 
 /// `ssdlab ledger add`.
 #[derive(Args, Debug)]
@@ -116,23 +90,4 @@ fn rows(args: &AddArgs) -> Result<Vec<LedgerRow>, LabError> {
         rows.append(&mut contribution.rows);
     }
     Ok(rows)
-}
-
-/// The file that the rows go into, made before anything is read.
-fn created(path: &Path) -> Result<File, LabError> {
-    File::create_new(path).map_err(|error| match error.kind() {
-        std::io::ErrorKind::AlreadyExists => LabError::refused(
-            format!("{} exists", path.display()),
-            "name another file; rows are appended by hand, so that somebody looks at them",
-        ),
-        _ => LabError::file("creating", path, error),
-    })
-}
-
-/// Removes the file that was made, where no rows came of it.
-fn discard(path: Option<&Path>) {
-    if let Some(path) = path {
-        // The file is empty and ours; what matters was said before.
-        let _ = std::fs::remove_file(path);
-    }
 }
