@@ -82,9 +82,10 @@ impl Ledger {
                 _ => {}
             }
         }
-        match errors.is_empty() {
-            true => Ok(ledger),
-            false => Err(errors),
+        if errors.is_empty() {
+            Ok(ledger)
+        } else {
+            Err(errors)
         }
     }
 

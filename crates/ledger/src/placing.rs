@@ -208,9 +208,10 @@ const TENTHS_MIN: u32 = 10;
 impl FieldSpread {
     /// Where a value stands. Of fewer than ten drives only the median is used.
     pub fn rank(&self, value: f64) -> FieldRank {
-        let (p10, p90) = match self.drives >= TENTHS_MIN {
-            true => (self.p10, self.p90),
-            false => (None, None),
+        let (p10, p90) = if self.drives >= TENTHS_MIN {
+            (self.p10, self.p90)
+        } else {
+            (None, None)
         };
         match () {
             () if p10.is_some_and(|p10| value < p10) => FieldRank::LowestTenth,

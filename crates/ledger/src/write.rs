@@ -20,9 +20,10 @@ pub fn text(rows: &[LedgerRow]) -> String {
 pub fn number(value: f64) -> String {
     let digits = 5 - value.abs().log10().floor().clamp(-9.0, 5.0) as i32;
     let text = format!("{value:.*}", digits.max(0) as usize);
-    match text.contains('.') {
-        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
-        false => text,
+    if text.contains('.') {
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    } else {
+        text
     }
 }
 

@@ -43,10 +43,7 @@ pub fn endurance(args: &EnduranceArgs) -> Result<CommandExit, CliFailure> {
     }
     let (rows, money) = (&results.endurance, &results.money);
     print(&endurance::table(rows))?;
-    for remark in endurance::remarks(rows)
-        .into_iter()
-        .chain(in_service::remarks(rows))
-    {
+    for remark in in_service::remarks(rows) {
         print(&remark)?;
     }
     if args.money {

@@ -17,9 +17,10 @@ pub(super) struct DriveFigures {
 
 /// A record of power cuts: how many counted, and after how many a promise was broken.
 pub(super) fn pulls(record: &PullRecord) -> DriveFigures {
-    let through = match record.is_file {
-        true => Through::FileSystem,
-        false => Through::Raw,
+    let through = if record.is_file {
+        Through::FileSystem
+    } else {
+        Through::Raw
     };
     let figure = |metric, count: u32| ReportedFigure {
         metric,

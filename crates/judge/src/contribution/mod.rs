@@ -132,9 +132,10 @@ fn row(
             samples: None,
         },
         kind: set.kind.unwrap_or(FigureKind::Test),
-        row_use: match figure.is_of_drive {
-            true => RowUse::Drive,
-            false => RowUse::Context,
+        row_use: if figure.is_of_drive {
+            RowUse::Drive
+        } else {
+            RowUse::Context
         },
         source: settings.source.clone(),
         place: String::new(),

@@ -130,9 +130,10 @@ impl FioJob<'_> {
             self.direction("write", &load, figures);
         }
         self.syncs(&load, figures);
-        match figures.len() == before {
-            true => Err("no command completed"),
-            false => Ok(()),
+        if figures.len() == before {
+            Err("no command completed")
+        } else {
+            Ok(())
         }
     }
 
@@ -210,9 +211,10 @@ impl FioJob<'_> {
             Some(statistics) => (statistics, 1000.0),
             None => (side.get(kind)?, 1.0),
         };
-        let value = match key.contains('.') {
-            true => statistics.get("percentile")?.get(key)?,
-            false => statistics.get(key)?,
+        let value = if key.contains('.') {
+            statistics.get("percentile")?.get(key)?
+        } else {
+            statistics.get(key)?
         };
         value
             .as_f64()
@@ -226,27 +228,29 @@ impl FioJob<'_> {
             return;
         }
         let reads = side == "read";
-        let metrics = match reads {
-            true => [
+        let metrics = if reads {
+            [
                 (Metric::ReadLatencyMean, "lat", "mean"),
                 (Metric::ReadLatencyP50, "clat", "50.000000"),
                 (Metric::ReadLatencyP99, "clat", "99.000000"),
                 (Metric::ReadLatencyP999, "clat", "99.900000"),
                 (Metric::ReadLatencyP9999, "clat", "99.990000"),
                 (Metric::ReadLatencyMax, "clat", "max"),
-            ],
-            false => [
+            ]
+        } else {
+            [
                 (Metric::WriteLatencyMean, "lat", "mean"),
                 (Metric::WriteLatencyP50, "clat", "50.000000"),
                 (Metric::WriteLatencyP99, "clat", "99.000000"),
                 (Metric::WriteLatencyP999, "clat", "99.900000"),
                 (Metric::WriteLatencyP9999, "clat", "99.990000"),
                 (Metric::WriteLatencyMax, "clat", "max"),
-            ],
+            ]
         };
-        let count = match reads {
-            true => Metric::ReadIops,
-            false => Metric::WriteIops,
+        let count = if reads {
+            Metric::ReadIops
+        } else {
+            Metric::WriteIops
         };
         figures.push(self.figure(count, rate, load));
         for (metric, kind, key) in metrics {

@@ -51,9 +51,10 @@ fn begins(line: &str) -> bool {
 
 fn figure(rate: f64, sync: SyncMethod, is_direct: bool) -> ReportedFigure {
     let opens = matches!(sync, SyncMethod::OpenDatasync | SyncMethod::OpenSync);
-    let trap = match opens && !is_direct {
-        true => "no direct I/O on that file system",
-        false => "",
+    let trap = if opens && !is_direct {
+        "no direct I/O on that file system"
+    } else {
+        ""
     };
     ReportedFigure {
         metric: Metric::WriteIops,

@@ -2,11 +2,11 @@
 
 use ssdlab_ledger::Ledger;
 use ssdlab_ledger::placing::FieldRank;
-use ssdlab_life::endurance::DriveEndurance;
+use ssdlab_life::endurance::{self, DriveEndurance};
 
-/// What drives of the same model wrote for each per cent of their lives, beside the model's.
+/// The remarks on rows, and the writes of such drives for each per cent of their lives.
 pub fn remarks(rows: &[DriveEndurance]) -> Vec<String> {
-    let mut remarks = Vec::new();
+    let mut remarks = endurance::remarks(rows);
     for row in rows {
         for population in Ledger::open().populations_of_catalogue(&row.name) {
             let Some(spread) = population.tb_per_pct else {

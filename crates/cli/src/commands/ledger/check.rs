@@ -33,8 +33,9 @@ pub fn check(args: &CheckArgs) -> Result<CommandExit, CliFailure> {
         }
     };
     print(&report.text())?;
-    match report.breaches.is_empty() {
-        true => Ok(CommandExit::Good),
-        false => Ok(CommandExit::Error),
+    if report.breaches.is_empty() {
+        Ok(CommandExit::Good)
+    } else {
+        Ok(CommandExit::Error)
     }
 }
