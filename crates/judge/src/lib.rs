@@ -2,6 +2,7 @@
 
 pub mod ablate;
 pub mod cause;
+pub mod contribution;
 pub mod experiment;
 pub mod inspect;
 pub mod page;

@@ -1,6 +1,7 @@
 //! `ssdlab endurance`: what drives last for under JESD219 or your own work, against their ratings.
 
 mod args;
+mod in_service;
 mod mirror;
 
 pub use args::EnduranceArgs;
@@ -43,7 +44,7 @@ pub fn endurance(args: &EnduranceArgs) -> Result<CommandExit, CliFailure> {
     }
     let (rows, money) = (&results.endurance, &results.money);
     print(&endurance::table(rows))?;
-    for remark in endurance::remarks(rows) {
+    for remark in in_service::remarks(rows) {
         print(&remark)?;
     }
     if args.money {

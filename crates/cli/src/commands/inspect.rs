@@ -69,10 +69,13 @@ fn show(drives: &[inspect::InspectedDrive], json: bool) -> Result<CommandExit, C
     if json {
         print_json(&drives)?;
     } else {
-        let text = |drive: &inspect::InspectedDrive| {
-            inspect::text::text(&drive.inspection, &drive.forecasts)
-        };
-        print(&drives.iter().map(text).collect::<Vec<_>>().join("\n"))?;
+        print(
+            &drives
+                .iter()
+                .map(inspect::text::text)
+                .collect::<Vec<_>>()
+                .join("\n"),
+        )?;
     }
     let fails = |drive: &inspect::InspectedDrive| drive.inspection.passed == Some(false);
     if drives.iter().any(fails) {

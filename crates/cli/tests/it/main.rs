@@ -15,6 +15,7 @@ mod escapes;
 mod fingerprint;
 mod hosts;
 mod inspect;
+mod ledger;
 mod next_steps;
 mod published;
 mod pull;

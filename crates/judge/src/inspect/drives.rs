@@ -8,6 +8,8 @@ use super::report::{DriveReport, drive_reports};
 use schemars::JsonSchema;
 use serde::Serialize;
 use ssdlab_base::LabError;
+use ssdlab_ledger::Ledger;
+use ssdlab_ledger::placing::{DriveCounters, FieldStanding};
 use std::fs::FileType;
 use std::path::{Path, PathBuf};
 
@@ -18,6 +20,9 @@ pub struct InspectedDrive {
     pub inspection: Inspection,
     /// When the drive will be worn out, by each method that applies.
     pub forecasts: Vec<Forecast>,
+    /// Where it stands among drives of its model in service; absent: no population is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub in_service: Option<FieldStanding>,
 }
 
 /// The drives in `reports`: those of each device or file, or why it could not be read.
@@ -37,10 +42,28 @@ pub fn drives(
         let (first, last) = drive.ends();
         Ok(InspectedDrive {
             forecasts: forecasts(first, last)?,
+            in_service: standing(last),
             inspection: last.clone(),
         })
     };
     drives.into_iter().map(inspected).collect()
+}
+
+/// Where a drive stands among those of its model, by the ledger's counters of drives in service.
+fn standing(inspection: &Inspection) -> Option<FieldStanding> {
+    let identity = &inspection.identity;
+    let model = identity.model.as_deref().filter(|_| !identity.is_virtual)?;
+    let life = &inspection.life;
+    let value =
+        |reported: &Option<super::ReportedValue>| reported.as_ref().map(|reported| reported.value);
+    let counters = DriveCounters {
+        used_percent: value(&life.used_percent),
+        host_bytes: value(&life.host_bytes_written),
+        waf: value(&life.waf),
+        erase_cycles: value(&life.cycles_average),
+        hours: inspection.events.power_on_hours,
+    };
+    Ledger::open().standing(model, &counters)
 }
 
 /// The reports that a path leads to: one of the device itself, or those in a file; `kind` is

@@ -1,5 +1,6 @@
 //! An inspection as text for a terminal.
 
+use super::drives::InspectedDrive;
 use super::forecast::{Forecast, ForecastMethod};
 use super::inspection::Inspection;
 use super::show::lines;
@@ -12,8 +13,9 @@ const WIDTH: usize = 80;
 /// A forecast further off than this gets no date: no drive lasts so long.
 const FAR_S: f64 = 100.0 * 365.25 * 86_400.0;
 
-/// The inspection and its forecasts, a paragraph each.
-pub fn text(inspection: &Inspection, forecasts: &[Forecast]) -> String {
+/// The inspection, its forecasts and where the drive stands, a paragraph each.
+pub fn text(drive: &InspectedDrive) -> String {
+    let (inspection, forecasts) = (&drive.inspection, &drive.forecasts);
     let when = inspection
         .taken_at
         .and_then(|at| u64::try_from(at).ok())
@@ -28,7 +30,23 @@ pub fn text(inspection: &Inspection, forecasts: &[Forecast]) -> String {
         let label = if n == 0 { "worn out" } else { "" };
         out += &paragraph(label, &sentence(forecast, inspection));
     }
+    for (n, text) in in_service(drive).iter().enumerate() {
+        let label = if n == 0 { "in service" } else { "" };
+        out += &paragraph(label, text);
+    }
     out
+}
+
+/// The drive among drives of its model, or that there are none to compare with.
+fn in_service(drive: &InspectedDrive) -> Vec<String> {
+    match &drive.in_service {
+        Some(standing) if standing.sentences.is_empty() => vec![format!(
+            "{} drives of this model are known; too little is worn or reported to compare",
+            standing.drives
+        )],
+        Some(standing) => standing.sentences.clone(),
+        None => vec!["no population: counters of drives of this model are not known".into()],
+    }
 }
 
 fn paragraph(label: &str, text: &str) -> String {

@@ -1,0 +1,343 @@
+//! fio's JSON, as version 2 writes it (microseconds, KiB/s) and version 3 (nanoseconds).
+//!
+//! Messages before and after the document, which people post with it, are passed over. A job
+//! without its options is left out: from totals alone nobody can tell random from sequential.
+
+use super::results::{ReadResults, ReportedDrive, ReportedFigure};
+use crate::metric::Metric;
+use crate::row::{LoadKind, RowLoad, RowPath, SyncMethod, Through};
+use serde_json::{Map, Value};
+
+/// Commands of a run that is long enough for a steady state to be thought of, s.
+const SHORT_S: f64 = 60.0;
+
+pub(super) fn read(text: &str) -> Option<ReadResults> {
+    let start = text.find('{')?;
+    let mut documents = serde_json::Deserializer::from_str(&text[start..]).into_iter::<Value>();
+    let document = documents.next()?.ok()?;
+    let jobs = document.get("jobs")?.as_array()?;
+    let globals = options(document.get("global options"));
+    let version = version(&document);
+    let mut results = ReadResults {
+        drive: ReportedDrive::default(),
+        figures: Vec::new(),
+        left_out: Vec::new(),
+    };
+    let mut index = 0;
+    while index < jobs.len() {
+        let clones = clones(&jobs[index..]);
+        let job = FioJob {
+            entries: &jobs[index..index + clones],
+            options: merged(&globals, &options(jobs[index].get("job options"))),
+            version,
+        };
+        if let Err(reason) = job.read(&mut results.figures) {
+            let number = index + 1;
+            results.left_out.push(format!("job {number}: {reason}"));
+        }
+        index += clones;
+    }
+    Some(results)
+}
+
+/// `3` of `fio-3.28`.
+fn version(document: &Value) -> Option<u32> {
+    let text = document.get("fio version")?.as_str()?;
+    let digits = text.trim_start_matches(|c: char| !c.is_ascii_digit());
+    digits.split('.').next()?.parse().ok()
+}
+
+fn options(value: Option<&Value>) -> Map<String, Value> {
+    value
+        .and_then(Value::as_object)
+        .cloned()
+        .unwrap_or_default()
+}
+
+fn merged(globals: &Map<String, Value>, own: &Map<String, Value>) -> Map<String, Value> {
+    let mut options = globals.clone();
+    options.extend(own.clone());
+    options
+}
+
+/// How many entries are of the first one's job: fio without `group_reporting` gives each clone of
+/// a job an entry of its own.
+fn clones(jobs: &[Value]) -> usize {
+    let key = |job: &Value| {
+        let field = |name: &str| job.get(name).cloned().unwrap_or_default();
+        (field("jobname"), field("groupid"), field("job options"))
+    };
+    let first = key(&jobs[0]);
+    jobs.iter().take_while(|job| key(job) == first).count()
+}
+
+struct FioJob<'a> {
+    entries: &'a [Value],
+    options: Map<String, Value>,
+    version: Option<u32>,
+}
+
+impl FioJob<'_> {
+    fn option(&self, names: &[&str]) -> Option<&str> {
+        names
+            .iter()
+            .find_map(|name| self.options.get(*name)?.as_str())
+    }
+
+    fn number(&self, names: &[&str]) -> Option<u32> {
+        self.option(names)?.trim().parse().ok()
+    }
+
+    fn is_on(&self, name: &str) -> bool {
+        self.option(&[name])
+            .is_some_and(|value| !matches!(value.trim(), "0" | "none"))
+    }
+
+    /// Adds the figures of the job, or says why there are none.
+    fn read(&self, figures: &mut Vec<ReportedFigure>) -> Result<(), &'static str> {
+        if self
+            .entries
+            .iter()
+            .any(|entry| entry.get("error").and_then(Value::as_i64) > Some(0))
+        {
+            return Err("it ended with an error");
+        }
+        let kind = self.option(&["rw", "readwrite"]).ok_or(
+            "its options are not in the file (fio 2 leaves them out), so its load is unknown",
+        )?;
+        let kind = LoadKind::of_word(match kind.split(':').next().unwrap_or_default() {
+            "readwrite" => "rw",
+            kind => kind,
+        });
+        let kind = kind.ok_or("no load of reads or writes")?;
+        let block_bytes = block_bytes(self.option(&["bs", "blocksize"]))
+            .ok_or("its commands are of several sizes")?;
+        let sync = self.sync()?;
+        let is_mixed = matches!(kind, LoadKind::RandRw | LoadKind::Rw);
+        let load = RowLoad {
+            rw: Some(kind),
+            read_pct: is_mixed.then(|| self.read_share()),
+            block_bytes: Some(block_bytes),
+            queue_depth: Some(self.number(&["iodepth"]).unwrap_or(1)),
+            jobs: Some(self.jobs()),
+            sync: Some(sync),
+        };
+        let before = figures.len();
+        if kind != LoadKind::Write && kind != LoadKind::RandWrite {
+            self.direction("read", &load, figures);
+        }
+        if kind.writes() {
+            self.direction("write", &load, figures);
+        }
+        self.syncs(&load, figures);
+        if figures.len() == before {
+            Err("no command completed")
+        } else {
+            Ok(())
+        }
+    }
+
+    fn read_share(&self) -> u8 {
+        let by_reads = self.number(&["rwmixread"]);
+        let by_writes = || Some(100 - self.number(&["rwmixwrite"])?.min(100));
+        let share = by_reads.or_else(by_writes).unwrap_or(50).min(100);
+        u8::try_from(share).unwrap_or(50)
+    }
+
+    fn jobs(&self) -> u32 {
+        let entries = u32::try_from(self.entries.len()).unwrap_or(1);
+        self.number(&["numjobs"]).unwrap_or(1).max(entries)
+    }
+
+    /// How each write is made durable.
+    fn sync(&self) -> Result<SyncMethod, &'static str> {
+        for (name, method) in [
+            ("fsync", SyncMethod::Fsync),
+            ("fdatasync", SyncMethod::Fdatasync),
+        ] {
+            match self.number(&[name]) {
+                None | Some(0) => {}
+                Some(1) => return Ok(method),
+                Some(_) => return Err("it syncs after several writes, not after each"),
+            }
+        }
+        Ok(match self.option(&["sync"]) {
+            Some("1" | "sync") => SyncMethod::OpenSync,
+            Some("dsync") => SyncMethod::OpenDatasync,
+            _ => SyncMethod::None,
+        })
+    }
+
+    /// The way to the drive, by what the file names look like; the names stay here.
+    fn path(&self) -> RowPath {
+        let name = self.option(&["filename"]).unwrap_or_default();
+        let has_file = !name.is_empty() || self.options.contains_key("directory");
+        let raid = [
+            "/dev/md",
+            "/dev/mapper",
+            "/dev/dm-",
+            "/dev/zd",
+            "/dev/rbd",
+            "/dev/drbd",
+        ];
+        let (through, how) = match () {
+            () if raid.iter().any(|device| name.starts_with(device)) => {
+                (Through::Raid, "a device of several, or a mapped one")
+            }
+            () if name.split(':').count() > 1 => (Through::Raid, "several files at once"),
+            () if name.starts_with("/dev/") => (Through::Raw, ""),
+            () if has_file => (Through::FileSystem, ""),
+            () => (Through::Unknown, ""),
+        };
+        RowPath {
+            through,
+            how: how.into(),
+        }
+    }
+
+    fn sum(&self, side: &str, key: &str) -> f64 {
+        let value = |entry: &Value| entry.get(side)?.get(key)?.as_f64();
+        self.entries.iter().filter_map(value).sum()
+    }
+
+    /// A latency of one direction, us: mean, percentile or maximum. Clones of a job have no
+    /// common percentiles.
+    fn latency(&self, side: &str, kind: &str, key: &str) -> Option<f64> {
+        let [entry] = self.entries else {
+            return None;
+        };
+        let side = entry.get(side)?;
+        let (statistics, unit) = match side.get(format!("{kind}_ns")) {
+            Some(statistics) => (statistics, 1000.0),
+            None => (side.get(kind)?, 1.0),
+        };
+        let value = if key.contains('.') {
+            statistics.get("percentile")?.get(key)?
+        } else {
+            statistics.get(key)?
+        };
+        value
+            .as_f64()
+            .map(|value| value / unit)
+            .filter(|us| *us > 0.0)
+    }
+
+    fn direction(&self, side: &str, load: &RowLoad, figures: &mut Vec<ReportedFigure>) {
+        let rate = self.sum(side, "iops");
+        if !(rate.is_finite() && rate >= 0.1) {
+            return;
+        }
+        let reads = side == "read";
+        let metrics = if reads {
+            [
+                (Metric::ReadLatencyMean, "lat", "mean"),
+                (Metric::ReadLatencyP50, "clat", "50.000000"),
+                (Metric::ReadLatencyP99, "clat", "99.000000"),
+                (Metric::ReadLatencyP999, "clat", "99.900000"),
+                (Metric::ReadLatencyP9999, "clat", "99.990000"),
+                (Metric::ReadLatencyMax, "clat", "max"),
+            ]
+        } else {
+            [
+                (Metric::WriteLatencyMean, "lat", "mean"),
+                (Metric::WriteLatencyP50, "clat", "50.000000"),
+                (Metric::WriteLatencyP99, "clat", "99.000000"),
+                (Metric::WriteLatencyP999, "clat", "99.900000"),
+                (Metric::WriteLatencyP9999, "clat", "99.990000"),
+                (Metric::WriteLatencyMax, "clat", "max"),
+            ]
+        };
+        let count = if reads {
+            Metric::ReadIops
+        } else {
+            Metric::WriteIops
+        };
+        figures.push(self.figure(count, rate, load));
+        for (metric, kind, key) in metrics {
+            if let Some(us) = self.latency(side, kind, key) {
+                figures.push(self.figure(metric, us, load));
+            }
+        }
+    }
+
+    /// Latencies of the syncs alone, which fio 3 counts for itself.
+    fn syncs(&self, load: &RowLoad, figures: &mut Vec<ReportedFigure>) {
+        let metrics = [
+            (Metric::SyncLatencyMean, "mean"),
+            (Metric::SyncLatencyP50, "50.000000"),
+            (Metric::SyncLatencyP99, "99.000000"),
+            (Metric::SyncLatencyP999, "99.900000"),
+            (Metric::SyncLatencyP9999, "99.990000"),
+            (Metric::SyncLatencyMax, "max"),
+        ];
+        if !matches!(load.sync, Some(SyncMethod::Fsync | SyncMethod::Fdatasync)) {
+            return;
+        }
+        for (metric, key) in metrics {
+            if let Some(us) = self.latency("sync", "lat", key) {
+                figures.push(self.figure(metric, us, load));
+            }
+        }
+    }
+
+    fn figure(&self, metric: Metric, value: f64, load: &RowLoad) -> ReportedFigure {
+        let path = self.path();
+        let is_direct = self.is_on("direct") || load.is_durable();
+        let seconds = self.seconds();
+        let mut traps = Vec::new();
+        if !is_direct {
+            traps.push("through the page cache");
+        }
+        if path.through == Through::Raid {
+            traps.push("not one drive");
+        }
+        if load.rw.is_some_and(LoadKind::writes) && seconds.is_some_and(|s| s < SHORT_S) {
+            traps.push("short: not steady state");
+        }
+        if metric.name().starts_with("sync_latency") {
+            traps.push("the flush alone, without the write");
+        }
+        let version = self
+            .version
+            .map_or(String::new(), |version| format!(" {version}"));
+        let run = seconds.map_or(String::new(), |seconds| format!("; {seconds:.0} s"));
+        ReportedFigure {
+            metric,
+            value,
+            is_of_drive: is_direct && path.through != Through::Raid,
+            path,
+            load: load.clone(),
+            trap: traps.join("; "),
+            note: format!("fio{version}{run}"),
+        }
+    }
+
+    fn seconds(&self) -> Option<f64> {
+        let sides = ["read", "write"].map(|side| {
+            let runtime = |entry: &Value| entry.get(side)?.get("runtime")?.as_f64();
+            self.entries.iter().filter_map(runtime).fold(0.0, f64::max)
+        });
+        let ms = sides[0].max(sides[1]);
+        (ms > 0.0).then_some(ms / 1000.0)
+    }
+}
+
+/// Bytes of `4k`, `4KiB`, `4096`; `None`: a range or a split. Without the option fio takes 4 KiB.
+fn block_bytes(text: Option<&str>) -> Option<u64> {
+    let Some(text) = text else {
+        return Some(4096);
+    };
+    let lower = text.trim().to_ascii_lowercase();
+    let digits = lower.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit = match &lower[digits.len()..] {
+        "" | "b" => 1,
+        "k" | "kb" | "ki" | "kib" => 1 << 10,
+        "m" | "mb" | "mi" | "mib" => 1 << 20,
+        _ => return None,
+    };
+    digits
+        .parse::<u64>()
+        .ok()?
+        .checked_mul(unit)
+        .filter(|bytes| *bytes > 0)
+}
