@@ -2,8 +2,8 @@
 
 use crate::commands::{
     age, check, compare, conform, crashtest, create, diagnose, drives, endurance, fingerprint,
-    generate, host, inspect, list, mark, power, pull, qualify, report, reproduce, run, serve,
-    simulate, snia, theory, trace, twin, watch,
+    generate, host, inspect, ledger, list, mark, power, pull, qualify, report, reproduce, run,
+    serve, simulate, snia, theory, trace, twin, watch,
 };
 use crate::failure::{CliFailure, CommandExit};
 use clap::{CommandFactory, Parser, Subcommand};
@@ -60,6 +60,8 @@ pub enum CliCommand {
     Mark(mark::MarkArgs),
     /// The catalogue of modelled drives: show one, check, make or add your own.
     Drives(drives::Drives),
+    /// Figures of real drives as others measured them: check them, add yours.
+    Ledger(ledger::LedgerArgs),
     /// What has a name: drives, profiles, policies, options of fio and DISKSPD.
     List(list::List),
     /// Read the health that a drive reports, real or modelled, and forecast when it is worn out.
@@ -83,6 +85,7 @@ pub enum CliCommand {
     /// Endurance of drives under JESD219's enterprise stream, against their ratings.
     Endurance(endurance::EnduranceArgs),
     /// Compare write amplification with closed forms and a reference simulator.
+    #[command(hide = true)]
     Theory(theory::Theory),
     /// Run the experiments of five articles and put every published figure beside ours.
     Reproduce(reproduce::Reproduce),
@@ -123,6 +126,7 @@ impl CliCommand {
             CliCommand::Conform(args) => conform::run(&args),
             CliCommand::Mark(args) => mark::make_mark(&args),
             CliCommand::Drives(args) => drives::drives(&args.action),
+            CliCommand::Ledger(args) => ledger::ledger(&args),
             CliCommand::List(args) => list::list(&args),
             CliCommand::Inspect(args) => inspect::inspect(&args),
             CliCommand::Report(args) => report::report(&args),

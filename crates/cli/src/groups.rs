@@ -56,7 +56,7 @@ const GROUPS: [(&str, &[Entry]); 5] = [
         "Published figures beside ours",
         &[
             ("reproduce", "those of five articles"),
-            ("theory", "WAF by closed forms"),
+            ("ledger", "drives by others' tests"),
         ],
     ),
 ];

@@ -45,6 +45,7 @@ pub const PLACES: &[CratePlacement] = &[
     on(6, "conform"),
     on(5, "bench"),
     on(4, "drives"),
+    on(4, "ledger"),
     on(4, "load"),
     on(3, "view"),
     CratePlacement {

@@ -17,6 +17,7 @@ pub mod fingerprint;
 pub mod generate;
 pub mod host;
 pub mod inspect;
+pub mod ledger;
 pub mod list;
 #[cfg(target_os = "linux")]
 pub mod mark;

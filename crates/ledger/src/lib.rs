@@ -1,0 +1,27 @@
+#![doc = include_str!("../README.md")]
+//! # Structure
+//!
+//! ```text
+//! metric, source, row     names, units and ranges; where figures are from; a figure typed
+//! read, write             ledger files as rows, and back
+//! field                   drives in service, as distributions
+//! apart                   families that are kept for judging
+//! laws -> check           what every row must hold to; files checked
+//! ledger                  the ledger that comes with ssdlab
+//! ```
+
+pub mod apart;
+pub mod check;
+pub mod field;
+pub mod laws;
+mod ledger;
+pub mod metric;
+pub mod read;
+pub mod row;
+pub mod source;
+pub mod write;
+
+pub use ledger::Ledger;
+pub use metric::Metric;
+pub use row::LedgerRow;
+pub use source::LedgerSource;
