@@ -98,10 +98,10 @@ impl Margin {
         let mean = match (reads, is_single && state != StateBefore::Steady, load.order) {
             (true, true, _) => SINGLE_READ,
             (false, true, _) => SINGLE_WRITE,
-            (true, false, AddressOrder::Random) => RANDOM_READ,
-            (false, false, AddressOrder::Random) => RANDOM_WRITE,
             (true, false, AddressOrder::Sequential) => READ_IN_ORDER,
             (false, false, AddressOrder::Sequential) => WRITE_IN_ORDER,
+            (true, false, _) => RANDOM_READ,
+            (false, false, _) => RANDOM_WRITE,
         };
         let share = match figure {
             Figure::Read(share)

@@ -69,6 +69,8 @@ pub enum AddressOrder {
     Sequential,
     /// Uniform over the region.
     Random,
+    /// One place again and again.
+    SamePlace,
 }
 
 /// How a write is made durable.
@@ -305,7 +307,8 @@ fn figure(metric: Metric, block: Option<u32>) -> Result<Figure, NoPrediction> {
 
 fn direction(rw: LoadKind, read_pct: Option<u8>) -> Result<(AddressOrder, u8), NoPrediction> {
     Ok(match rw {
-        LoadKind::RandWrite | LoadKind::Overwrite => (AddressOrder::Random, 0),
+        LoadKind::RandWrite => (AddressOrder::Random, 0),
+        LoadKind::Overwrite => (AddressOrder::SamePlace, 0),
         LoadKind::Write => (AddressOrder::Sequential, 0),
         LoadKind::RandRead => (AddressOrder::Random, 100),
         LoadKind::Read => (AddressOrder::Sequential, 100),

@@ -13,7 +13,7 @@ use ssdlab_drives::catalogue::{self, CatalogueDrive, Provenance};
 use ssdlab_drives::known::lookup::{Lookup, look_up};
 use ssdlab_ledger::LedgerRow;
 use ssdlab_ledger::row::LedgerDrive;
-use ssdlab_life::draft::draft;
+use ssdlab_life::draft::{DatasheetFacts, draft};
 use ssdlab_ssd::DriveConfig;
 use std::collections::BTreeSet;
 use twox_hash::XxHash3_64;
@@ -125,22 +125,36 @@ pub fn choose(
     }
     let is_protected = protection(drive).ok_or(NoPrediction::ProtectionUnknown)?;
     let class = facts::class(drive, capacity, is_protected);
-    let sheet = match &listed {
-        Some(listed) => facts::of_catalogue(listed),
-        None => {
-            let is_same = |row: &&LedgerRow| {
-                let near = |gb: f64| (gb / capacity - 1.0).abs() < CAPACITY_SHARE;
-                let own = &row.drive;
-                !row.is_measured()
-                    && row.is_of_a_drive()
-                    && own.family == drive.family
-                    && own.capacity_gb.is_some_and(near)
-            };
-            let sheets: Vec<&LedgerRow> = all.iter().filter(is_same).collect();
-            facts::sheet(&sheets, is_protected)
-        }
-    };
+    let sheet = sheet_of(drive, listed.as_ref(), all);
     drafted(&class, &sheet).ok_or(NoPrediction::NoDraft)
+}
+
+/// What the maker says of a drive: the catalogue's copy of its sheet, else the ledger's.
+fn sheet_of(
+    drive: &LedgerDrive,
+    listed: Option<&CatalogueDrive>,
+    all: &[LedgerRow],
+) -> FactList {
+    if let Some(listed) = listed {
+        return facts::of_catalogue(listed);
+    }
+    let is_same = |row: &&LedgerRow| {
+        let near = |(own, gb): (f64, f64)| (own / gb - 1.0).abs() < CAPACITY_SHARE;
+        !row.is_measured()
+            && row.is_of_a_drive()
+            && row.drive.family == drive.family
+            && row.drive.capacity_gb.zip(drive.capacity_gb).is_some_and(near)
+    };
+    let sheets: Vec<&LedgerRow> = all.iter().filter(is_same).collect();
+    facts::sheet(&sheets, protection(drive).unwrap_or(false))
+}
+
+/// The facts of a drive's class and of its sheet, of whatever source.
+pub fn sheet_facts(drive: &LedgerDrive, all: &[LedgerRow]) -> Option<DatasheetFacts> {
+    let capacity = drive.capacity_gb?;
+    let class = facts::class(drive, capacity, protection(drive).unwrap_or(false));
+    let listed = in_catalogue(drive, capacity);
+    facts::facts(&[&class, &sheet_of(drive, listed.as_ref(), all)]).ok()
 }
 
 /// The draft from a sheet; where its figures contradict each other, without its latencies and

@@ -439,6 +439,7 @@ impl Course<'_> {
         let slot = match self.load.order {
             AddressOrder::Random => self.rng.below(self.slots),
             AddressOrder::Sequential => self.given % self.slots,
+            AddressOrder::SamePlace => 0,
         };
         self.given += 1;
         slot * u64::from(self.load.block)

@@ -1,17 +1,23 @@
 //! `ssdlab ledger`: figures of real drives as others measured them. One file a subcommand.
 
 mod check;
+mod predict;
+mod score;
 
 use crate::failure::{CliFailure, CommandExit};
 use check::CheckArgs;
 use clap::{Args, Subcommand};
+use predict::PredictArgs;
+use score::ScoreArgs;
 
 /// `ssdlab ledger`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
   ssdlab ledger check                      the ledger that comes with ssdlab
-  ssdlab ledger check crucial-t500.csv     a file for a pull request")]
+  ssdlab ledger check crucial-t500.csv     a file for a pull request
+  ssdlab ledger predict --family crucial-t500
+  ssdlab ledger score")]
 pub struct LedgerArgs {
     /// What to do.
     #[command(subcommand)]
@@ -23,6 +29,10 @@ pub struct LedgerArgs {
 enum LedgerAction {
     /// Hold ledger files to the laws: units, ranges, links, spreads, sources, licences.
     Check(CheckArgs),
+    /// Run the load of every row on the model of its drive: value and 80 % interval.
+    Predict(PredictArgs),
+    /// Hold frozen predictions against what was measured, with sheet, class and nearest drive.
+    Score(ScoreArgs),
 }
 
 /// Carries it out.
@@ -32,5 +42,7 @@ enum LedgerAction {
 pub fn ledger(args: &LedgerArgs) -> Result<CommandExit, CliFailure> {
     match &args.action {
         LedgerAction::Check(args) => check::check(args),
+        LedgerAction::Predict(args) => predict::predict_rows(args),
+        LedgerAction::Score(args) => score::score_rows(args),
     }
 }
