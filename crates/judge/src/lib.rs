@@ -4,6 +4,7 @@ pub mod ablate;
 pub mod cause;
 pub mod experiment;
 pub mod inspect;
+pub mod others;
 pub mod page;
 pub mod pull;
 pub mod qualify;

@@ -7,6 +7,7 @@
 //! field                   drives in service, as distributions
 //! apart                   families that are kept for judging
 //! laws -> check           what every row must hold to; files checked
+//! names                   which family a name means
 //! ledger                  the ledger that comes with ssdlab
 //! ```
 
@@ -16,6 +17,7 @@ pub mod field;
 pub mod laws;
 mod ledger;
 pub mod metric;
+pub mod names;
 pub mod read;
 pub mod row;
 pub mod source;
