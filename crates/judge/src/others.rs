@@ -77,7 +77,10 @@ impl OthersFigures {
         unit: &'static str,
         fits: impl Fn(&LedgerRow) -> bool,
     ) -> Option<OthersRange> {
-        let rows = self.rows.iter().filter(|row| row.is_measured() && fits(row));
+        let rows = self
+            .rows
+            .iter()
+            .filter(|row| row.is_measured() && fits(row));
         let rows: Vec<&&LedgerRow> = rows.collect();
         let values = || rows.iter().map(|row| row.figure.value);
         let low = rows.iter().filter_map(|row| row.figure.low);
@@ -129,7 +132,11 @@ impl OthersFigures {
                     && is_plain(row)
                     && row.load.rw == Some(LoadKind::RandRead)
             }),
-            self.range("written at first", " MB/s", metric(Metric::SeqFillPhase1Rate)),
+            self.range(
+                "written at first",
+                " MB/s",
+                metric(Metric::SeqFillPhase1Rate),
+            ),
             self.range("past the cache", " MB/s", metric(Metric::SeqFillPhase2Rate)),
             self.range("NAND per host write", "", metric(Metric::FleetWafMedian)),
             self.range("host writes for 1 % of wear", " TB", |row| {
@@ -201,7 +208,10 @@ pub fn said(model: Option<&str>, capacity: Option<u64>, own: Option<f64>) -> Opt
     let figures = OthersFigures::of(model?)?.of_capacity(capacity);
     let beside_own = figures.beside_own(own);
     let others = beside_own.or_else(|| Some(figures.ranges().first()?.sentence()));
-    Some(format!("{} (`ssdlab qualify ledger:{}`)", others?, figures.family))
+    Some(format!(
+        "{} (`ssdlab qualify ledger:{}`)",
+        others?, figures.family
+    ))
 }
 
 #[cfg(test)]
@@ -210,7 +220,11 @@ mod tests {
 
     #[test]
     fn others_stand_beside_ones_own_figure() {
-        let said = said(Some("CT2000T500SSD8"), Some(2_000_398_934_016), Some(1442.0));
+        let said = said(
+            Some("CT2000T500SSD8"),
+            Some(2_000_398_934_016),
+            Some(1442.0),
+        );
         let said = said.expect("the ledger has the T500");
         assert!(said.starts_with("durable writes, one writer: "), "{said}");
         assert!(said.contains("state decides; yours: 1,442"), "{said}");
@@ -220,6 +234,9 @@ mod tests {
 
     #[test]
     fn numbers_have_commas() {
-        assert_eq!([1.5, 12.34, 1442.0, 2e6].map(number), ["1.50", "12.3", "1,442", "2,000,000"]);
+        assert_eq!(
+            [1.5, 12.34, 1442.0, 2e6].map(number),
+            ["1.50", "12.3", "1,442", "2,000,000"]
+        );
     }
 }

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 
 /// Words of a drive's name that say nothing of the product.
 const NOISE: [&str; 22] = [
-    "dc", "d3", "d5", "d7", "ssd", "nvme", "sata", "sas", "pcie", "m2", "u2", "u3", "drive", "disk",
-    "series", "gb", "tb", "inch", "solid", "state", "heatsink", "ledger",
+    "dc", "d3", "d5", "d7", "ssd", "nvme", "sata", "sas", "pcie", "m2", "u2", "u3", "drive",
+    "disk", "series", "gb", "tb", "inch", "solid", "state", "heatsink", "ledger",
 ];
 /// Shortest code of a model that is looked for in what a drive reports.
 const CODE_MIN: usize = 6;
@@ -28,7 +28,9 @@ pub fn words(name: &str) -> BTreeSet<String> {
 
 /// The makers' codes in a model's name: what stands in parentheses.
 fn codes(model: &str) -> impl Iterator<Item = &str> {
-    let inside = model.split_once('(').and_then(|(_, rest)| rest.split_once(')'));
+    let inside = model
+        .split_once('(')
+        .and_then(|(_, rest)| rest.split_once(')'));
     let codes = inside.map_or("", |(codes, _)| codes);
     codes
         .split([',', '/', ' '])
@@ -59,9 +61,14 @@ pub fn family<'a>(rows: &'a [LedgerRow], name: &str) -> Option<&'a str> {
         let own = words(family);
         own.len() > 1
             && own.is_subset(&named)
-            && named.difference(&own).all(|word| is_code(word) || word.parse::<u32>().is_ok())
+            && named
+                .difference(&own)
+                .all(|word| is_code(word) || word.parse::<u32>().is_ok())
     };
-    families.into_iter().filter(fits).max_by_key(|family| words(family).len())
+    families
+        .into_iter()
+        .filter(fits)
+        .max_by_key(|family| words(family).len())
 }
 
 #[cfg(test)]

@@ -1,9 +1,11 @@
 //! What one model says to the questions of its rows.
 
 use crate::interval::{FlushVariant, Margin};
-use crate::load::{Figure, FillFigure, ClosedLoad, NoPrediction, Question, ServiceFigure, StateBefore, Durability};
+use crate::load::{
+    ClosedLoad, Durability, Figure, FillFigure, NoPrediction, Question, ServiceFigure, StateBefore,
+};
 use crate::model::LedgerModel;
-use crate::run::{RunTimes, ModelRig, ServiceLoad, time_us};
+use crate::run::{ModelRig, RunTimes, ServiceLoad, time_us};
 use std::collections::HashMap;
 
 /// Parts of a drive over which a fill is looked at.
@@ -73,7 +75,12 @@ impl<'a> Answers<'a> {
         Ok(rig)
     }
 
-    fn run(&mut self, state: StateBefore, load: ClosedLoad, figure: Figure) -> Result<Answer, NoPrediction> {
+    fn run(
+        &mut self,
+        state: StateBefore,
+        load: ClosedLoad,
+        figure: Figure,
+    ) -> Result<Answer, NoPrediction> {
         let is_flushed = load.sync != Durability::None && !self.model.config.buffer.protected;
         let variants = match is_flushed {
             true => &FlushVariant::ALL[..],
@@ -89,7 +96,11 @@ impl<'a> Answers<'a> {
             let outcome = outcome.and_then(Option::as_ref);
             let outcome = outcome.ok_or(NoPrediction::BlockTooLarge)?;
             let value = figure_of(outcome, figure).filter(|value| *value > 0.0);
-            values.push(value.ok_or(NoPrediction::Metric)?);
+            let why = match figure {
+                Figure::SyncOnly(_) => NoPrediction::NoFlush,
+                _ => NoPrediction::Metric,
+            };
+            values.push(value.ok_or(why)?);
         }
         let least = values.iter().copied().fold(f64::MAX, f64::min);
         let most = values.iter().copied().fold(f64::MIN, f64::max);
@@ -129,8 +140,7 @@ impl<'a> Answers<'a> {
 
     fn service(&mut self, figure: ServiceFigure) -> Result<Answer, NoPrediction> {
         let config = &self.model.config;
-        if config.buffer.bytes >= config.user_bytes {
-            // Written in place: nothing reaches the media below.
+        if self.model.is_written_in_place() {
             return Err(NoPrediction::WrittenInPlace);
         }
         let raw = config.geometry().raw_bytes() as f64;
@@ -150,7 +160,11 @@ impl<'a> Answers<'a> {
         let most = self.waf(ServiceLoad::Uniform)?;
         if figure == ServiceFigure::WafUniform {
             let (low, high) = (1.0 + (most - 1.0) * 0.7, 1.0 + (most - 1.0) * 1.4);
-            return Ok(Answer { value: most, low, high });
+            return Ok(Answer {
+                value: most,
+                low,
+                high,
+            });
         }
         let least = self.waf(ServiceLoad::InOrder)?;
         let middle = self.waf(ServiceLoad::HotAndCold)?;
@@ -204,9 +218,7 @@ fn fill_figure(
         FillFigure::Rate(1) => Ok(phase(1).ok_or(NoPrediction::Metric)?.rate / 1e6),
         _ if !knows_cache => Err(NoPrediction::CacheUnknown),
         FillFigure::Rate(number) => Ok(phase(number).ok_or(NoPrediction::Metric)?.rate / 1e6),
-        FillFigure::End(number) => {
-            Ok(phase(number).ok_or(NoPrediction::Metric)?.end as f64 * part)
-        }
+        FillFigure::End(number) => Ok(phase(number).ok_or(NoPrediction::Metric)?.end as f64 * part),
     }
 }
 
@@ -250,7 +262,10 @@ mod tests {
         let found: Vec<(f64, usize)> = phases(&rates).iter().map(|p| (p.rate, p.end)).collect();
         assert_eq!(found.len(), 3, "{found:?}");
         assert_eq!(found[0].0, 4000.0);
-        assert!(found[0].1.abs_diff(30) <= 1 && found[1].1.abs_diff(90) <= 1, "{found:?}");
+        assert!(
+            found[0].1.abs_diff(30) <= 1 && found[1].1.abs_diff(90) <= 1,
+            "{found:?}"
+        );
         let end = fill_figure(&rates, FillFigure::End(1), 1280.0, true).unwrap();
         assert!((end - 300.0).abs() <= 10.0, "{end}");
         let unknown = fill_figure(&rates, FillFigure::End(1), 1280.0, false);

@@ -63,7 +63,11 @@ pub fn sheet(rows: &[&LedgerRow], is_protected: bool) -> FactList {
                 && (kinds.is_empty() || row.load.rw.is_some_and(|rw| kinds.contains(&rw)))
                 && (block.is_none() || row.load.block_bytes == block)
         };
-        let values = rows.iter().filter(fits).map(|row| row.figure.value).collect();
+        let values = rows
+            .iter()
+            .filter(fits)
+            .map(|row| row.figure.value)
+            .collect();
         median(values).filter(|value| *value > 0.0)
     };
     let small = Some(4096);
@@ -78,12 +82,24 @@ pub fn sheet(rows: &[&LedgerRow], is_protected: bool) -> FactList {
     let random_write = median(Metric::WriteIops, writes, small);
     add("random-read", median(Metric::ReadIops, reads, small), count);
     add("random-write", random_write, count);
-    add("mixed", median(Metric::MixedIops, &[LoadKind::RandRw], small), count);
+    add(
+        "mixed",
+        median(Metric::MixedIops, &[LoadKind::RandRw], small),
+        count,
+    );
     add("sequential-read", median(Metric::ReadRate, &[], None), rate);
-    add("sequential-write", median(Metric::WriteRate, &[], None), rate);
+    add(
+        "sequential-write",
+        median(Metric::WriteRate, &[], None),
+        rate,
+    );
     let read = median(Metric::ReadLatencyTypical, reads, small);
     add("random-read-latency", read, time);
-    add("write-latency", median(Metric::WriteLatencyTypical, &[], small), time);
+    add(
+        "write-latency",
+        median(Metric::WriteLatencyTypical, &[], small),
+        time,
+    );
     let rated = median(Metric::EnduranceTbw, &[], None);
     add("rated-writes", rated, |tb| format!("{tb:.0}TB"));
     if random_write.is_some() && !is_protected {

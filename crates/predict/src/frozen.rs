@@ -99,7 +99,10 @@ pub fn freeze(
     date: &str,
 ) -> Result<Option<(PathBuf, usize)>, LabError> {
     let owned = read_folder(folder)?;
-    let files: Vec<(&str, &str)> = owned.iter().map(|(n, t)| (n.as_str(), t.as_str())).collect();
+    let files: Vec<(&str, &str)> = owned
+        .iter()
+        .map(|(n, t)| (n.as_str(), t.as_str()))
+        .collect();
     if let Some(offence) = offences(&files).first() {
         return Err(LabError::refused(
             format!("{}: {offence}", folder.display()),
@@ -110,7 +113,8 @@ pub fn freeze(
         .into_iter()
         .map(|frozen| (frozen.row, frozen.build))
         .collect();
-    let is_new = |made: &&FrozenPrediction| !before.contains(&(made.row.clone(), made.build.clone()));
+    let is_new =
+        |made: &&FrozenPrediction| !before.contains(&(made.row.clone(), made.build.clone()));
     let new: Vec<&FrozenPrediction> = predictions.made.iter().filter(is_new).collect();
     if new.is_empty() {
         return Ok(None);
@@ -144,10 +148,17 @@ fn read_folder(folder: &Path) -> Result<Vec<(String, String)>, LabError> {
     let mut files = Vec::new();
     for entry in std::fs::read_dir(folder).map_err(failed)? {
         let path = entry.map_err(failed)?.path();
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let name = path
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
         if name.ends_with(".csv") || name == LIST {
             let text = std::fs::read_to_string(&path);
-            files.push((name, text.map_err(|error| LabError::file("reading", &path, error))?));
+            files.push((
+                name,
+                text.map_err(|error| LabError::file("reading", &path, error))?,
+            ));
         }
     }
     files.sort();
@@ -204,8 +215,10 @@ mod tests {
             .unwrap();
         assert_eq!(count, 1);
         let owned = read_folder(path).unwrap();
-        let mut files: Vec<(&str, &str)> =
-            owned.iter().map(|(n, t)| (n.as_str(), t.as_str())).collect();
+        let mut files: Vec<(&str, &str)> = owned
+            .iter()
+            .map(|(n, t)| (n.as_str(), t.as_str()))
+            .collect();
         assert_eq!(offences(&files), Vec::<String>::new());
         let frozen = read(&files).unwrap();
         assert_eq!(first(&frozen)["r1"].predicted, 10.0);
@@ -215,7 +228,11 @@ mod tests {
         let original = std::mem::replace(&mut files[0].1, &changed);
         assert_eq!(offences(&files).len(), 1, "{:?}", offences(&files));
         files[0].1 = original;
-        let gone: Vec<_> = files.iter().copied().filter(|f| f.0 != "2026-11-27.csv").collect();
+        let gone: Vec<_> = files
+            .iter()
+            .copied()
+            .filter(|f| f.0 != "2026-11-27.csv")
+            .collect();
         assert!(!offences(&gone).is_empty());
         files.push(("2026-12-01.csv", ""));
         assert!(!offences(&files).is_empty());

@@ -10,7 +10,7 @@
 //! * of durable writes to a volatile buffer, what a flush programs, which no sheet says: the range
 //!   over [`FlushVariant::ALL`], each run on the model.
 
-use crate::load::{Figure, ClosedLoad, AddressOrder, StateBefore, Durability};
+use crate::load::{AddressOrder, ClosedLoad, Durability, Figure, StateBefore};
 use crate::model::Basis;
 use ssdlab_ssd::DriveConfig;
 

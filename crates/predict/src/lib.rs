@@ -6,7 +6,7 @@
 //! facts -> model      the catalogue's drive, a draft of a sheet, a draft of a class
 //! run -> answers      a load on a model; value and interval (interval)
 //! predict -> frozen   every row; files that nobody changes again
-//! score               errors, coverage, rank, and the nulls beside them
+//! score -> site       errors, coverage, rank, the nulls beside them; pages
 //! ```
 
 mod answers;
@@ -18,6 +18,7 @@ pub mod model;
 pub mod predict;
 mod run;
 pub mod score;
+pub mod site;
 
 pub use facts::median;
 pub use predict::{FrozenPrediction, Predictions, predict};

@@ -31,6 +31,8 @@ pub enum NoPrediction {
     LoadElsewhere,
     /// The sheet says nothing of a pSLC cache, so the model has none to run out of.
     CacheUnknown,
+    /// The drive says that it has no volatile cache, so hosts send no flush.
+    NoFlush,
     /// The block is larger than the region of the model that it is written to.
     BlockTooLarge,
 }
@@ -51,6 +53,7 @@ impl NoPrediction {
             NoPrediction::LoadNotGiven => "block, depth or direction is not given",
             NoPrediction::LoadElsewhere => "a load at a held rate, or a trace that is not here",
             NoPrediction::CacheUnknown => "its pSLC cache is not known, so the model has none",
+            NoPrediction::NoFlush => "hosts send it no flush, so a sync alone takes no time",
             NoPrediction::BlockTooLarge => "the block is too large for the model's region",
         }
     }
@@ -243,7 +246,10 @@ fn fill(metric: Metric) -> Option<FillFigure> {
 }
 
 fn closed(row: &LedgerRow) -> Result<(Question, String), NoPrediction> {
-    let block = row.load.block_bytes.and_then(|bytes| u32::try_from(bytes).ok());
+    let block = row
+        .load
+        .block_bytes
+        .and_then(|bytes| u32::try_from(bytes).ok());
     let figure = figure(row.figure.metric, block)?;
     let rw = row.load.rw.ok_or(NoPrediction::LoadNotGiven)?;
     let (order, read_pct) = direction(rw, row.load.read_pct)?;
@@ -312,8 +318,14 @@ fn direction(rw: LoadKind, read_pct: Option<u8>) -> Result<(AddressOrder, u8), N
         LoadKind::Write => (AddressOrder::Sequential, 0),
         LoadKind::RandRead => (AddressOrder::Random, 100),
         LoadKind::Read => (AddressOrder::Sequential, 100),
-        LoadKind::RandRw => (AddressOrder::Random, read_pct.ok_or(NoPrediction::LoadNotGiven)?),
-        LoadKind::Rw => (AddressOrder::Sequential, read_pct.ok_or(NoPrediction::LoadNotGiven)?),
+        LoadKind::RandRw => (
+            AddressOrder::Random,
+            read_pct.ok_or(NoPrediction::LoadNotGiven)?,
+        ),
+        LoadKind::Rw => (
+            AddressOrder::Sequential,
+            read_pct.ok_or(NoPrediction::LoadNotGiven)?,
+        ),
         LoadKind::Trace => return Err(NoPrediction::LoadElsewhere),
     })
 }
@@ -326,15 +338,19 @@ fn sync(row: &LedgerRow, order: AddressOrder) -> (Durability, &'static str) {
         SyncMethod::None => (Durability::None, ""),
         SyncMethod::Flush => (Durability::Flush, "; a sync is a flush"),
         SyncMethod::Fsync if raw => (Durability::Flush, "; raw: a sync is a flush"),
-        SyncMethod::Fdatasync if !grows => {
-            (Durability::Flush, "; fdatasync of an overwritten file is a flush alone")
-        }
+        SyncMethod::Fdatasync if !grows => (
+            Durability::Flush,
+            "; fdatasync of an overwritten file is a flush alone",
+        ),
         SyncMethod::Fsync | SyncMethod::Fdatasync => (
             Durability::Journal,
             "; the sync commits a journal: 8 KiB, a flush, 4 KiB by FUA",
         ),
         SyncMethod::OpenDatasync => (Durability::Fua, "; O_DSYNC is FUA, over SATA a flush"),
-        SyncMethod::OpenSync => (Durability::FuaJournal, "; O_SYNC is FUA and a commit of a journal"),
+        SyncMethod::OpenSync => (
+            Durability::FuaJournal,
+            "; O_SYNC is FUA and a commit of a journal",
+        ),
     }
 }
 
@@ -347,7 +363,10 @@ fn state(row: &RowState) -> (StateBefore, String) {
         (StateBefore::Filled(percent), words)
     };
     match row.state {
-        DriveState::Steady => (StateBefore::Steady, "overwritten at random until steady".into()),
+        DriveState::Steady => (
+            StateBefore::Steady,
+            "overwritten at random until steady".into(),
+        ),
         DriveState::Fresh => (StateBefore::Fresh, "fresh".into()),
         DriveState::Filled => {
             let percent = filled(&row.how).unwrap_or(100);

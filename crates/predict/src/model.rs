@@ -10,12 +10,14 @@ use crate::facts::{self, FactList};
 use crate::load::NoPrediction;
 use ssdlab_base::LabError;
 use ssdlab_drives::catalogue::{self, CatalogueDrive, Provenance};
+use ssdlab_drives::known::ModelFamily;
 use ssdlab_drives::known::lookup::{Lookup, look_up};
 use ssdlab_ledger::LedgerRow;
 use ssdlab_ledger::row::LedgerDrive;
 use ssdlab_life::draft::{DatasheetFacts, draft};
 use ssdlab_ssd::DriveConfig;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{LazyLock, Mutex, PoisonError};
 use twox_hash::XxHash3_64;
 
 /// How far a capacity may be from a row's, as a share.
@@ -67,6 +69,11 @@ impl LedgerModel {
         format!("{hash:016x}")
     }
 
+    /// Whether nothing reaches the media below a buffer as large as the drive.
+    pub fn is_written_in_place(&self) -> bool {
+        self.config.buffer.bytes >= self.config.user_bytes
+    }
+
     fn new(drive: &CatalogueDrive, basis: Basis) -> Result<LedgerModel, LabError> {
         let slc = &drive.config.ftl.slc;
         let has_slc = slc.superblocks > 0 || slc.dynamic_above_free > 0;
@@ -113,7 +120,7 @@ pub fn choose(
 ) -> Result<LedgerModel, NoPrediction> {
     let capacity = drive.capacity_gb.ok_or(NoPrediction::NoCapacity)?;
     let listed = in_catalogue(drive, capacity);
-    if let Some(listed) = &listed
+    if let Some(listed) = listed
         && !rests_on_publisher(listed, &publisher(address))
     {
         let basis = Basis::Catalogue(listed.file.name.clone());
@@ -125,16 +132,12 @@ pub fn choose(
     }
     let is_protected = protection(drive).ok_or(NoPrediction::ProtectionUnknown)?;
     let class = facts::class(drive, capacity, is_protected);
-    let sheet = sheet_of(drive, listed.as_ref(), all);
+    let sheet = sheet_of(drive, listed, all);
     drafted(&class, &sheet).ok_or(NoPrediction::NoDraft)
 }
 
 /// What the maker says of a drive: the catalogue's copy of its sheet, else the ledger's.
-fn sheet_of(
-    drive: &LedgerDrive,
-    listed: Option<&CatalogueDrive>,
-    all: &[LedgerRow],
-) -> FactList {
+fn sheet_of(drive: &LedgerDrive, listed: Option<&CatalogueDrive>, all: &[LedgerRow]) -> FactList {
     if let Some(listed) = listed {
         return facts::of_catalogue(listed);
     }
@@ -143,7 +146,11 @@ fn sheet_of(
         !row.is_measured()
             && row.is_of_a_drive()
             && row.drive.family == drive.family
-            && row.drive.capacity_gb.zip(drive.capacity_gb).is_some_and(near)
+            && row
+                .drive
+                .capacity_gb
+                .zip(drive.capacity_gb)
+                .is_some_and(near)
     };
     let sheets: Vec<&LedgerRow> = all.iter().filter(is_same).collect();
     facts::sheet(&sheets, protection(drive).unwrap_or(false))
@@ -154,7 +161,7 @@ pub fn sheet_facts(drive: &LedgerDrive, all: &[LedgerRow]) -> Option<DatasheetFa
     let capacity = drive.capacity_gb?;
     let class = facts::class(drive, capacity, protection(drive).unwrap_or(false));
     let listed = in_catalogue(drive, capacity);
-    facts::facts(&[&class, &sheet_of(drive, listed.as_ref(), all)]).ok()
+    facts::facts(&[&class, &sheet_of(drive, listed, all)]).ok()
 }
 
 /// The draft from a sheet; where its figures contradict each other, without its latencies and
@@ -173,7 +180,11 @@ fn drafted(class: &FactList, sheet: &FactList) -> Option<LedgerModel> {
     let has_rate = |list: &FactList| list.iter().any(|fact| fact.0 != "span" && is_rate(&fact));
     let rates: FactList = sheet.iter().filter(is_rate).cloned().collect();
     for list in [sheet, &rates, &FactList::new()] {
-        let basis = if has_rate(list) { Basis::Sheet } else { Basis::Class };
+        let basis = if has_rate(list) {
+            Basis::Sheet
+        } else {
+            Basis::Class
+        };
         let model = || -> Result<LedgerModel, LabError> {
             let text = draft(&facts::facts(&[class, list])?)?;
             LedgerModel::new(&catalogue::parse(&text, "ledger.toml")?, basis)
@@ -190,32 +201,49 @@ pub fn protection(drive: &LedgerDrive) -> Option<bool> {
     if drive.plp.is_some() {
         return drive.plp;
     }
-    match look_up(&format!("{} {}", drive.maker, drive.model)) {
-        Lookup::Matches(families) => match families[..] {
-            [family] => family.plp,
-            _ => None,
-        },
-        Lookup::Near(_) => None,
-    }
+    known_family(drive).and_then(|family| family.plp)
 }
 
+/// The family of `drives known` that a drive's name means, if it is one.
+pub fn known_family(drive: &LedgerDrive) -> Option<&'static ModelFamily> {
+    static FOUND: LazyLock<Mutex<HashMap<String, Option<&'static ModelFamily>>>> =
+        LazyLock::new(Mutex::default);
+    let name = format!("{} {}", drive.maker, drive.model);
+    let mut found = FOUND.lock().unwrap_or_else(PoisonError::into_inner);
+    *found
+        .entry(name)
+        .or_insert_with_key(|name| match look_up(name) {
+            Lookup::Matches(families) => match families[..] {
+                [family] => Some(family),
+                _ => None,
+            },
+            Lookup::Near(_) => None,
+        })
+}
+
+/// Every drive of the catalogue with the words of its name.
+static CATALOGUE: LazyLock<Vec<(BTreeSet<String>, CatalogueDrive)>> = LazyLock::new(|| {
+    // A test of the catalogue reads every file.
+    let names = catalogue::names().unwrap_or_default();
+    let drives = names.iter().filter_map(|name| catalogue::drive(name).ok());
+    drives
+        .map(|drive| (tokens(&drive.file.name), drive))
+        .collect()
+});
+
 /// The drive of the catalogue of a row's family and capacity.
-fn in_catalogue(row: &LedgerDrive, capacity_gb: f64) -> Option<CatalogueDrive> {
+fn in_catalogue(row: &LedgerDrive, capacity_gb: f64) -> Option<&'static CatalogueDrive> {
     let family = tokens(&row.family);
     let mut named = tokens(&row.model);
     named.extend(family.iter().cloned());
     named.extend(tokens(&row.form.replace('.', "")));
-    let fits = |name: &String| {
-        let product = tokens(name);
-        family.is_subset(&product) && product.is_subset(&named)
+    let fits = |(product, drive): &&(BTreeSet<String>, CatalogueDrive)| {
+        let gb = drive.config.user_bytes as f64 / 1e9;
+        family.is_subset(product)
+            && product.is_subset(&named)
+            && (gb / capacity_gb - 1.0).abs() < CAPACITY_SHARE
     };
-    let drives = catalogue::names().ok()?.into_iter().filter(fits);
-    drives
-        .filter_map(|name| catalogue::drive(&name).ok())
-        .find(|drive| {
-            let gb = drive.config.user_bytes as f64 / 1e9;
-            (gb / capacity_gb - 1.0).abs() < CAPACITY_SHARE
-        })
+    CATALOGUE.iter().find(fits).map(|(_, drive)| drive)
 }
 
 /// The words of a drive's name without those of a line of products, and capacities.
@@ -289,22 +317,28 @@ mod tests {
     fn publishers_are_owners_or_sites() {
         assert_eq!(publisher("mdcallag/mytools@e1ba3d9:bench/o"), "mdcallag");
         assert_eq!(publisher("https://gist.github.com/pklaus/36fb"), "pklaus");
-        assert_eq!(publisher("https://www.techpowerup.com/review/x"), "techpowerup");
-        assert_eq!(publisher("http://www.tomshardware.com/reviews/ssd"), "tomshardware");
+        assert_eq!(
+            publisher("https://www.techpowerup.com/review/x"),
+            "techpowerup"
+        );
+        assert_eq!(
+            publisher("http://www.tomshardware.com/reviews/ssd"),
+            "tomshardware"
+        );
     }
 
     #[test]
     fn a_drive_of_the_catalogue_speaks_for_its_own_family_and_capacity_only() {
         let name = |family: &str, model: &str, gb| {
-            in_catalogue(&drive(family, model, gb), gb).map(|drive| drive.file.name)
+            in_catalogue(&drive(family, model, gb), gb).map(|drive| drive.file.name.as_str())
         };
         let pro = name("samsung-980-pro", "980 PRO 1TB", 1000.0);
-        assert_eq!(pro.as_deref(), Some("samsung-980-pro-1tb"));
+        assert_eq!(pro, Some("samsung-980-pro-1tb"));
         let plain = name("samsung-980", "980 1TB", 1000.0);
-        assert_eq!(plain.as_deref(), Some("samsung-980-1tb"));
+        assert_eq!(plain, Some("samsung-980-1tb"));
         assert_eq!(name("samsung-980", "980 500GB", 500.0), None);
         let s3500 = name("intel-s3500", "DC S3500 480 GB", 480.0);
-        assert_eq!(s3500.as_deref(), Some("intel-dc-s3500-480gb"));
+        assert_eq!(s3500, Some("intel-dc-s3500-480gb"));
     }
 
     /// The file of the 980 has its cache from a review: figures of that review are not predicted

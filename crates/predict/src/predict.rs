@@ -180,22 +180,24 @@ fn answer(
         if stop.load(Ordering::Relaxed) {
             return Err(LabError::refused("stopped", ""));
         }
-        let frozen = answers.answer(asked.question).map(|answer| FrozenPrediction {
-            row: row_id(asked.row),
-            family: asked.row.drive.family.clone(),
-            model: asked.row.drive.model.clone(),
-            capacity_gb: asked.row.drive.capacity_gb.unwrap_or(0.0),
-            metric: asked.row.figure.metric.name().to_owned(),
-            source: asked.row.source.clone(),
-            predicted: rounded(answer.value),
-            low: rounded(answer.low),
-            high: rounded(answer.high),
-            basis: task.model.basis.name(),
-            config: config.clone(),
-            assumed: asked.assumed.clone(),
-            build: build.to_owned(),
-            date: date.to_owned(),
-        });
+        let frozen = answers
+            .answer(asked.question)
+            .map(|answer| FrozenPrediction {
+                row: row_id(asked.row),
+                family: asked.row.drive.family.clone(),
+                model: asked.row.drive.model.clone(),
+                capacity_gb: asked.row.drive.capacity_gb.unwrap_or(0.0),
+                metric: asked.row.figure.metric.name().to_owned(),
+                source: asked.row.source.clone(),
+                predicted: rounded(answer.value),
+                low: rounded(answer.low),
+                high: rounded(answer.high),
+                basis: task.model.basis.name(),
+                config: config.clone(),
+                assumed: asked.assumed.clone(),
+                build: build.to_owned(),
+                date: date.to_owned(),
+            });
         results.push((asked.index, frozen));
     }
     Ok(results)

@@ -7,7 +7,7 @@
 //! Writers of a file system share the commits of its journal. Deliberately left out: host time
 //! beyond the latency that the model adds to every command, and plugs and schedulers of the host.
 
-use crate::load::{ClosedLoad, AddressOrder, StateBefore, Durability};
+use crate::load::{AddressOrder, ClosedLoad, Durability, StateBefore};
 use ssdlab_base::LabError;
 use ssdlab_bench::engine::devices::{Devices, new_drive};
 use ssdlab_drives::scaling::scaled;
@@ -455,7 +455,12 @@ impl RunTimes {
     }
 
     fn sort(&mut self) {
-        for times in [&mut self.reads, &mut self.writes, &mut self.syncs, &mut self.durable] {
+        for times in [
+            &mut self.reads,
+            &mut self.writes,
+            &mut self.syncs,
+            &mut self.durable,
+        ] {
             times.sort_unstable();
         }
     }
@@ -471,8 +476,10 @@ pub fn time_us(times: &[u64], share: Option<f64>) -> Option<f64> {
 }
 
 fn agree(wafs: &[f64]) -> bool {
-    let (least, most) = wafs.iter().fold((f64::MAX, f64::MIN), |(least, most), waf| {
-        (f64::min(least, *waf), f64::max(most, *waf))
-    });
+    let (least, most) = wafs
+        .iter()
+        .fold((f64::MAX, f64::MIN), |(least, most), waf| {
+            (f64::min(least, *waf), f64::max(most, *waf))
+        });
     most - least <= STEADY_WAF * most
 }

@@ -1,12 +1,14 @@
 //! `ssdlab ledger`: figures of real drives as others measured them. One file a subcommand.
 
 mod check;
+mod page;
 mod predict;
 mod score;
 
 use crate::failure::{CliFailure, CommandExit};
 use check::CheckArgs;
 use clap::{Args, Subcommand};
+use page::PageArgs;
 use predict::PredictArgs;
 use score::ScoreArgs;
 
@@ -33,6 +35,8 @@ enum LedgerAction {
     Predict(PredictArgs),
     /// Hold frozen predictions against what was measured, with sheet, class and nearest drive.
     Score(ScoreArgs),
+    /// Write the ledger as a static site: a table to sort and filter, a page a drive, the scores.
+    Page(PageArgs),
 }
 
 /// Carries it out.
@@ -44,5 +48,6 @@ pub fn ledger(args: &LedgerArgs) -> Result<CommandExit, CliFailure> {
         LedgerAction::Check(args) => check::check(args),
         LedgerAction::Predict(args) => predict::predict_rows(args),
         LedgerAction::Score(args) => score::score_rows(args),
+        LedgerAction::Page(args) => page::page(args),
     }
 }

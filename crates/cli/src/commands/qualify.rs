@@ -65,7 +65,9 @@ fn from_ledger(args: &Qualify) -> Result<Option<CommandExit>, CliFailure> {
         )
         .into());
     };
-    print_result(args.output.json, &verdict, || verdict.text(terminal_width()))?;
+    print_result(args.output.json, &verdict, || {
+        verdict.text(terminal_width())
+    })?;
     Ok(Some(verdict.outcome.into()))
 }
 

@@ -64,11 +64,17 @@ pub fn verdict(name: &str, role: &Role) -> Option<OthersVerdict> {
     let (outcome, answer) = match &decided_by {
         Some(_) => (
             QualifyOutcome::Fail,
-            format!("No: not a good choice as {}, by what others measured of it.", role.as_a),
+            format!(
+                "No: not a good choice as {}, by what others measured of it.",
+                role.as_a
+            ),
         ),
         None => (
             QualifyOutcome::Unknown,
-            format!("Others' figures do not decide whether it is good as {}.", role.as_a),
+            format!(
+                "Others' figures do not decide whether it is good as {}.",
+                role.as_a
+            ),
         ),
     };
     Some(OthersVerdict {
@@ -87,7 +93,9 @@ pub fn verdict(name: &str, role: &Role) -> Option<OthersVerdict> {
 /// Whether acknowledged writes survive: of `drives known` with its source, else of the ledger.
 fn protection(figures: &OthersFigures) -> (Option<bool>, String) {
     let drive = figures.rows.first().map(|row| &row.drive);
-    let name = drive.map_or(String::new(), |drive| format!("{} {}", drive.maker, drive.model));
+    let name = drive.map_or(String::new(), |drive| {
+        format!("{} {}", drive.maker, drive.model)
+    });
     if let Lookup::Matches(families) = look_up(&name)
         && let [family] = families[..]
         && let Some(plp) = family.plp
@@ -98,7 +106,10 @@ fn protection(figures: &OthersFigures) -> (Option<bool>, String) {
     match drive.and_then(|drive| drive.plp) {
         Some(plp) => {
             let word = if plp { "yes" } else { "no" };
-            (Some(plp), format!("{word} (general knowledge of the family)"))
+            (
+                Some(plp),
+                format!("{word} (general knowledge of the family)"),
+            )
         }
         None => (None, "not known, which is not the same as no".to_owned()),
     }
@@ -129,10 +140,13 @@ fn reading(
             None => OthersReading::Open(title),
         },
         QualifyMeasure::EnduranceDwpd => {
-            let is_rated = |row: &&&ssdlab_ledger::LedgerRow| {
-                row.figure.metric == Metric::EnduranceDwpd
-            };
-            let rated = figures.rows.iter().find(is_rated).map(|row| row.figure.value);
+            let is_rated =
+                |row: &&&ssdlab_ledger::LedgerRow| row.figure.metric == Metric::EnduranceDwpd;
+            let rated = figures
+                .rows
+                .iter()
+                .find(is_rated)
+                .map(|row| row.figure.value);
             match (rated, requirement.at_least) {
                 (Some(dwpd), Some(limit)) if dwpd >= limit => {
                     OthersReading::Met(format!("{title}: {dwpd:.1} by its sheet"))
@@ -158,7 +172,11 @@ impl OthersVerdict {
                 "Measured by others: below a measurement of your own, above a model.".into(),
             ),
         ];
-        lines.extend(self.decided_by.iter().map(|why| ("Decided by".into(), format!("{why}."))));
+        lines.extend(
+            self.decided_by
+                .iter()
+                .map(|why| ("Decided by".into(), format!("{why}."))),
+        );
         lines.push(("Protected".into(), format!("{}.", self.protection)));
         let listed = |head: &str, texts: &[String], most: usize| {
             let more = texts.len().saturating_sub(most);
@@ -172,7 +190,10 @@ impl OthersVerdict {
         }
         lines.extend(listed("Met", &self.met, NAMED_MAX));
         lines.extend(listed("Not known", &self.unknown, NAMED_MAX));
-        let next = format!("the drive itself: `ssdlab qualify --role {}` on it", self.role);
+        let next = format!(
+            "the drive itself: `ssdlab qualify --role {}` on it",
+            self.role
+        );
         lines.push(("Find out by".into(), next));
         rows(&lines, width)
     }
@@ -191,10 +212,17 @@ mod tests {
             let verdict = verdict(family, slog).expect("every family has a verdict");
             assert_ne!(verdict.outcome, QualifyOutcome::Pass, "{family}");
             let is_decided = verdict.decided_by.is_some();
-            assert_eq!(verdict.outcome == QualifyOutcome::Fail, is_decided, "{family}");
+            assert_eq!(
+                verdict.outcome == QualifyOutcome::Fail,
+                is_decided,
+                "{family}"
+            );
             let text = verdict.text(80);
             assert!(text.lines().count() <= 24, "{family}:\n{text}");
-            assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+            assert!(
+                text.lines().all(|line| line.chars().count() <= 80),
+                "{text}"
+            );
         }
         assert!(verdict("no such drive", slog).is_none());
     }

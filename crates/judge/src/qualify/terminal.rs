@@ -99,7 +99,9 @@ fn by_others(q: &Qualification) -> Option<String> {
         return None;
     }
     let capacity = (facts.kind == TargetKind::BlockDevice).then_some(facts.capacity);
-    let own = evidence.probe(names::WRITE_FLUSH, 1).map(|probe| probe.per_second);
+    let own = evidence
+        .probe(names::WRITE_FLUSH, 1)
+        .map(|probe| probe.per_second);
     others::said(facts.model.as_deref(), capacity, own)
 }
 

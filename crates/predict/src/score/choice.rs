@@ -33,7 +33,10 @@ struct Candidate {
 /// The drives of each load with enough of them; figures turned so that more is better.
 fn loads(rows: &[&ScoredRow<'_>]) -> Vec<Vec<Candidate>> {
     let mut loads: BTreeMap<LoadKey, BTreeMap<&str, Vec<&ScoredRow<'_>>>> = BTreeMap::new();
-    for row in rows.iter().filter(|r| r.row.figure.metric.higher_is_better().is_some()) {
+    for row in rows
+        .iter()
+        .filter(|r| r.row.figure.metric.higher_is_better().is_some())
+    {
         let drives = loads.entry(load_key(row.row)).or_default();
         drives.entry(row.unit.0.as_str()).or_default().push(row);
     }
@@ -51,7 +54,10 @@ fn loads(rows: &[&ScoredRow<'_>]) -> Vec<Vec<Candidate>> {
         })
     };
     let candidates = |drives: BTreeMap<&str, Vec<&ScoredRow<'_>>>| {
-        drives.into_values().filter_map(candidate).collect::<Vec<_>>()
+        drives
+            .into_values()
+            .filter_map(candidate)
+            .collect::<Vec<_>>()
     };
     let loads = loads.into_values().map(candidates);
     loads.filter(|drives| drives.len() >= DRIVES_MIN).collect()
@@ -113,7 +119,12 @@ pub fn choices(rows: &[&ScoredRow<'_>]) -> Choices {
         (count > 0.0).then(|| shares.iter().sum::<f64>() / count)
     };
     let by = |by: &dyn Fn(&Candidate) -> Option<f64>| {
-        mean(loads.iter().filter_map(|drives| chosen(drives, by)).collect())
+        mean(
+            loads
+                .iter()
+                .filter_map(|drives| chosen(drives, by))
+                .collect(),
+        )
     };
     Choices {
         loads: count,

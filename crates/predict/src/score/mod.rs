@@ -15,17 +15,17 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-pub use group::FigureGroup;
+pub use group::{FigureGroup, class, link};
 pub use table::{docs, markdown, text};
 
-use crate::load::{NoPrediction, question};
-use crate::model::publisher;
+use crate::load::{Figure, NoPrediction, Question, question};
+use crate::model::{DriveKey, LedgerModel, choose, key, publisher};
 use crate::predict::{FrozenPrediction, row_id};
 use choice::Choices;
 use nulls::Nulls;
 use serde::Serialize;
 use ssdlab_ledger::{Ledger, LedgerRow};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// A row with what was predicted, and what knows without a model.
 #[derive(Clone, Debug)]
@@ -154,15 +154,18 @@ pub fn score(ledger: &Ledger, predictions: &BTreeMap<&str, &FrozenPrediction>) -
     let is_apart = |row: &&ScoredRow<'_>| ledger.is_apart(&row.row.drive.family);
     let (apart, open): (Vec<_>, Vec<_>) = scored.iter().partition(is_apart);
     let writes = |row: &&&ScoredRow<'_>| {
-        matches!(row.group, FigureGroup::DurableWrites | FigureGroup::RandomWrites)
+        matches!(
+            row.group,
+            FigureGroup::DurableWrites | FigureGroup::RandomWrites
+        )
     };
     let predicted: BTreeSet<String> = scored.iter().map(|s| s.prediction.row.clone()).collect();
     let mut unpredicted = BTreeMap::new();
-    let mut measured = 0;
+    let (mut measured, mut models) = (0, HashMap::new());
     for row in ledger.all_rows().iter().filter(|row| row.is_measured()) {
         measured += 1;
         if !predicted.contains(&row_id(row)) {
-            let why = why_not(row, ledger);
+            let why = why_not(row, ledger, &mut models);
             *unpredicted.entry(why).or_insert(0) += 1;
         }
     }
@@ -190,17 +193,29 @@ pub fn score(ledger: &Ledger, predictions: &BTreeMap<&str, &FrozenPrediction>) -
 }
 
 /// Why a row has no prediction.
-fn why_not(row: &LedgerRow, ledger: &Ledger) -> &'static str {
+fn why_not(row: &LedgerRow, ledger: &Ledger, models: &mut ChosenModels) -> &'static str {
     let address = ledger.source(&row.source).map_or("", |s| &s.address);
-    let chosen = |_| crate::model::choose(&row.drive, address, ledger.all_rows());
-    match question(row).and_then(chosen) {
-        Err(why) => why.words(),
-        Ok(model) if !model.knows_cache && row.figure.metric.name().starts_with("seq_fill") => {
-            NoPrediction::CacheUnknown.words()
-        }
-        Ok(_) => "added after the last predictions, or beyond the model",
+    let (question, _) = match question(row) {
+        Ok(question) => question,
+        Err(why) => return why.words(),
+    };
+    let model = models.entry(key(row, address));
+    let model = model.or_insert_with(|| choose(&row.drive, address, ledger.all_rows()));
+    let figure = match question {
+        Question::Run { figure, .. } => Some(figure),
+        Question::Fill { .. } | Question::Service(_) => None,
+    };
+    match (model, figure) {
+        (Err(why), _) => why.words(),
+        (Ok(model), None) if model.is_written_in_place() => NoPrediction::WrittenInPlace.words(),
+        (Ok(model), None) if !model.knows_cache => NoPrediction::CacheUnknown.words(),
+        (Ok(_), Some(Figure::SyncOnly(_))) => NoPrediction::NoFlush.words(),
+        (Ok(_), _) => "added after the last predictions",
     }
 }
+
+/// The model of a drive for a publisher, or why there is none.
+type ChosenModels = HashMap<DriveKey, Result<LedgerModel, NoPrediction>>;
 
 fn by(rows: &[&ScoredRow<'_>], name: impl Fn(&ScoredRow<'_>) -> String) -> Vec<ScoreLine> {
     let mut groups: BTreeMap<String, Vec<&ScoredRow<'_>>> = BTreeMap::new();
@@ -242,8 +257,14 @@ fn null(
     rows: &[&ScoredRow<'_>],
     value: impl Fn(&ScoredRow<'_>) -> Option<f64>,
 ) -> Option<NullScore> {
-    let with: Vec<&ScoredRow<'_>> = rows.iter().copied().filter(|r| value(r).is_some()).collect();
-    let error = mean(&with, |row| Some((value(row)? / row.row.figure.value).ln().abs()))?;
+    let with: Vec<&ScoredRow<'_>> = rows
+        .iter()
+        .copied()
+        .filter(|r| value(r).is_some())
+        .collect();
+    let error = mean(&with, |row| {
+        Some((value(row)? / row.row.figure.value).ln().abs())
+    })?;
     Some(NullScore {
         rows: with.len(),
         error: error.exp(),

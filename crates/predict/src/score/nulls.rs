@@ -4,8 +4,7 @@ use super::group::{class, link};
 use crate::facts::median;
 use crate::load::Durability;
 use crate::load::{Figure, FillFigure, Question, ServiceFigure, question};
-use crate::model::sheet_facts;
-use ssdlab_drives::known::lookup::{Lookup, look_up};
+use crate::model::{known_family, sheet_facts};
 use ssdlab_ledger::row::{LedgerDrive, LoadKind, SyncMethod};
 use ssdlab_ledger::{Ledger, LedgerRow};
 use ssdlab_life::draft::DatasheetFacts;
@@ -93,7 +92,10 @@ impl<'a> Nulls<'a> {
             let (a, b) = (&row.drive, other.drive);
             let capacity = a.capacity_gb.zip(b.capacity_gb);
             let capacity = capacity.map_or(1.0, |(a, b)| (a / b).log2().abs());
-            let years = a.year.zip(b.year).map_or(1.0, |(a, b)| f64::from(a.abs_diff(b)));
+            let years = a
+                .year
+                .zip(b.year)
+                .map_or(1.0, |(a, b)| f64::from(a.abs_diff(b)));
             let generation = f64::from(u8::from(a.interface != b.interface));
             capacity + years / YEARS_LIKE_TWICE_THE_CAPACITY + generation
         };
@@ -147,7 +149,8 @@ fn believed(question: &Question, facts: &DatasheetFacts, drive: &LedgerDrive) ->
                 Figure::Writes(times) if load.sync != Durability::None || is_single => {
                     let outstanding = f64::from(load.outstanding);
                     let by_time = latency_us(facts.write_latency).map(|us| outstanding * 1e6 / us);
-                    by_time.map(|rate| rate.min(writes.unwrap_or(rate)))
+                    by_time
+                        .map(|rate| rate.min(writes.unwrap_or(rate)))
                         .or(writes)
                         .map(|rate| rate * times)
                 }
@@ -169,14 +172,6 @@ fn rated_writes(facts: &DatasheetFacts, drive: &LedgerDrive) -> Option<f64> {
     if let Some(bytes) = facts.rated_writes {
         return Some(bytes as f64 / 1e12);
     }
-    let Lookup::Matches(families) = look_up(&format!("{} {}", drive.maker, drive.model)) else {
-        return None;
-    };
-    match families[..] {
-        [family] => {
-            let rating = family.rating((drive.capacity_gb? * 1e9) as u64)?;
-            Some(rating.bytes_written as f64 / 1e12)
-        }
-        _ => None,
-    }
+    let rating = known_family(drive)?.rating((drive.capacity_gb? * 1e9) as u64)?;
+    Some(rating.bytes_written as f64 / 1e12)
 }

@@ -16,7 +16,12 @@ pub const DOCS_END: &str = "<!-- end of what `ssdlab ledger score --markdown` ma
 /// For a terminal of 80 columns.
 pub fn text(score: &Score) -> String {
     let mut out = String::new();
-    let predicted: usize = score.groups.iter().chain(&score.apart).map(|l| l.rows).sum();
+    let predicted: usize = score
+        .groups
+        .iter()
+        .chain(&score.apart)
+        .map(|l| l.rows)
+        .sum();
     let _ = writeln!(
         out,
         "{predicted} of {} measured figures have a frozen prediction. Error: the geometric mean\n\
@@ -24,7 +29,8 @@ pub fn text(score: &Score) -> String {
         score.measured
     );
     for (title, lines) in sections(score) {
-        let head = format!("{title:22} rows drives error 80 %  rank   sheet       class       near");
+        let head =
+            format!("{title:22} rows drives error 80 %  rank   sheet       class       near");
         let _ = writeln!(out, "{head}");
         for line in lines {
             let _ = writeln!(out, "{}", terminal_line(line));
@@ -128,7 +134,12 @@ pub fn docs(score: &Score) -> String {
 /// As Markdown.
 pub fn markdown(score: &Score) -> String {
     let mut out = String::new();
-    let predicted: usize = score.groups.iter().chain(&score.apart).map(|l| l.rows).sum();
+    let predicted: usize = score
+        .groups
+        .iter()
+        .chain(&score.apart)
+        .map(|l| l.rows)
+        .sum();
     let _ = writeln!(
         out,
         "{predicted} of {} measured figures have a frozen prediction (build {}). Families set \

@@ -16,14 +16,23 @@ fn the_table_in_the_docs_is_what_the_frozen_predictions_give() {
     let begin = DOCS.find(DOCS_BEGIN).expect("the table begins");
     let end = DOCS.find(DOCS_END).expect("the table ends");
     let kept = &DOCS[begin..end + DOCS_END.len() + 1];
-    assert!(kept == docs(&score), "run `ssdlab ledger score --markdown`:\n{}", docs(&score));
+    assert!(
+        kept == docs(&score),
+        "run `ssdlab ledger score --markdown`:\n{}",
+        docs(&score)
+    );
 }
 
 #[test]
 fn no_measured_row_is_left_out() {
     let predictions = built_in();
     let score = score(Ledger::open(), &frozen::first(&predictions));
-    let predicted: usize = score.groups.iter().chain(&score.apart).map(|l| l.rows).sum();
+    let predicted: usize = score
+        .groups
+        .iter()
+        .chain(&score.apart)
+        .map(|l| l.rows)
+        .sum();
     let unpredicted: usize = score.unpredicted.values().sum();
     assert_eq!(predicted + unpredicted, score.measured);
     for line in &score.apart {
@@ -53,13 +62,19 @@ fn known_ratios_give_known_scores() {
     let of = |times: f64| {
         let predictions = shifted(times);
         let scored = score(ledger, &frozen::first(&predictions));
-        let writes = scored.groups.into_iter().find(|l| l.name == FigureGroup::DurableWrites.name());
+        let writes = scored
+            .groups
+            .into_iter()
+            .find(|l| l.name == FigureGroup::DurableWrites.name());
         writes.expect("durable writes")
     };
     // Rows that agree in all that decides a figure share one prediction, so two runs of one drive
     // cannot both be met: hence not exactly one.
     let (perfect, twice) = (of(1.0), of(2.0));
-    assert!(perfect.error < 1.05 && perfect.coverage > 0.95, "{perfect:?}");
+    assert!(
+        perfect.error < 1.05 && perfect.coverage > 0.95,
+        "{perfect:?}"
+    );
     assert!((twice.error / perfect.error - 2.0).abs() < 0.1, "{twice:?}");
     assert!(twice.coverage < 0.05, "{twice:?}");
     assert!(perfect.rank > Some(0.98) && twice.rank == perfect.rank);

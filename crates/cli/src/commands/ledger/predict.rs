@@ -78,7 +78,10 @@ fn text(predictions: &Predictions, is_listed: bool) -> String {
     for row in &predictions.unpredicted {
         *reasons.entry(row.why.words()).or_insert(0) += 1;
     }
-    text += &format!("Predicted: {} rows. Not predicted:\n", predictions.made.len());
+    text += &format!(
+        "Predicted: {} rows. Not predicted:\n",
+        predictions.made.len()
+    );
     for (why, count) in reasons {
         text += &format!("{count:6}  {why}\n");
     }
