@@ -49,17 +49,18 @@ enum OthersReading {
 pub fn verdict(name: &str, role: &Role) -> Option<OthersVerdict> {
     let figures = OthersFigures::of(name)?;
     let durable = figures.durable();
-    let (mut met, mut missed, mut unknown) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut met, mut missed) = (Vec::new(), Vec::new());
+    let (mut unknown, mut less) = (Vec::new(), Vec::new());
     let (is_protected, protection) = protection(&figures);
     for requirement in &role.requirements {
         match reading(requirement, durable.as_ref(), &figures, is_protected) {
             OthersReading::Met(text) => met.push(text),
-            OthersReading::Missed(text) if requirement.hard => missed.insert(0, text),
-            OthersReading::Missed(text) => unknown.push(text),
-            OthersReading::Open(text) if requirement.hard => unknown.insert(0, text),
-            OthersReading::Open(text) => unknown.push(text),
+            OthersReading::Missed(text) if requirement.hard => missed.push(text),
+            OthersReading::Open(text) if requirement.hard => unknown.push(text),
+            OthersReading::Missed(text) | OthersReading::Open(text) => less.push(text),
         }
     }
+    unknown.append(&mut less);
     let decided_by = missed.first().cloned();
     let (outcome, answer) = match &decided_by {
         Some(_) => (
@@ -131,7 +132,7 @@ fn reading(
             match (range.least >= limit, range.most < limit) {
                 (true, _) => OthersReading::Met(text),
                 (_, true) => OthersReading::Missed(text),
-                _ => OthersReading::Open(format!("{text}: on both sides of the limit")),
+                _ => OthersReading::Open(format!("{title}, on both sides of {limit:.0} /s")),
             }
         }
         QualifyMeasure::PowerLossProtection => match is_protected {

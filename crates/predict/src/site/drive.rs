@@ -135,6 +135,7 @@ pub fn whole(drive: &SiteDrive<'_>, ledger: &Ledger, first: &FirstPredictions<'_
             @if !facts.nand.is_empty() { ", " (facts.nand) }
             ". Facts other than the capacity may be general knowledge of the family."
         }
+        div .fleet {}
         (section("Durable writes, by state", &select(&is_durable), first))
         @if !fills.is_empty() {
             h2 { "A fill from empty" }

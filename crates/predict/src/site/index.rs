@@ -129,7 +129,7 @@ fn row(drive: &SiteDrive<'_>, failed: &FailedRoles<'_>) -> Markup {
             data-plp=(plp) data-gb=(gb) data-fails=(fails)
             data-durable=(durable.unwrap_or_default()) {
             td { a href=(drive.file) { (name) } }
-            td .n { (gb) }
+            td .n { @if gb > 0.0 { (gb) } }
             td { (link(facts)) }
             td title=(class(facts)) { (plp) }
             td .n { @if let Some(year) = facts.year { (year) } }

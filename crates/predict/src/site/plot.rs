@@ -42,7 +42,7 @@ pub fn scatter(title: &str, rows: &[&ScoredRow<'_>]) -> Markup {
                 }
                 line .same x1=(x(first)) y1=(y(first)) x2=(x(last)) y2=(y(last)) {}
                 text x=(WIDTH / 2.0) y=(HEIGHT - 4.0) text-anchor="middle" { "measured" }
-                text x="4" y="12" { "predicted" }
+                text x=(LEFT + 6.0) y="20" { "predicted" }
                 @for scored in rows.iter().filter(|scored| scored.row.figure.value > 0.0) {
                     @let at = x(scored.row.figure.value);
                     @if let Some(class) = placed(scored.class) {
