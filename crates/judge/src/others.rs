@@ -162,9 +162,10 @@ impl OthersRange {
     /// Who measured what.
     pub fn sentence(&self) -> String {
         let (least, most) = (number(self.least), number(self.most));
-        let range = match least == most {
-            true => least,
-            false => format!("{least} to {most}"),
+        let range = if least == most {
+            least
+        } else {
+            format!("{least} to {most}")
         };
         let plural = |count: usize, word: &str| match count {
             1 => format!("1 {word}"),

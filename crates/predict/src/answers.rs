@@ -82,9 +82,10 @@ impl<'a> Answers<'a> {
         figure: Figure,
     ) -> Result<Answer, NoPrediction> {
         let is_flushed = load.sync != Durability::None && !self.model.config.buffer.protected;
-        let variants = match is_flushed {
-            true => &FlushVariant::ALL[..],
-            false => &FlushVariant::ALL[..1],
+        let variants = if is_flushed {
+            &FlushVariant::ALL[..]
+        } else {
+            &FlushVariant::ALL[..1]
         };
         let mut values = Vec::new();
         for variant in variants {

@@ -137,8 +137,8 @@ pub fn of_catalogue(drive: &CatalogueDrive) -> FactList {
         ("write-latency", text(&documented.sequential_write_latency)),
         ("rated-writes", text(&documented.rated_writes)),
     ];
-    let given = |(key, value): (&'static str, Option<String>)| Some((key, value?));
-    listed.into_iter().filter_map(given).collect()
+    let fact = |(key, value): (&'static str, Option<String>)| Some((key, value?));
+    listed.into_iter().filter_map(fact).collect()
 }
 
 fn from_sheet<T>(value: &Option<SourcedValue<T>>, text: impl Fn(&T) -> String) -> Option<String> {

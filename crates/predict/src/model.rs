@@ -209,11 +209,11 @@ pub fn known_family(drive: &LedgerDrive) -> Option<&'static ModelFamily> {
     static FOUND: LazyLock<Mutex<HashMap<String, Option<&'static ModelFamily>>>> =
         LazyLock::new(Mutex::default);
     let name = format!("{} {}", drive.maker, drive.model);
-    let mut found = FOUND.lock().unwrap_or_else(PoisonError::into_inner);
-    *found
+    let mut families = FOUND.lock().unwrap_or_else(PoisonError::into_inner);
+    *families
         .entry(name)
         .or_insert_with_key(|name| match look_up(name) {
-            Lookup::Matches(families) => match families[..] {
+            Lookup::Matches(matches) => match matches[..] {
                 [family] => Some(family),
                 _ => None,
             },

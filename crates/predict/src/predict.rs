@@ -119,14 +119,14 @@ pub fn predict(
     for (index, row) in rows.iter().enumerate() {
         match question(row) {
             Ok((question, assumed)) => {
-                let asked = AskedRow {
+                let question_row = AskedRow {
                     index,
                     row,
                     question,
                     assumed,
                 };
                 let key = key(row, &address(&row.source));
-                by_drive.entry(key).or_default().push(asked);
+                by_drive.entry(key).or_default().push(question_row);
             }
             Err(why) => unpredicted.push(Unpredicted { index, why }),
         }
@@ -156,15 +156,18 @@ pub fn predict(
     })?;
     let mut answered: Vec<RowResult> = answered.into_iter().flatten().collect();
     answered.sort_by_key(|(index, _)| *index);
-    let mut made = Vec::new();
+    let mut predictions = Vec::new();
     for (index, result) in answered {
         match result {
-            Ok(prediction) => made.push(prediction),
+            Ok(prediction) => predictions.push(prediction),
             Err(why) => unpredicted.push(Unpredicted { index, why }),
         }
     }
     unpredicted.sort_by_key(|row| row.index);
-    Ok(Predictions { made, unpredicted })
+    Ok(Predictions {
+        made: predictions,
+        unpredicted,
+    })
 }
 
 fn answer(

@@ -129,10 +129,12 @@ fn reading(
                 return OthersReading::Open(title);
             };
             let text = format!("{title}: {} (required >= {limit:.0} /s)", range.sentence());
-            match (range.least >= limit, range.most < limit) {
-                (true, _) => OthersReading::Met(text),
-                (_, true) => OthersReading::Missed(text),
-                _ => OthersReading::Open(format!("{title}, on both sides of {limit:.0} /s")),
+            if range.least >= limit {
+                OthersReading::Met(text)
+            } else if range.most < limit {
+                OthersReading::Missed(text)
+            } else {
+                OthersReading::Open(format!("{title}, on both sides of {limit:.0} /s"))
             }
         }
         QualifyMeasure::PowerLossProtection => match is_protected {

@@ -43,14 +43,14 @@ fn loads(rows: &[&ScoredRow<'_>]) -> Vec<Vec<Candidate>> {
     let candidate = |rows: Vec<&ScoredRow<'_>>| {
         let higher = rows[0].row.figure.metric.higher_is_better() != Some(false);
         let turned = |value: f64| if higher { value } else { 1.0 / value };
-        let of = |value: &dyn Fn(&ScoredRow<'_>) -> Option<f64>| {
+        let median_by = |value: &dyn Fn(&ScoredRow<'_>) -> Option<f64>| {
             let values = rows.iter().filter_map(|row| value(row).map(turned));
             median(values.collect())
         };
         Some(Candidate {
-            measured: of(&|row| Some(row.row.figure.value))?,
-            predicted: of(&|row| Some(row.prediction.predicted))?,
-            sheet: of(&|row| row.sheet),
+            measured: median_by(&|row| Some(row.row.figure.value))?,
+            predicted: median_by(&|row| Some(row.prediction.predicted))?,
+            sheet: median_by(&|row| row.sheet),
         })
     };
     let candidates = |drives: BTreeMap<&str, Vec<&ScoredRow<'_>>>| {

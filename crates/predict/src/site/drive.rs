@@ -75,20 +75,20 @@ fn section(title: &str, rows: &[&&LedgerRow], first: &FirstPredictions<'_>) -> M
 
 /// The phases of a fill that a source gives.
 fn fill(rows: &[&&LedgerRow], capacity: f64) -> Vec<(f64, f64)> {
-    let of = |metric: Metric| {
+    let figure = |metric: Metric| {
         rows.iter()
             .find(|r| r.figure.metric == metric)
             .map(|r| r.figure.value)
     };
     let ends = [
-        of(Metric::SeqFillPhase1End),
-        of(Metric::SeqFillPhase2End),
+        figure(Metric::SeqFillPhase1End),
+        figure(Metric::SeqFillPhase2End),
         None,
     ];
     let rates = [
-        of(Metric::SeqFillPhase1Rate),
-        of(Metric::SeqFillPhase2Rate),
-        of(Metric::SeqFillPhase3Rate),
+        figure(Metric::SeqFillPhase1Rate),
+        figure(Metric::SeqFillPhase2Rate),
+        figure(Metric::SeqFillPhase3Rate),
     ];
     let mut phases = Vec::new();
     for (end, rate) in ends.into_iter().zip(rates) {

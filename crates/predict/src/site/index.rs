@@ -89,22 +89,23 @@ fn row(drive: &SiteDrive<'_>, failed: &FailedRoles<'_>) -> Markup {
     let gb = facts.capacity_gb.unwrap_or(0.0);
     let plp = protection(facts).map_or("unknown", |plp| if plp { "yes" } else { "no" });
     let name = format!("{} {}", facts.maker, facts.model);
-    let of = |fits: &dyn Fn(&LedgerRow) -> bool| {
+    let median_of = |fits: &dyn Fn(&LedgerRow) -> bool| {
         let rows = drive
             .rows
             .iter()
             .filter(|row| row.is_measured() && fits(row));
         median(rows.map(|row| row.figure.value).collect()).map(number)
     };
-    let metric = |metric: Metric| of(&move |row| row.figure.metric == metric);
+    let metric = |metric: Metric| median_of(&move |row| row.figure.metric == metric);
     let small = |row: &LedgerRow| row.load.block_bytes.is_some_and(|bytes| bytes <= 16 << 10);
     let writes = |row: &LedgerRow| row.figure.metric == Metric::WriteIops && small(row);
-    let durable =
-        of(&|row| writes(row) && row.load.is_durable() && row.load.outstanding().unwrap_or(1) == 1);
-    let random = of(&|row| {
+    let durable = median_of(&|row| {
+        writes(row) && row.load.is_durable() && row.load.outstanding().unwrap_or(1) == 1
+    });
+    let random = median_of(&|row| {
         writes(row) && !row.load.is_durable() && row.load.rw == Some(LoadKind::RandWrite)
     });
-    let wear = of(&|row| {
+    let wear = median_of(&|row| {
         let metric = row.figure.metric;
         matches!(
             metric,

@@ -89,11 +89,11 @@ pub fn pages() -> Result<Vec<SitePage>, LabError> {
 /// replaced.
 pub fn write(folder: &Path, pages: &[SitePage], replace: bool) -> Result<(), LabError> {
     std::fs::create_dir_all(folder).map_err(|error| LabError::file("creating", folder, error))?;
-    let taken = pages
+    let existing = pages
         .iter()
         .map(|(name, _)| folder.join(name))
         .find(|path| path.exists());
-    if let Some(path) = taken.filter(|_| !replace) {
+    if let Some(path) = existing.filter(|_| !replace) {
         return Err(LabError::refused(
             format!("{} exists", path.display()),
             "choose another --out, or --replace the pages in it",
