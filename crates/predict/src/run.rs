@@ -337,8 +337,8 @@ impl ModelRig {
         served
     }
 
-    /// Bytes of the region: what was written, of a drive that was; an eighth of the drive where a
-    /// file or part of it is meant.
+    /// Bytes of the region: the whole drive in a steady state, half of a fresh one; else an eighth,
+    /// where a file is meant.
     fn region(&self, load: &ClosedLoad, state: StateBefore) -> Option<u64> {
         let region = match state {
             StateBefore::Steady => self.user,

@@ -1,7 +1,7 @@
 //! Order of drives, and which one would have been chosen.
 
-use super::ScoredRow;
 use super::nulls::{LoadKey, load_key};
+use super::row::ScoredRow;
 use crate::facts::median;
 use serde::Serialize;
 use std::collections::BTreeMap;

@@ -11,11 +11,13 @@
 mod choice;
 mod group;
 mod nulls;
+mod row;
 mod table;
 #[cfg(test)]
 mod tests;
 
 pub use group::{FigureGroup, class, link};
+pub use row::ScoredRow;
 pub use table::{docs, markdown, text};
 
 use crate::load::{Figure, NoPrediction, Question, question};
@@ -26,36 +28,6 @@ use nulls::Nulls;
 use serde::Serialize;
 use ssdlab_ledger::{Ledger, LedgerRow};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-
-/// A row with what was predicted, and what knows without a model.
-#[derive(Clone, Debug)]
-pub struct ScoredRow<'a> {
-    /// The row.
-    pub row: &'a LedgerRow,
-    /// Its prediction.
-    pub prediction: &'a FrozenPrediction,
-    /// What kind of figure it is.
-    pub group: FigureGroup,
-    /// By the drive's sheet.
-    pub sheet: Option<f64>,
-    /// By the median of other families of its class at the same load.
-    pub class: Option<f64>,
-    /// By the nearest drive of another family.
-    pub nearest: Option<f64>,
-    /// Drive and publisher: rows that agree in both count as one.
-    pub unit: (String, String),
-}
-
-impl ScoredRow<'_> {
-    fn ratio(&self) -> f64 {
-        self.prediction.predicted / self.row.figure.value
-    }
-
-    fn is_covered(&self) -> bool {
-        let value = self.row.figure.value;
-        (self.prediction.low..=self.prediction.high).contains(&value)
-    }
-}
 
 /// A null beside the model, on the rows where both have a value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]

@@ -1,6 +1,7 @@
 //! The page of a drive.
 
-use super::{FirstPredictions, SiteDrive, number, page, plot};
+use super::parts::{FirstPredictions, SiteDrive, number, page};
+use super::plot;
 use crate::predict::row_id;
 use crate::score::class;
 use maud::{Markup, html};
@@ -125,6 +126,8 @@ pub fn whole(drive: &SiteDrive<'_>, ledger: &Ledger, first: &FirstPredictions<'_
     let fills = select(&|row| is_fill(row));
     let phases = fill(&fills, facts.capacity_gb.unwrap_or(0.0));
     let is_random_write = |row: &LedgerRow| row.load.rw == Some(LoadKind::RandWrite);
+    let is_rest = |row: &LedgerRow| is_other(row) && !is_random_write(row);
+    let is_in_service = |row: &LedgerRow| is_field(row) && row.is_measured();
     let used: BTreeSet<&str> = drive.rows.iter().map(|row| row.source.as_str()).collect();
     let body = html! {
         p { a href="index.html" { "All drives" } " \u{b7} " a href="score.html" { "Predictions" } }
@@ -143,8 +146,8 @@ pub fn whole(drive: &SiteDrive<'_>, ledger: &Ledger, first: &FirstPredictions<'_
             (figures(&fills, first))
         }
         (section("Random writes", &select(&|row| is_other(row) && is_random_write(row)), first))
-        (section("Reads, and writes in order", &select(&|row| is_other(row) && !is_random_write(row)), first))
-        (section("In service: wear and write amplification", &select(&|row| is_field(row) && row.is_measured()), first))
+        (section("Reads, and writes in order", &select(&is_rest), first))
+        (section("In service: wear and write amplification", &select(&is_in_service), first))
         (section("The maker's figures", &select(&|row| !row.is_measured()), first))
         h2 { "Sources" }
         ul { @for id in used { @if let Some(source) = ledger.source(id) { li {

@@ -1,6 +1,6 @@
 //! The table of all drives.
 
-use super::{SiteDrive, number, page};
+use super::parts::{SiteDrive, number, page};
 use crate::facts::median;
 use crate::model::protection;
 use crate::score::{class, link};

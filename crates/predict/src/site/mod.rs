@@ -7,41 +7,25 @@
 
 mod drive;
 mod index;
+mod parts;
 mod plot;
 mod quality;
 #[cfg(test)]
 mod tests;
 
 use crate::frozen;
-use crate::predict::FrozenPrediction;
 use crate::score::{self, ScoredRow};
-use maud::{Markup, PreEscaped, html};
+use parts::SiteDrive;
 use ssdlab_base::LabError;
-use ssdlab_ledger::row::LedgerDrive;
-use ssdlab_ledger::{Ledger, LedgerRow};
-use ssdlab_view::page::plain_page;
+use ssdlab_ledger::Ledger;
 use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Largest page.
 pub const PAGE_BYTES_MAX: usize = 1_000_000;
-const STYLE: &str = include_str!("../../assets/ledger.css");
 
 /// A page of the site: file name and text.
 pub type SitePage = (String, String);
-
-/// A drive: a family at a capacity, with everything the ledger has of it.
-pub(crate) struct SiteDrive<'a> {
-    /// Facts of the first row.
-    pub drive: &'a LedgerDrive,
-    /// Every row that is a figure of it.
-    pub rows: Vec<&'a LedgerRow>,
-    /// File name.
-    pub file: String,
-}
-
-/// The first prediction of each row, by the row's id.
-pub(crate) type FirstPredictions<'a> = BTreeMap<&'a str, &'a FrozenPrediction>;
 
 fn drives(ledger: &Ledger) -> Vec<SiteDrive<'_>> {
     let mut drives: BTreeMap<(&str, u64), SiteDrive<'_>> = BTreeMap::new();
@@ -104,22 +88,4 @@ pub fn write(folder: &Path, pages: &[SitePage], replace: bool) -> Result<(), Lab
         std::fs::write(&path, text).map_err(|error| LabError::file("writing", &path, error))?;
     }
     Ok(())
-}
-
-/// A page in the house's style.
-fn page(title: &str, body: Markup) -> String {
-    let body = html! {
-        style { (PreEscaped(STYLE)) }
-        (body)
-    };
-    plain_page(title, body)
-}
-
-/// A number with as many digits as matter.
-fn number(value: f64) -> String {
-    match value {
-        _ if value >= 100.0 => format!("{value:.0}"),
-        _ if value >= 10.0 => format!("{value:.1}"),
-        _ => format!("{value:.2}"),
-    }
 }

@@ -51,7 +51,8 @@ pub fn scatter(title: &str, rows: &[&ScoredRow<'_>]) -> Markup {
                     @if let Some(sheet) = placed(scored.sheet) {
                         circle .sheet cx=(tenth(at)) cy=(tenth(y(sheet))) r="4" {}
                     }
-                    circle .model cx=(tenth(at)) cy=(tenth(y(scored.prediction.predicted))) r="2.5" {
+                    @let height = tenth(y(scored.prediction.predicted));
+                    circle .model cx=(tenth(at)) cy=(height) r="2.5" {
                         title {
                             (scored.row.drive.model) ": " (scored.prediction.predicted) " for "
                             (scored.row.figure.value) " " (scored.row.figure.metric.unit())
@@ -63,7 +64,7 @@ pub fn scatter(title: &str, rows: &[&ScoredRow<'_>]) -> Markup {
     }
 }
 
-/// A rate over what was written, as steps: pairs of the end in GB and MB/s.
+/// A rate over bytes written, as steps: pairs of the end in GB and MB/s.
 pub fn fill(phases: &[(f64, f64)]) -> Markup {
     let most_gb = phases.last().map_or(1.0, |phase| phase.0).max(1.0);
     let most = phases.iter().map(|phase| phase.1).fold(1.0, f64::max) * 1.1;

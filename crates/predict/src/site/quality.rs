@@ -1,6 +1,6 @@
 //! How good the predictions are.
 
-use super::page;
+use super::parts::page;
 use super::plot::scatter;
 use crate::score::{FigureGroup, NullScore, Score, ScoreLine, ScoredRow};
 use maud::{Markup, html};
