@@ -5,6 +5,7 @@ pub mod cause;
 pub mod contribution;
 pub mod experiment;
 pub mod inspect;
+pub mod others;
 pub mod page;
 pub mod pull;
 pub mod qualify;

@@ -8,6 +8,7 @@
 //! formats                 results of other tools as figures
 //! apart                   families that are kept for judging
 //! laws -> check           what every row must hold to; files checked
+//! names                   which family a name means
 //! ledger                  the ledger that comes with ssdlab
 //! ```
 
@@ -18,6 +19,7 @@ pub mod formats;
 pub mod laws;
 mod ledger;
 pub mod metric;
+pub mod names;
 pub mod placing;
 pub mod read;
 pub mod row;

@@ -36,6 +36,7 @@ pub const PLACES: &[CratePlacement] = &[
     },
     on(8, "articles"),
     on(7, "hosts"),
+    on(7, "predict"),
     on(7, "twin"),
     on(7, "watch"),
     on(6, "judge"),

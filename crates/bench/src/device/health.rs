@@ -18,6 +18,8 @@ pub enum EvidenceGrade {
     Declared,
     /// A data sheet or a published list says so.
     Documented,
+    /// Others measured it on a drive of the kind.
+    MeasuredByOthers,
     /// Measured behaviour shows it.
     Behavioural,
     /// Power cuts showed it.

@@ -4,11 +4,17 @@ mod add;
 mod check;
 mod new_file;
 mod state;
+mod page;
+mod predict;
+mod score;
 
 use crate::failure::{CliFailure, CommandExit};
 use add::AddArgs;
 use check::CheckArgs;
 use clap::{Args, Subcommand};
+use page::PageArgs;
+use predict::PredictArgs;
+use score::ScoreArgs;
 
 /// `ssdlab ledger`.
 #[derive(Args, Debug)]
@@ -16,7 +22,9 @@ use clap::{Args, Subcommand};
 Examples:
   ssdlab ledger add fio.json --drive \"Samsung SSD 990 PRO 2TB\"
   ssdlab ledger check                      the ledger that comes with ssdlab
-  ssdlab ledger check crucial-t500.csv     a file for a pull request")]
+  ssdlab ledger check crucial-t500.csv     a file for a pull request
+  ssdlab ledger predict --family crucial-t500
+  ssdlab ledger score")]
 pub struct LedgerArgs {
     /// What to do.
     #[command(subcommand)]
@@ -30,6 +38,12 @@ enum LedgerAction {
     Check(CheckArgs),
     /// Turn results into rows for a pull request, with everything personal removed.
     Add(AddArgs),
+    /// Run the load of every row on the model of its drive: value and 80 % interval.
+    Predict(PredictArgs),
+    /// Hold frozen predictions against what was measured, with sheet, class and nearest drive.
+    Score(ScoreArgs),
+    /// Write the ledger as a static site: a table to sort and filter, a page a drive, the scores.
+    Page(PageArgs),
 }
 
 /// Carries it out.
@@ -40,5 +54,8 @@ pub fn ledger(args: &LedgerArgs) -> Result<CommandExit, CliFailure> {
     match &args.action {
         LedgerAction::Check(args) => check::check(args),
         LedgerAction::Add(args) => add::add(args),
+        LedgerAction::Predict(args) => predict::predict_rows(args),
+        LedgerAction::Score(args) => score::score_rows(args),
+        LedgerAction::Page(args) => page::page(args),
     }
 }

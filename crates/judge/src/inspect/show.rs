@@ -44,6 +44,9 @@ pub fn lines(i: &Inspection) -> Vec<InspectionLine> {
             ),
         ));
     }
+    let (model, capacity) = (i.identity.model.as_deref(), i.identity.capacity);
+    let others = crate::others::said(model, capacity, None);
+    out.extend(others.map(|others| ("others have", others)));
     out.push(("power", power(i)));
     out.push(("errors", errors(i)));
     if let Some(timed) = &i.timed {
@@ -100,6 +103,7 @@ pub fn grade(grade: EvidenceGrade) -> &'static str {
         EvidenceGrade::Assumed => "assumed",
         EvidenceGrade::Declared => "declared",
         EvidenceGrade::Documented => "documented",
+        EvidenceGrade::MeasuredByOthers => "measured by others",
         EvidenceGrade::Behavioural => "behavioural",
         EvidenceGrade::ProvedByCuts => "proved by cuts",
     }

@@ -264,6 +264,7 @@ pub fn grade(grade: EvidenceGrade) -> &'static str {
         EvidenceGrade::Assumed => "assumed",
         EvidenceGrade::Declared => "declared",
         EvidenceGrade::Documented => "documented",
+        EvidenceGrade::MeasuredByOthers => "measured by others",
         EvidenceGrade::Behavioural => "behavioural",
         EvidenceGrade::ProvedByCuts => "proved by cuts",
     }

@@ -1,7 +1,8 @@
 //! A qualification as text for a terminal.
 
+use crate::others;
 use crate::qualify::{
-    Assessment, Qualification, QualifyOutcome, RoleFinding, RoleVerdict, compare, readings,
+    Assessment, Qualification, QualifyOutcome, RoleFinding, RoleVerdict, compare, names, readings,
 };
 use ssdlab_bench::device::TargetKind;
 use ssdlab_drives::rests_on::RestsOn;
@@ -67,6 +68,7 @@ pub fn answer(q: &Qualification, width: usize) -> String {
         .flat_map(|health| &health.warnings)
         .take(NAMED_MAX);
     rows.extend(warnings.map(|warning| ("It warns".to_owned(), warning.clone())));
+    rows.extend(by_others(q).map(|others| ("Others have".to_owned(), format!("{others}."))));
     let gives = verdict.mechanisms.first();
     rows.extend(gives.map(|m| ("What gives?".into(), format!("{}. {}", m.title, m.sentence))));
     let mut notes: Vec<(String, String)> = Vec::new();
@@ -87,6 +89,20 @@ pub fn answer(q: &Qualification, width: usize) -> String {
     lines.extend(wrapped(&notes, indent, width));
     lines.truncate(ANSWER_LINES_MAX);
     lines.join("\n") + "\n"
+}
+
+/// What the ledger has of a real target's drive, beside what was measured here.
+fn by_others(q: &Qualification) -> Option<String> {
+    let evidence = &q.target.evidence;
+    let facts = &evidence.facts;
+    if matches!(facts.kind, TargetKind::Modelled | TargetKind::Null) {
+        return None;
+    }
+    let capacity = (facts.kind == TargetKind::BlockDevice).then_some(facts.capacity);
+    let own = evidence
+        .probe(names::WRITE_FLUSH, 1)
+        .map(|probe| probe.per_second);
+    others::said(facts.model.as_deref(), capacity, own)
 }
 
 /// Heads in a column, and each text wrapped beside its own.

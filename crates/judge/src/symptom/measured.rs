@@ -142,6 +142,13 @@ pub fn of_investigation(
     let is_open = causes.is_empty() && !notes.is_empty();
     let figures = figures(investigation, symptom);
     let mut found = answer::of_causes(facts.name.clone(), &kind, symptom, causes, figures, notes);
+    let others = crate::others::said(facts.model.as_deref(), None, None);
+    let is_about_writes = symptom == Symptom::SlowDurableWrites;
+    found.notes.extend(
+        others
+            .filter(|_| is_about_writes)
+            .map(|others| format!("others have {others}")),
+    );
     let outweighed = found.causes.first().map_or(0.0, |first| first.factor);
     if let Some((cause, or, factor)) = pair.filter(|pair| pair.2 > outweighed) {
         one_of_two(&mut found, cause, or, factor);

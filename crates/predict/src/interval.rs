@@ -1,0 +1,157 @@
+//! How wide a prediction is: the 80 % interval.
+//!
+//! The figures of `docs/catalogue.md` ("How far a draft is off") say how far a figure is off that
+//! was withheld from a sheet: a mean ratio m of figures of its kind. With ratios distributed
+//! log-normally, sigma = 1.2533 ln m, and 80 % lie within exp(1.2816 sigma). To that come, as
+//! independent factors:
+//!
+//! * of a draft from the class alone, the spread of sheets in a class: a factor of 2 (assumed);
+//! * of the slowest one in a hundred and beyond, a factor of 3 (assumed: never tested);
+//! * of durable writes to a volatile buffer, what a flush programs, which no sheet says: the range
+//!   over [`FlushVariant::ALL`], each run on the model.
+
+use crate::load::{AddressOrder, ClosedLoad, Durability, Figure, StateBefore};
+use crate::model::Basis;
+use ssdlab_ssd::DriveConfig;
+
+/// Quantile of a normal distribution that 10 % lie above.
+const TENTH: f64 = 1.2816;
+/// Sigma of a normal distribution for a mean of absolute values of one.
+const SIGMA_OF_MEAN: f64 = 1.2533;
+/// Mean ratios of withheld figures, the worse of both columns: random reads and writes, reads and
+/// writes in order, single reads and writes.
+const RANDOM_READ: f64 = 1.74;
+const RANDOM_WRITE: f64 = 1.87;
+const READ_IN_ORDER: f64 = 1.33;
+const WRITE_IN_ORDER: f64 = 1.99;
+const SINGLE_READ: f64 = 1.74;
+const SINGLE_WRITE: f64 = 1.34;
+/// Factors that are assumed: of a class, of slow commands, of what years of service do.
+const OF_CLASS: f64 = 2.0;
+const OF_TAIL: f64 = 3.0;
+/// Mean ratio of rated cycles: makers rate the same cells for 1,000 to 10,000 (assumed).
+const OF_CYCLES: f64 = 2.0;
+/// Commands outstanding up to which latency decides, not throughput.
+const SINGLE_DEPTH: u32 = 2;
+
+/// What a flush of a volatile buffer may program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum FlushVariant {
+    /// As the model has it.
+    Model,
+    /// The data goes to cells in SLC mode.
+    Slc,
+    /// One map program a flush, where the model has two.
+    OneMapProgram,
+    /// Both.
+    SlcOneMapProgram,
+}
+
+impl FlushVariant {
+    /// All.
+    pub const ALL: [FlushVariant; 4] = [
+        FlushVariant::Model,
+        FlushVariant::Slc,
+        FlushVariant::OneMapProgram,
+        FlushVariant::SlcOneMapProgram,
+    ];
+
+    /// The drive with it.
+    pub fn of(self, config: &DriveConfig) -> DriveConfig {
+        let mut config = config.clone();
+        if matches!(self, FlushVariant::Slc | FlushVariant::SlcOneMapProgram) {
+            let slc = config.nand.timing.slc_program;
+            for time in &mut config.nand.timing.program {
+                *time = slc.min(*time);
+            }
+        }
+        if matches!(
+            self,
+            FlushVariant::OneMapProgram | FlushVariant::SlcOneMapProgram
+        ) {
+            let programs = &mut config.ftl.journal.commit_map_programs;
+            *programs = (*programs).min(1);
+        }
+        config
+    }
+}
+
+/// Natural logarithm of the factor on either side.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Margin(f64);
+
+impl Margin {
+    /// Of several independent mean ratios.
+    fn of(ratios: &[f64]) -> Margin {
+        let square: f64 = ratios.iter().map(|ratio| ratio.ln() * ratio.ln()).sum();
+        Margin(TENTH * SIGMA_OF_MEAN * square.sqrt())
+    }
+
+    /// Of a figure of a run.
+    pub fn of_run(load: &ClosedLoad, state: StateBefore, figure: Figure, basis: &Basis) -> Margin {
+        let is_single = load.outstanding <= SINGLE_DEPTH || load.sync != Durability::None;
+        let reads = match figure {
+            Figure::Reads(_) | Figure::Read(_) => true,
+            Figure::All => load.read_pct >= 50,
+            _ => false,
+        };
+        let mean = match (reads, is_single && state != StateBefore::Steady, load.order) {
+            (true, true, _) => SINGLE_READ,
+            (false, true, _) => SINGLE_WRITE,
+            (true, false, AddressOrder::Sequential) => READ_IN_ORDER,
+            (false, false, AddressOrder::Sequential) => WRITE_IN_ORDER,
+            (true, false, _) => RANDOM_READ,
+            (false, false, _) => RANDOM_WRITE,
+        };
+        let share = match figure {
+            Figure::Read(share)
+            | Figure::Write(share)
+            | Figure::SyncOnly(share)
+            | Figure::Durable(share) => share,
+            Figure::Writes(_) | Figure::Reads(_) | Figure::All => None,
+        };
+        let mut ratios = vec![mean];
+        if share.is_some_and(|share| share > 0.9) {
+            ratios.push(OF_TAIL);
+        }
+        Margin::with_class(ratios, basis)
+    }
+
+    /// Of writes in order over the whole drive.
+    pub fn of_fill(basis: &Basis) -> Margin {
+        Margin::with_class(vec![WRITE_IN_ORDER], basis)
+    }
+
+    /// Of the rated cycles of the media.
+    pub fn of_cycles() -> Margin {
+        Margin::of(&[OF_CYCLES])
+    }
+
+    fn with_class(mut ratios: Vec<f64>, basis: &Basis) -> Margin {
+        if *basis == Basis::Class {
+            ratios.push(OF_CLASS);
+        }
+        Margin::of(&ratios)
+    }
+
+    /// The interval about a range of values.
+    pub fn about(self, low: f64, high: f64) -> (f64, f64) {
+        (low * (-self.0).exp(), high * self.0.exp())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn four_of_five_log_normal_ratios_with_that_mean_lie_within() {
+        // Quantiles of |z| stand for a sample: 80 % below 1.2816, mean 0.7979.
+        let margin = Margin::of(&[1.5]);
+        let sigma = 1.5_f64.ln() / 0.7979;
+        assert!((margin.0 / (1.2816 * sigma) - 1.0).abs() < 1e-3);
+        let (low, high) = margin.about(90.0, 110.0);
+        assert!(low < 60.0 && high > 165.0, "{low} {high}");
+        assert!(Margin::of(&[1.5, 2.0]).0 > margin.0);
+    }
+}

@@ -1,0 +1,25 @@
+#![doc = include_str!("../README.md")]
+//! # Structure
+//!
+//! ```text
+//! load                what a row asks, and why none can answer
+//! facts -> model      the catalogue's drive, a draft of a sheet, a draft of a class
+//! run -> answers      a load on a model; value and interval (interval)
+//! predict -> frozen   every row; files that nobody changes again
+//! score -> site       errors, coverage, rank, the nulls beside them; pages
+//! ```
+
+mod answers;
+mod facts;
+pub mod frozen;
+pub mod interval;
+pub mod load;
+pub mod model;
+pub mod predict;
+mod run;
+pub mod score;
+pub mod site;
+
+pub use facts::median;
+pub use predict::{FrozenPrediction, Predictions, predict};
+pub use score::score;

@@ -1,0 +1,485 @@
+//! Runs a load on a modelled drive, made smaller, in the state that a row names.
+//!
+//! ```text
+//! config -> scaled -> prepared (fresh, filled, steady) -> clone -> writers, each in its steps
+//! ```
+//! Each writer has one command outstanding: a write, then what makes it durable, then the next.
+//! Writers of a file system share the commits of its journal. Deliberately left out: host time
+//! beyond the latency that the model adds to every command, and plugs and schedulers of the host.
+
+use crate::load::{AddressOrder, ClosedLoad, Durability, StateBefore};
+use ssdlab_base::LabError;
+use ssdlab_bench::engine::devices::{Devices, new_drive};
+use ssdlab_drives::scaling::scaled;
+use ssdlab_ssd::rng::Rng;
+use ssdlab_ssd::{Command, DriveConfig, Nanos};
+
+/// Size of the models.
+pub const MODEL_BYTES: u64 = 1 << 30;
+/// Share of the drive that a load on part of it covers: 1/8.
+const REGION_SHARE: u64 = 8;
+/// Most commands of a run, and the fewest.
+const COMMANDS_MAX: u64 = 40_000;
+const COMMANDS_MIN: u64 = 600;
+/// Virtual time of a run where writes are durable.
+const DURABLE_TIME: Nanos = Nanos::from_secs(2);
+/// Idle time before a load.
+const REST: Nanos = Nanos::from_secs(5);
+/// Bytes of a command that prepares.
+const FILL_BLOCK: u32 = 128 << 10;
+/// Rounds of half the drive until it is taken as steady, at most.
+const ROUNDS_MAX: usize = 16;
+const ROUNDS_MIN: usize = 6;
+/// Largest difference of write amplification over three rounds.
+const STEADY_WAF: f64 = 0.03;
+/// Journal of a file system's commit, and its record.
+const JOURNAL: u32 = 8 << 10;
+const RECORD: u32 = 4 << 10;
+const SEED: u64 = 1;
+/// Most writers of a load.
+const WRITERS_MAX: u32 = 4096;
+/// Token of the commands of a commit.
+const COMMIT: u64 = u64::MAX;
+
+/// A drive made smaller.
+#[derive(Clone)]
+pub struct ModelRig {
+    devices: Devices,
+    user: u64,
+    rng: Rng,
+    /// FUA is a write and a flush: what hosts do over SATA.
+    fua_by_flush: bool,
+    /// The drive says that it has no volatile cache, and hosts send no flushes.
+    flushes: bool,
+}
+
+/// What a run gave.
+#[derive(Clone, Debug, Default)]
+pub struct RunTimes {
+    /// Seconds of virtual time.
+    pub seconds: f64,
+    /// Times in ns, sorted: reads, writes without sync, what follows them, both.
+    pub reads: Vec<u64>,
+    /// See [`RunTimes::reads`].
+    pub writes: Vec<u64>,
+    /// See [`RunTimes::reads`].
+    pub syncs: Vec<u64>,
+    /// See [`RunTimes::reads`].
+    pub durable: Vec<u64>,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum WriteStep {
+    Data { fua: bool },
+    Journal,
+    Flush,
+    Record,
+}
+
+/// Steps of a durable write.
+struct WriteSteps {
+    /// Of each writer.
+    own: Vec<WriteStep>,
+    /// Of a commit that serves all who wait for it.
+    shared: Vec<WriteStep>,
+}
+
+/// A writer: where it is in its steps, since when, and when its data was written.
+#[derive(Clone, Copy, Default)]
+struct LoadWriter {
+    step: usize,
+    reads: bool,
+    began: Nanos,
+    written: Nanos,
+}
+
+impl LoadWriter {
+    fn step_done(&mut self, time: Nanos) {
+        if self.step == 0 {
+            self.written = time;
+        }
+        self.step += 1;
+    }
+}
+
+/// The commits of a file system: writers that come while one is under way share the next.
+struct Commits<'a> {
+    steps: &'a [WriteStep],
+    waiting: Vec<u64>,
+    /// Whom the commit under way serves; empty: none is.
+    served: Vec<u64>,
+    step: usize,
+    count: u64,
+}
+
+impl ModelRig {
+    /// A fresh drive of `config`, made smaller.
+    ///
+    /// # Errors
+    /// When so small a drive cannot be made of its parts.
+    pub fn new(config: &DriveConfig, sata: bool) -> Result<ModelRig, LabError> {
+        let small = scaled(config, MODEL_BYTES)?.config;
+        let user = small.user_bytes / u64::from(FILL_BLOCK) * u64::from(FILL_BLOCK);
+        Ok(ModelRig {
+            flushes: sata || !small.buffer.protected,
+            fua_by_flush: sata,
+            devices: Devices::one(new_drive(&small)?),
+            user,
+            rng: Rng::named(SEED, "ledger"),
+        })
+    }
+
+    /// Brings it into a state, then leaves it idle.
+    pub fn prepare(&mut self, state: StateBefore) {
+        match state {
+            StateBefore::Fresh => {}
+            StateBefore::Filled(percent) => {
+                self.fill(self.user * u64::from(percent) / 100);
+                self.devices.rest(REST);
+            }
+            StateBefore::Steady => {
+                self.fill(self.user);
+                self.overwrite(4096, |rng, slots| rng.below(slots));
+                self.devices.settle();
+            }
+        }
+    }
+
+    fn fill(&mut self, bytes: u64) {
+        let block = u64::from(FILL_BLOCK);
+        let mut offset = 0;
+        let mut next = || {
+            (offset + block <= bytes).then(|| {
+                offset += block;
+                Command::write(offset - block, FILL_BLOCK)
+            })
+        };
+        self.devices.keep(32, Nanos::MAX, &mut next);
+        self.devices.settle();
+    }
+
+    /// Writes of `block` bytes to slots that `choose` draws, in rounds of half the drive, until
+    /// write amplification agrees; that of the last rounds.
+    fn overwrite(&mut self, block: u32, choose: impl Fn(&mut Rng, u64) -> u64) -> f64 {
+        let slots = self.user / u64::from(block);
+        let mut wafs: Vec<f64> = Vec::new();
+        let mut rng = self.rng.clone();
+        while wafs.len() < ROUNDS_MAX {
+            let before = self.devices.drive(0).counters().clone();
+            let mut count = 0;
+            let mut next = || {
+                (count < slots / 2).then(|| {
+                    count += 1;
+                    Command::write(choose(&mut rng, slots) * u64::from(block), block)
+                })
+            };
+            self.devices.keep(32, Nanos::MAX, &mut next);
+            let drive = self.devices.drive(0);
+            let slot = drive.config().shape.slot_bytes;
+            wafs.push(drive.counters().waf_since(&before, slot).unwrap_or(1.0));
+            if wafs.len() >= ROUNDS_MIN && agree(&wafs[wafs.len() - 3..]) {
+                break;
+            }
+        }
+        self.rng = rng;
+        let last = &wafs[wafs.len().saturating_sub(3)..];
+        last.iter().sum::<f64>() / last.len() as f64
+    }
+
+    /// Write amplification of a drive in service; see [`ServiceLoad`].
+    pub fn waf(mut self, load: ServiceLoad) -> f64 {
+        self.fill(self.user);
+        match load {
+            ServiceLoad::InOrder => {
+                let before = self.devices.drive(0).counters().clone();
+                self.fill(self.user);
+                let drive = self.devices.drive(0);
+                let slot = drive.config().shape.slot_bytes;
+                drive.counters().waf_since(&before, slot).unwrap_or(1.0)
+            }
+            ServiceLoad::HotAndCold => {
+                let user = self.user;
+                self.trim_last_quarter();
+                let used = user / 4 * 3;
+                self.overwrite(16 << 10, |rng, slots| {
+                    let slots = (slots as u128 * u128::from(used) / u128::from(user)) as u64;
+                    let hot = slots / 5;
+                    if rng.percent(80) {
+                        rng.below(hot)
+                    } else {
+                        hot + rng.below(slots - hot)
+                    }
+                })
+            }
+            ServiceLoad::Uniform => self.overwrite(4096, |rng, slots| rng.below(slots)),
+        }
+    }
+
+    fn trim_last_quarter(&mut self) {
+        let block = u64::from(FILL_BLOCK);
+        let from = self.user / 4 * 3 / block * block;
+        let user = self.user;
+        let mut offset = from;
+        let mut next = || {
+            (offset + block <= user).then(|| {
+                offset += block;
+                Command::trim(offset - block, FILL_BLOCK)
+            })
+        };
+        self.devices.keep(8, Nanos::MAX, &mut next);
+        self.devices.settle();
+    }
+
+    /// Rates in bytes a second over equal parts of the drive, written once in order.
+    pub fn fill_curve(mut self, block: u32, parts: usize) -> Vec<f64> {
+        let part = self.user / parts as u64 / u64::from(block).max(1) * u64::from(block);
+        let mut offset = 0;
+        (0..parts)
+            .map(|_| {
+                let (began, end) = (self.devices.now(), offset + part);
+                let mut next = || {
+                    (offset < end).then(|| {
+                        offset += u64::from(block);
+                        Command::write(offset - u64::from(block), block)
+                    })
+                };
+                self.devices.keep(8, Nanos::MAX, &mut next);
+                part as f64 * 1e9 / (self.devices.now() - began).0.max(1) as f64
+            })
+            .collect()
+    }
+
+    /// Runs a load; `None` when a command is larger than its region.
+    pub fn run(mut self, load: &ClosedLoad, state: StateBefore) -> Option<RunTimes> {
+        let region = self.region(load, state)?;
+        let steps = self.steps(load.sync);
+        let block = u64::from(load.block);
+        let bytes_max = self.user / 4 / block;
+        let start = self.devices.now();
+        let mut course = Course {
+            load,
+            own: &steps.own,
+            slots: region / block,
+            given: 0,
+            most: COMMANDS_MAX.min(bytes_max.max(COMMANDS_MIN)),
+            journal: self.user - self.user / 16,
+            rng: self.rng.clone(),
+        };
+        let mut commits = Commits {
+            steps: &steps.shared,
+            waiting: Vec::new(),
+            served: Vec::new(),
+            step: 0,
+            count: 0,
+        };
+        let writers = load.outstanding.min(WRITERS_MAX) as usize;
+        let mut writers = vec![LoadWriter::default(); writers];
+        let mut times = RunTimes::default();
+        for (token, writer) in writers.iter_mut().enumerate() {
+            self.begin(writer, token as u64, &mut course);
+        }
+        let until = match load.sync {
+            Durability::None => Nanos::MAX,
+            _ => start.saturating_add(DURABLE_TIME),
+        };
+        while self.devices.outstanding(0) > 0 {
+            let Some(done) = self.devices.next(until) else {
+                break;
+            };
+            let time = done.done;
+            if done.token == COMMIT {
+                for token in self.commit_goes_on(&mut commits, &course) {
+                    times.end(&writers[token as usize], time);
+                    self.begin(&mut writers[token as usize], token, &mut course);
+                }
+                continue;
+            }
+            let writer = &mut writers[done.token as usize];
+            writer.step_done(time);
+            if writer.reads {
+                times.reads.push((time - writer.began).0);
+            } else if writer.step < steps.own.len() {
+                self.submit(steps.own[writer.step], done.token, &course, 0);
+                continue;
+            } else if !steps.shared.is_empty() {
+                commits.waiting.push(done.token);
+                self.commit_starts(&mut commits, &course);
+                continue;
+            } else {
+                times.end(writer, time);
+            }
+            self.begin(writer, done.token, &mut course);
+        }
+        times.seconds = (self.devices.now() - start).as_secs_f64();
+        times.sort();
+        Some(times)
+    }
+
+    /// A commit for all who wait, unless one is under way.
+    fn commit_starts(&mut self, commits: &mut Commits<'_>, course: &Course<'_>) {
+        if commits.served.is_empty() && !commits.waiting.is_empty() {
+            commits.served = std::mem::take(&mut commits.waiting);
+            commits.step = 0;
+            commits.count += 1;
+            self.submit(commits.steps[0], COMMIT, course, commits.count);
+        }
+    }
+
+    /// The next step of a commit, or its end: the writers that it served.
+    fn commit_goes_on(&mut self, commits: &mut Commits<'_>, course: &Course<'_>) -> Vec<u64> {
+        commits.step += 1;
+        if let Some(step) = commits.steps.get(commits.step) {
+            self.submit(*step, COMMIT, course, commits.count);
+            return Vec::new();
+        }
+        let served = std::mem::take(&mut commits.served);
+        self.commit_starts(commits, course);
+        served
+    }
+
+    /// Bytes of the region: the whole drive in a steady state, half of a fresh one; else an eighth,
+    /// where a file is meant.
+    fn region(&self, load: &ClosedLoad, state: StateBefore) -> Option<u64> {
+        let region = match state {
+            StateBefore::Steady => self.user,
+            StateBefore::Fresh => self.user / 2,
+            StateBefore::Filled(_) => self.user / REGION_SHARE,
+        };
+        (u64::from(load.block) * 4 <= region && load.block >= 512).then_some(region)
+    }
+
+    /// The steps of a writer, and those of the commits that writers share: a file system has one
+    /// journal, and over SATA a host has one flush under way.
+    fn steps(&self, sync: Durability) -> WriteSteps {
+        let plain = WriteStep::Data { fua: false };
+        let fua = WriteStep::Data {
+            fua: !self.fua_by_flush,
+        };
+        let flush_for_fua = self.fua_by_flush.then_some(WriteStep::Flush);
+        let journal = [WriteStep::Journal, WriteStep::Flush, WriteStep::Record];
+        let journal = || journal.into_iter().chain(flush_for_fua).collect::<Vec<_>>();
+        let through: Vec<WriteStep> = [fua].into_iter().chain(flush_for_fua).collect();
+        let (mut own, mut shared) = match sync {
+            Durability::None => (vec![plain], vec![]),
+            Durability::Flush if self.fua_by_flush => (vec![plain], vec![WriteStep::Flush]),
+            Durability::Flush => (vec![plain, WriteStep::Flush], vec![]),
+            Durability::Journal => (vec![plain], journal()),
+            Durability::Fua => (through, vec![]),
+            Durability::FuaJournal => (through, journal()),
+        };
+        if !self.flushes {
+            own.retain(|step| *step != WriteStep::Flush);
+            shared.retain(|step| *step != WriteStep::Flush);
+        }
+        WriteSteps { own, shared }
+    }
+
+    /// The next command of a writer; none after the last.
+    fn begin(&mut self, writer: &mut LoadWriter, token: u64, course: &mut Course<'_>) {
+        if course.given >= course.most {
+            return;
+        }
+        let reads = course.rng.percent(u32::from(course.load.read_pct));
+        *writer = LoadWriter {
+            step: 0,
+            reads,
+            began: self.devices.now(),
+            written: self.devices.now(),
+        };
+        let offset = course.next_offset();
+        let block = course.load.block;
+        let command = match course.own[0] {
+            _ if reads => Command::read(offset, block),
+            WriteStep::Data { fua: true } => Command::write_fua(offset, block),
+            _ => Command::write(offset, block),
+        };
+        self.devices.submit(0, &command, token);
+    }
+
+    fn submit(&mut self, step: WriteStep, token: u64, course: &Course<'_>, commit: u64) {
+        let place = course.journal + commit % 256 * u64::from(JOURNAL + RECORD);
+        let record = place + u64::from(JOURNAL);
+        let command = match step {
+            WriteStep::Journal => Command::write(place, JOURNAL),
+            WriteStep::Record if self.fua_by_flush => Command::write(record, RECORD),
+            WriteStep::Record => Command::write_fua(record, RECORD),
+            WriteStep::Flush | WriteStep::Data { .. } => Command::flush(),
+        };
+        self.devices.submit(0, &command, token);
+    }
+}
+
+/// What a drive in service is assumed to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ServiceLoad {
+    /// The whole drive in order.
+    InOrder,
+    /// 16 KiB, 80 % of the writes to 20 % of three quarters of the drive; the rest is trimmed.
+    HotAndCold,
+    /// 4 KiB over all of it.
+    Uniform,
+}
+
+/// The commands of a load, as they are drawn.
+struct Course<'a> {
+    load: &'a ClosedLoad,
+    /// Steps of a writer.
+    own: &'a [WriteStep],
+    slots: u64,
+    given: u64,
+    /// Commands of the run.
+    most: u64,
+    /// Where the journal lies.
+    journal: u64,
+    rng: Rng,
+}
+
+impl Course<'_> {
+    fn next_offset(&mut self) -> u64 {
+        let slot = match self.load.order {
+            AddressOrder::Random => self.rng.below(self.slots),
+            AddressOrder::Sequential => self.given % self.slots,
+            AddressOrder::SamePlace => 0,
+        };
+        self.given += 1;
+        slot * u64::from(self.load.block)
+    }
+}
+
+impl RunTimes {
+    /// Notes the end of a durable write.
+    fn end(&mut self, writer: &LoadWriter, time: Nanos) {
+        self.writes.push((writer.written - writer.began).0);
+        self.syncs.push((time - writer.written).0);
+        self.durable.push((time - writer.began).0);
+    }
+
+    fn sort(&mut self) {
+        for times in [
+            &mut self.reads,
+            &mut self.writes,
+            &mut self.syncs,
+            &mut self.durable,
+        ] {
+            times.sort_unstable();
+        }
+    }
+}
+
+/// The time in us that `share` of sorted times in ns keep; `None`: their mean.
+pub fn time_us(times: &[u64], share: Option<f64>) -> Option<f64> {
+    let last = times.len().checked_sub(1)?;
+    Some(match share {
+        None => times.iter().sum::<u64>() as f64 / times.len() as f64 / 1e3,
+        Some(share) => times[((times.len() as f64 * share) as usize).min(last)] as f64 / 1e3,
+    })
+}
+
+fn agree(wafs: &[f64]) -> bool {
+    let (least, most) = wafs
+        .iter()
+        .fold((f64::MAX, f64::MIN), |(least, most), waf| {
+            (f64::min(least, *waf), f64::max(most, *waf))
+        });
+    most - least <= STEADY_WAF * most
+}

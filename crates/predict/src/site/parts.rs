@@ -1,0 +1,41 @@
+//! What the pages share.
+
+use crate::predict::FrozenPrediction;
+use maud::{Markup, PreEscaped, html};
+use ssdlab_ledger::LedgerRow;
+use ssdlab_ledger::row::LedgerDrive;
+use ssdlab_view::page::plain_page;
+use std::collections::BTreeMap;
+
+const STYLE: &str = include_str!("../../assets/ledger.css");
+
+/// A drive: a family at a capacity, with everything the ledger has of it.
+pub struct SiteDrive<'a> {
+    /// Facts of the first row.
+    pub drive: &'a LedgerDrive,
+    /// Every row that is a figure of it.
+    pub rows: Vec<&'a LedgerRow>,
+    /// File name.
+    pub file: String,
+}
+
+/// The first prediction of each row, by the row's id.
+pub type FirstPredictions<'a> = BTreeMap<&'a str, &'a FrozenPrediction>;
+
+/// A page in the house's style.
+pub fn page(title: &str, body: Markup) -> String {
+    let body = html! {
+        style { (PreEscaped(STYLE)) }
+        (body)
+    };
+    plain_page(title, body)
+}
+
+/// A number with as many digits as matter.
+pub fn number(value: f64) -> String {
+    match value {
+        _ if value >= 100.0 => format!("{value:.0}"),
+        _ if value >= 10.0 => format!("{value:.1}"),
+        _ => format!("{value:.2}"),
+    }
+}

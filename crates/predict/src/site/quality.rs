@@ -1,0 +1,72 @@
+//! How good the predictions are.
+
+use super::parts::page;
+use super::plot::scatter;
+use crate::score::{FigureGroup, NullScore, Score, ScoreLine, ScoredRow};
+use maud::{Markup, html};
+use std::collections::BTreeMap;
+
+fn null(null: Option<NullScore>) -> String {
+    null.map_or_else(String::new, |null| {
+        format!("{:.2} / {:.2}", null.error, null.model)
+    })
+}
+
+fn table(title: &str, lines: &[ScoreLine]) -> Markup {
+    html! {
+        h2 { (title) }
+        div .wide.sortable {
+            table {
+                thead { tr {
+                    @for head in [
+                        "of", "rows", "drives", "sources", "error", "bias", "in 80 %", "rank",
+                        "sheet / model", "class / model", "nearest / model",
+                    ] { th { (head) } }
+                } }
+                tbody { @for line in lines { tr {
+                    td { (line.name) }
+                    td .n { (line.rows) } td .n { (line.drives) } td .n { (line.sources) }
+                    td .n { (format!("{:.2}", line.error)) }
+                    td .n { (format!("{:.2}", line.bias)) }
+                    td .n { (format!("{:.0} %", 100.0 * line.coverage)) }
+                    td .n { (line.rank.map_or(String::new(), |rank| format!("{rank:.2}"))) }
+                    td .n { (null(line.sheet)) }
+                    td .n { (null(line.class)) }
+                    td .n { (null(line.nearest)) }
+                } } }
+            }
+        }
+    }
+}
+
+/// The page.
+pub fn whole(scored: &[ScoredRow<'_>], score: &Score) -> String {
+    let mut groups: BTreeMap<FigureGroup, Vec<&ScoredRow<'_>>> = BTreeMap::new();
+    for row in scored {
+        groups.entry(row.group).or_default().push(row);
+    }
+    let body = html! {
+        p { a href="index.html" { "All drives" } }
+        h1 { "How good the predictions are" }
+        p {
+            (scored.len()) " of " (score.measured) " measured figures were predicted, and the \
+             predictions frozen. Error: the geometric mean of the larger ratio. Beside each null \
+             stands the model's error on the same figures."
+        }
+        p .key {
+            span .m { "\u{25cf} model" } span .k { "\u{25cb} median of the class" }
+            span .s { "\u{25cb} the maker's sheet" } span { "- - as measured" }
+        }
+        div .grid {
+            @for (group, rows) in &groups { (scatter(group.name(), rows)) }
+        }
+        (table("By kind of figure", &score.groups))
+        (table("Families set apart: nothing was fitted on them", &score.apart))
+        (table("Durable and random writes, by class", &score.classes))
+        (table("By what the model was made from", &score.bases))
+        (table("By family", &score.families))
+        h2 { "Not predicted" }
+        ul { @for (why, count) in &score.unpredicted { li { (count) ": " (why) } } }
+    };
+    page("How good the predictions are", body)
+}
