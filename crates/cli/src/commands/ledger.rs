@@ -3,10 +3,10 @@
 mod add;
 mod check;
 mod new_file;
-mod state;
 mod page;
 mod predict;
 mod score;
+mod state;
 
 use crate::failure::{CliFailure, CommandExit};
 use add::AddArgs;
