@@ -16,7 +16,7 @@ use ssdlab_drives::catalogue::{self, CatalogueDrive};
 use ssdlab_drives::scaling::scaled;
 use ssdlab_judge::ablate::steady;
 use ssdlab_ssd::Drive;
-use ssdlab_watch::forecast::{ForecastEvidence, ForecastModel, WatchForecast};
+use ssdlab_watch::forecast::{ForecastModel, WatchForecast};
 use ssdlab_watch::judge::LiveAnswer;
 use ssdlab_watch::live::{WatchOrder, watch as watch_live};
 use ssdlab_watch::model::ModelComparison;
@@ -50,7 +50,7 @@ fn foretold(name: &str, report: &WatchReport) -> Result<WatchForecast, LabError>
     let model = ForecastModel::new(&listed(name)?);
     Ok(WatchForecast::new(
         Some(&model),
-        &ForecastEvidence::new(report),
+        &report.forecast_evidence(),
     ))
 }
 
