@@ -8,30 +8,25 @@
 
 pub mod draw;
 pub mod ensemble;
+pub mod evidence;
 pub mod fill;
 mod lines;
 pub mod load;
+pub mod outlook;
 #[cfg(test)]
 mod tests;
 pub mod warmth;
 
+pub use evidence::{ByteRange, ForecastBeginning, ForecastEvidence, ForecastModel};
 pub use lines::lines;
+pub use outlook::{ExpectedEvent, ForecastCause, ForecastInterval, ForecastOutlook, WatchForecast};
 
-use crate::report::WatchReport;
-use crate::source::settings::HostSettings;
-use crate::steps::WatchedSecond;
 use draw::{WeightedValue, quantile};
 use ensemble::{FillMember, fill_members};
 use fill::{FillEvent, FillLaw, FillOutcome, WritePressure};
 use load::{LoadSpan, WatchedLoad};
-use schemars::JsonSchema;
-use serde::Serialize;
-use ssdlab_drives::catalogue::{CatalogueDrive, Provenance};
-use ssdlab_ssd::DriveConfig;
-use warmth::{PowerLaw, TemperatureReading, warm_members};
+use warmth::{PowerLaw, warm_members};
 
-/// Shares of the ensemble at the ends of an interval, and at its middle.
-const INTERVAL: [f64; 3] = [0.1, 0.5, 0.9];
 /// Share of the ensemble from which something is said to come.
 pub const SAID_FROM: f64 = 0.5;
 /// Members of the ensemble that heat is drawn for.
@@ -40,261 +35,6 @@ const WARM_MEMBERS: usize = 1000;
 const WARM_HORIZON_S: f64 = 4.0 * 3600.0;
 /// Bytes that are written before anything is said: less is not a load.
 const WRITTEN_MIN: f64 = 1e6;
-
-/// Bytes between two bounds.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct ByteRange {
-    /// At least.
-    pub low: f64,
-    /// At most.
-    pub high: f64,
-}
-
-/// What the kernel says when a watch begins, and temperatures since.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct ForecastBeginning {
-    /// Bytes written since the machine started.
-    pub written_since_boot: Option<u64>,
-    /// Temperatures that the drive has said.
-    pub temperatures: Vec<TemperatureReading>,
-}
-
-/// Temperatures that are kept: two hours, one every 5 s.
-const TEMPERATURES_MAX: usize = 1440;
-
-impl ForecastBeginning {
-    /// With the counters since the machine started, and the settings.
-    pub fn new(since_boot: &WatchedSecond, settings: &HostSettings) -> ForecastBeginning {
-        let mut beginning = ForecastBeginning {
-            written_since_boot: Some(since_boot.writes.bytes),
-            ..ForecastBeginning::default()
-        };
-        beginning.warmed(0.0, settings.temperature_c);
-        beginning
-    }
-
-    /// Adds a temperature, if the drive has said one.
-    pub fn warmed(&mut self, at_s: f64, celsius: Option<f64>) {
-        let reading = celsius.map(|celsius| TemperatureReading { at_s, celsius });
-        self.temperatures.extend(reading);
-        let more = self.temperatures.len().saturating_sub(TEMPERATURES_MAX);
-        self.temperatures.drain(..more);
-    }
-}
-
-/// What is known of a drive in use without asking more of it.
-#[derive(Clone, Debug, Default)]
-pub struct ForecastEvidence {
-    /// What was done since the beginning of the watch, in slices of equal length.
-    pub slices: Vec<WatchedSecond>,
-    /// Length of a slice, s.
-    pub slice_s: f64,
-    /// Temperatures that the drive has said.
-    pub temperatures: Vec<TemperatureReading>,
-    /// Share of the drive that holds data, if a file system says so.
-    pub used: Option<f64>,
-    /// Bytes written since the machine started, up to the beginning of the watch.
-    pub written_since_boot: Option<u64>,
-    /// Bytes written without a long pause right before the watch.
-    pub run_up: Option<ByteRange>,
-    /// Bytes that the host has written in the drive's life, up to the beginning of the watch.
-    pub written_in_life: Option<u64>,
-    /// Where writes go.
-    pub pressure: Option<WritePressure>,
-}
-
-impl ForecastEvidence {
-    /// Of what a watch has seen.
-    pub fn new(report: &WatchReport) -> ForecastEvidence {
-        let capacity = report.drive.capacity.map(|bytes| bytes as f64);
-        let used = report
-            .settings
-            .file_systems
-            .iter()
-            .filter_map(|file_system| file_system.used)
-            .reduce(f64::max);
-        let pattern = &report.figures.pattern;
-        let knows_places = !report.figures.only_means && report.figures.writes.count() > 0;
-        // Seconds are kept for two hours: readings before the first of them are no use.
-        let skipped_s = (report.watched_s - report.seconds.len() as f64).max(0.0);
-        let readings = report
-            .beginning
-            .temperatures
-            .iter()
-            .map(|reading| TemperatureReading {
-                at_s: (reading.at_s - skipped_s).max(0.0),
-                ..*reading
-            });
-        ForecastEvidence {
-            slices: report.seconds.clone(),
-            slice_s: 1.0,
-            temperatures: readings.collect(),
-            written_since_boot: report.beginning.written_since_boot,
-            used: used.filter(|_| capacity.is_some()),
-            pressure: knows_places.then_some(WritePressure {
-                random: 1.0 - pattern.sequential,
-                span_bytes: None,
-            }),
-            ..ForecastEvidence::default()
-        }
-    }
-}
-
-/// The drive that forecasts are made with.
-#[derive(Clone, Debug)]
-pub struct ForecastModel {
-    /// Its configuration.
-    pub config: DriveConfig,
-    /// Bytes that its maker warrants.
-    pub rated_bytes: Option<u64>,
-    /// Deviation of the size of its pSLC cache, as a share.
-    pub cache_sigma: f64,
-}
-
-/// Deviation of a parameter that is known in this way, as a share.
-fn sigma_of(kind: Provenance) -> f64 {
-    match kind {
-        Provenance::Datasheet | Provenance::Teardown => 0.06,
-        Provenance::Measured | Provenance::Calibrated => 0.08,
-        Provenance::Derived => 0.10,
-        Provenance::Assumed => 0.25,
-    }
-}
-
-impl ForecastModel {
-    /// Of a drive of the catalogue or of a file.
-    pub fn new(drive: &CatalogueDrive) -> ForecastModel {
-        let parameters = drive.parameters();
-        let sizes = ["ftl.slc_dynamic_above_free", "ftl.slc_superblocks"];
-        // The larger part of the cache decides: a dynamic one, where there is one.
-        let kind = sizes.iter().find_map(|key| {
-            let size = parameters.iter().find(|parameter| parameter.key == *key)?;
-            (size.value != "0").then_some(size.kind)
-        });
-        ForecastModel {
-            config: drive.config.clone(),
-            rated_bytes: drive.rated_bytes_written(),
-            cache_sigma: sigma_of(kind.unwrap_or(Provenance::Assumed)),
-        }
-    }
-}
-
-/// What comes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum ForecastCause {
-    /// The pSLC cache is full.
-    CacheFull,
-    /// No free space is left, and reclaim works for each write.
-    SpareExhausted,
-    /// The drive is too warm.
-    Throttling,
-    /// What its maker warrants has been written.
-    RatedLife,
-}
-
-/// An 80 % interval.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct ForecastInterval {
-    /// In 10 % of the cases it is less.
-    pub low: f64,
-    /// In half of the cases.
-    pub median: f64,
-    /// In 10 % of the cases it is more; `None`: it may not come at all.
-    pub high: Option<f64>,
-}
-
-impl ForecastInterval {
-    /// Of drawn values; `None` when more than half of them are infinite.
-    fn new(values: &mut [WeightedValue]) -> Option<ForecastInterval> {
-        let [low, median, high] = INTERVAL.map(|share| quantile(values, share));
-        Some(ForecastInterval {
-            low: low?,
-            median: median.filter(|value| value.is_finite())?,
-            high: high.filter(|value| value.is_finite()),
-        })
-    }
-
-    /// How many times as long the upper end is as the lower; infinite where there is none.
-    pub fn width(&self) -> f64 {
-        self.high
-            .map_or(f64::INFINITY, |high| high / self.low.max(1e-9))
-    }
-
-    /// Whether a value lies in it.
-    pub fn covers(&self, value: f64) -> bool {
-        self.low <= value && self.high.is_none_or(|high| value <= high)
-    }
-}
-
-/// Something that will happen at the present load.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct ExpectedEvent {
-    /// What.
-    pub cause: ForecastCause,
-    /// Share of the ensemble in which it comes.
-    pub likelihood: f64,
-    /// In how many seconds.
-    pub seconds: ForecastInterval,
-    /// After how many written bytes.
-    pub bytes: ForecastInterval,
-    /// Bytes written a second from then on, where the model says so.
-    pub rate_after: Option<f64>,
-}
-
-/// What is to be expected.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case", tag = "outlook")]
-pub enum ForecastOutlook {
-    /// It comes.
-    Expected(ExpectedEvent),
-    /// It does not come at the present load.
-    NotExpected {
-        /// Why not.
-        why: String,
-        /// Share of the ensemble in which it comes nevertheless.
-        likelihood: f64,
-    },
-    /// It cannot be told.
-    Unknown {
-        /// Why not.
-        why: String,
-        /// The fact that would settle it.
-        settled_by: String,
-    },
-}
-
-impl ForecastOutlook {
-    fn unknown(why: &str, settled_by: &str) -> ForecastOutlook {
-        ForecastOutlook::Unknown {
-            why: why.to_owned(),
-            settled_by: settled_by.to_owned(),
-        }
-    }
-
-    /// The event, if one is expected.
-    pub fn expected(&self) -> Option<&ExpectedEvent> {
-        match self {
-            ForecastOutlook::Expected(event) => Some(event),
-            ForecastOutlook::NotExpected { .. } | ForecastOutlook::Unknown { .. } => None,
-        }
-    }
-}
-
-/// What comes next at the present load.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct WatchForecast {
-    /// The modelled drive, if one was named.
-    pub drive: Option<String>,
-    /// Bytes written a second at present, pauses included.
-    pub write_rate: f64,
-    /// When writes become slow.
-    pub cliff: ForecastOutlook,
-    /// When the drive slows down because of heat.
-    pub throttling: ForecastOutlook,
-    /// When the rated life is used up.
-    pub life: ForecastOutlook,
-}
 
 const NAME_A_MODEL: &str = "the drive's kind: `--model drive:NAME` (`ssdlab list drives`), or a \
                             file drafted from its data sheet (`ssdlab drives new`)";
@@ -331,10 +71,7 @@ fn cliff(
 ) -> ForecastOutlook {
     let cycle = load.cycle();
     if load.written() < WRITTEN_MIN {
-        return ForecastOutlook::NotExpected {
-            why: "the host writes next to nothing".to_owned(),
-            likelihood: 0.0,
-        };
+        return ForecastOutlook::none("the host writes next to nothing", 0.0);
     }
     if model.config.ftl.mapping.kind.is_block_mapped() {
         return ForecastOutlook::unknown(
@@ -437,10 +174,7 @@ fn throttling(
     let in_slc = law.has_cache() && mean.write_rate() > law.native_rate;
     let power = PowerLaw::new(&model.config, cost, in_slc);
     let Some(watts) = power.mean_watts(&cycle) else {
-        return ForecastOutlook::NotExpected {
-            why: "the host asks for nothing".to_owned(),
-            likelihood: 0.0,
-        };
+        return ForecastOutlook::none("the host asks for nothing", 0.0);
     };
     let members = warm_members(
         heat,
@@ -535,14 +269,11 @@ fn life(model: &ForecastModel, evidence: &ForecastEvidence, load: &WatchedLoad) 
     };
     let (rate, deviation) = mean_rate(&load.spans, evidence);
     if load.written() < WRITTEN_MIN || rate <= 0.0 {
-        return ForecastOutlook::NotExpected {
-            why: "the host writes next to nothing".to_owned(),
-            likelihood: 0.0,
-        };
+        return ForecastOutlook::none("the host writes next to nothing", 0.0);
     }
     let rated = rated as f64;
     let written = load.written();
-    // What was written before is known, or anything from nothing to all of it.
+    // The bytes written before are known, or anything from nothing to all of it.
     let before = match evidence.written_in_life {
         Some(bytes) => [bytes as f64; 3],
         None => [0.9, 0.5, 0.1].map(|share| share * rated),

@@ -1,7 +1,10 @@
 //! What a watch has found: the document, and how it grows from requests.
 
 use crate::figures::WatchFigures;
-use crate::forecast::{ForecastBeginning, WatchForecast};
+use crate::forecast::evidence::{ForecastBeginning, ForecastEvidence};
+use crate::forecast::fill::WritePressure;
+use crate::forecast::outlook::WatchForecast;
+use crate::forecast::warmth::TemperatureReading;
 use crate::heat::{HeatMap, WatchHeat};
 use crate::judge::{JudgedWindow, LayerTimes, LiveAnswer};
 use crate::model::{ModelComparison, trace_events};
@@ -314,6 +317,40 @@ pub struct WatchSurroundings {
 }
 
 impl WatchReport {
+    /// What a forecast is made from.
+    pub fn forecast_evidence(&self) -> ForecastEvidence {
+        let capacity = self.drive.capacity.map(|bytes| bytes as f64);
+        let used = self
+            .settings
+            .file_systems
+            .iter()
+            .filter_map(|file_system| file_system.used)
+            .reduce(f64::max);
+        let pattern = &self.figures.pattern;
+        let knows_places = !self.figures.only_means && self.figures.writes.count() > 0;
+        // Seconds are kept for two hours: readings before the first of them are no use.
+        let skipped_s = (self.watched_s - self.seconds.len() as f64).max(0.0);
+        let readings = self.beginning.temperatures.iter();
+        let readings = readings
+            .filter(|reading| reading.at_s >= skipped_s)
+            .map(|reading| TemperatureReading {
+                at_s: reading.at_s - skipped_s,
+                ..*reading
+            });
+        ForecastEvidence {
+            slices: self.seconds.clone(),
+            slice_s: 1.0,
+            temperatures: readings.collect(),
+            written_since_boot: self.beginning.written_since_boot,
+            used: used.filter(|_| capacity.is_some()),
+            pressure: knows_places.then_some(WritePressure {
+                random: 1.0 - pattern.sequential,
+                span_bytes: None,
+            }),
+            ..ForecastEvidence::default()
+        }
+    }
+
     /// The report of these figures.
     pub fn new(
         history: &WatchHistory,

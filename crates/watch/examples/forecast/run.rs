@@ -176,10 +176,10 @@ impl RunLimits {
 }
 
 fn slice_truth(has_cache: bool, before: &DriveCounters, drive: &Drive) -> SliceTruth {
-    let now = drive.counters();
-    let host = now.slots_host - before.slots_host;
-    let slc = now.slots_slc_mode - before.slots_slc_mode;
-    let moved = now.slots_relocated - before.slots_relocated;
+    let counters = drive.counters();
+    let host = counters.slots_host - before.slots_host;
+    let slc = counters.slots_slc_mode - before.slots_slc_mode;
+    let moved = counters.slots_relocated - before.slots_relocated;
     let native = has_cache && 2 * slc < host;
     SliceTruth {
         past: native || 10 * moved > host,

@@ -98,12 +98,15 @@ struct ScoredWay<'a> {
 impl ScoredWay<'_> {
     /// The slice at a share of the way, and what is forecast there.
     fn forecast(&self, share: f64) -> (usize, WatchForecast) {
-        let now = ((self.end as f64 * share) as usize).max(1);
-        let evidence = evidence(self.drawn, self.run, &self.run.slices[..now]);
-        (now, WatchForecast::new(Some(&self.drawn.model), &evidence))
+        let slice = ((self.end as f64 * share) as usize).max(1);
+        let evidence = evidence(self.drawn, self.run, &self.run.slices[..slice]);
+        (
+            slice,
+            WatchForecast::new(Some(&self.drawn.model), &evidence),
+        )
     }
 
-    /// Where heat is what comes, heat is what is asked for; else the cliff.
+    /// The outlook on heat where the run ends by heat, else on the cliff.
     fn asked<'f>(&self, forecast: &'f WatchForecast) -> &'f ForecastOutlook {
         match self.run.throttling {
             Some(_) => &forecast.throttling,
@@ -112,8 +115,8 @@ impl ScoredWay<'_> {
     }
 
     /// Seconds from a slice to the event.
-    fn left(&self, now: usize) -> f64 {
-        (self.end - now) as f64 * self.run.slice_s
+    fn left(&self, slice: usize) -> f64 {
+        (self.end - slice) as f64 * self.run.slice_s
     }
 
     fn title(&self) -> String {
@@ -133,9 +136,9 @@ impl ScoredWay<'_> {
     }
 
     fn is_true(&self, share: f64) -> bool {
-        let (now, forecast) = self.forecast(share);
+        let (slice, forecast) = self.forecast(share);
         let expected = self.asked(&forecast).expected();
-        expected.is_some_and(|event| event.seconds.covers(self.left(now)))
+        expected.is_some_and(|event| event.seconds.covers(self.left(slice)))
     }
 }
 
@@ -173,9 +176,9 @@ pub fn score(drawn: &DrawnDrive, run: &DrawnRun) -> DriveScore {
 
 impl DriveScore {
     fn checkpoint(&mut self, way: &ScoredWay<'_>, share: f64) {
-        let (now, forecast) = way.forecast(share);
+        let (slice, forecast) = way.forecast(share);
         match (way.asked(&forecast).expected(), way.event) {
-            (Some(expected), Some(_)) => self.interval(way, now, expected),
+            (Some(expected), Some(_)) => self.interval(way, slice, expected),
             (None, Some(_)) => {
                 self.silent += 1;
                 self.line += " | silent";
@@ -185,7 +188,7 @@ impl DriveScore {
                 let outlooks = [&forecast.cliff, &forecast.throttling];
                 let said = outlooks.iter().any(|outlook| {
                     let until = outlook.expected().and_then(|event| event.seconds.high);
-                    until.is_some_and(|high| high < way.left(now))
+                    until.is_some_and(|high| high < way.left(slice))
                 });
                 self.false_alarms += usize::from(said);
                 self.line += if said { " | FALSE" } else { " | none" };
@@ -193,14 +196,14 @@ impl DriveScore {
         }
     }
 
-    fn interval(&mut self, way: &ScoredWay<'_>, now: usize, expected: &ExpectedEvent) {
-        let truth = way.left(now);
-        let bytes = written(&way.run.slices[now..way.end]);
+    fn interval(&mut self, way: &ScoredWay<'_>, slice: usize, expected: &ExpectedEvent) {
+        let truth = way.left(slice);
+        let bytes = written(&way.run.slices[slice..way.end]);
         let known = &way.drawn.evidence;
         let one = ScoredForecast {
             interval: expected.seconds,
             truth,
-            elapsed: now as f64 * way.run.slice_s,
+            elapsed: slice as f64 * way.run.slice_s,
             covers_bytes: expected.bytes.covers(bytes),
             known: way.run.throttling.is_some() || known.run_up.is_some() && known.used.is_some(),
         };
@@ -215,17 +218,17 @@ impl DriveScore {
         self.forecasts.push(one);
         let bytes = bytes.max(1.0);
         self.ours.push((expected.bytes.median / bytes).ln().abs());
-        self.nulls(way.drawn, way.run, now, bytes);
+        self.nulls(way.drawn, way.run, slice, bytes);
     }
 
     /// The nulls: a fixed share of the capacity for the cache and all of it for spare, and the
-    /// sheet's size of the cache on an empty drive; less what was written since the watch began.
-    fn nulls(&mut self, drawn: &DrawnDrive, run: &DrawnRun, now: usize, truth: f64) {
+    /// sheet's size of the cache on an empty drive; less the bytes written since the watch began.
+    fn nulls(&mut self, drawn: &DrawnDrive, run: &DrawnRun, slice: usize, truth: f64) {
         if run.throttling.is_some() {
             return;
         }
         let law = ssdlab_watch::forecast::fill::FillLaw::new(&drawn.model.config);
-        let so_far = written(&run.slices[..now]);
+        let so_far = written(&run.slices[..slice]);
         let (share, sheet) = if law.has_cache() {
             (
                 NULL_SHARE * law.user_bytes,

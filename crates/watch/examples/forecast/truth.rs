@@ -118,8 +118,8 @@ fn perturbed(config: &DriveConfig, cache_sigma: f64, rng: &mut EnsembleRng) -> D
     }
     let energy = &mut own.energy;
     let power = spread(rng, 0.2);
-    for each in energy.program_nj.iter_mut().chain(&mut energy.read_nj) {
-        *each = (*each as f64 * power) as u64;
+    for operation_nj in energy.program_nj.iter_mut().chain(&mut energy.read_nj) {
+        *operation_nj = (*operation_nj as f64 * power) as u64;
     }
     energy.active_mw = (energy.active_mw as f64 * spread(rng, 0.2)) as u64;
     if let Some(heat) = &mut own.heat {

@@ -1,9 +1,9 @@
 //! Drives of a kind, each with its own parameters and the state in which the watch may have met it.
 
 use super::draw::EnsembleRng;
+use super::evidence::{ForecastEvidence, ForecastModel};
 use super::fill::{FillLaw, FillState, WritePressure};
 use super::load::WatchedLoad;
-use super::{ForecastEvidence, ForecastModel};
 
 /// Members that are drawn.
 const MEMBERS: usize = 1500;

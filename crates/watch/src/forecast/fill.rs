@@ -210,9 +210,9 @@ impl FillLaw {
         }
         if self.commit.is_volatile && span.flushes > 0.0 {
             let commits = span.flushes.min(span.writes.max(1.0));
-            let each = slots / commits;
-            let units = (each / self.commit.unit_bytes).ceil().max(1.0);
-            let padding = units * self.commit.unit_bytes - each;
+            let commit_bytes = slots / commits;
+            let units = (commit_bytes / self.commit.unit_bytes).ceil().max(1.0);
+            let padding = units * self.commit.unit_bytes - commit_bytes;
             bytes += commits * (padding + self.commit.map_programs * self.commit.unit_bytes);
         }
         bytes * self.cost
@@ -313,7 +313,7 @@ impl FillLaw {
         let valid = state.valid;
         let slows =
             |event| self.rate_after(valid, span, pressure, event) < SLOWED * span.write_rate();
-        let found = if self.has_cache() && programmed > room && slows(FillEvent::CacheFull) {
+        let slowing = if self.has_cache() && programmed > room && slows(FillEvent::CacheFull) {
             Some((FillEvent::CacheFull, room / programmed))
         } else {
             let native = (programmed - room).max(0.0);
@@ -327,7 +327,7 @@ impl FillLaw {
             })
         };
         self.place(state, programmed);
-        found.map(|(event, share)| SpanEvent { event, share })
+        slowing.map(|(event, share)| SpanEvent { event, share })
     }
 
     /// Goes through what was watched; whether writes would have become slow before its end.
@@ -356,30 +356,30 @@ impl FillLaw {
         for _ in 0..CYCLES_MAX {
             let begin = state;
             for span in cycle {
-                if let Some(found) = self.step(&mut state, span, pressure) {
+                if let Some(slowing) = self.step(&mut state, span, pressure) {
                     return Some(FillOutcome {
-                        event: found.event,
-                        seconds: seconds + found.share * span.seconds,
-                        bytes: bytes + found.share * span.written,
-                        rate_after: self.rate_after(state.valid, span, pressure, found.event),
+                        event: slowing.event,
+                        seconds: seconds + slowing.share * span.seconds,
+                        bytes: bytes + slowing.share * span.written,
+                        rate_after: self.rate_after(state.valid, span, pressure, slowing.event),
                     });
                 }
                 seconds += span.seconds;
                 bytes += span.written;
             }
-            let now = RoomChange::between(&begin, &state);
-            if cycle.is_empty() || now.is_none() || seconds > HORIZON_S {
+            let cycle_change = RoomChange::between(&begin, &state);
+            if cycle.is_empty() || cycle_change.is_none() || seconds > HORIZON_S {
                 return None;
             }
-            if change.is_some_and(|before| before.is_like(now)) {
-                let times = self.equal_cycles(&state, &now);
-                now.repeat(&mut state, times);
+            if change.is_some_and(|before| before.is_like(cycle_change)) {
+                let times = self.equal_cycles(&state, &cycle_change);
+                cycle_change.repeat(&mut state, times);
                 let length: f64 = cycle.iter().map(|span| span.seconds).sum();
                 let written: f64 = cycle.iter().map(|span| span.written).sum();
                 seconds += times * length;
                 bytes += times * written;
             }
-            change = Some(now);
+            change = Some(cycle_change);
         }
         None
     }
@@ -454,7 +454,7 @@ fn media_rate(config: &DriveConfig, program: f64) -> f64 {
     let unit = geometry.unit_bytes() as f64;
     let channel = config.nand.timing.channel_bytes_per_second as f64;
     let transfer = unit / channel;
-    let each = if config.nand.cache_program {
+    let program_s = if config.nand.cache_program {
         program.max(transfer)
     } else {
         program + transfer
@@ -465,7 +465,7 @@ fn media_rate(config: &DriveConfig, program: f64) -> f64 {
     }
     let channels = channel * f64::from(config.shape.channel_count);
     let link = config.host.link_bytes_per_second as f64;
-    (dies * unit / each.max(1e-9)).min(channels).min(link)
+    (dies * unit / program_s.max(1e-9)).min(channels).min(link)
 }
 
 /// Folding goes die by die: read, move over the channel twice, program; the controller pays for

@@ -1,6 +1,8 @@
 //! A forecast in sentences.
 
-use super::{ExpectedEvent, ForecastCause, ForecastInterval, ForecastOutlook, WatchForecast};
+use super::outlook::{
+    ExpectedEvent, ForecastCause, ForecastInterval, ForecastOutlook, WatchForecast,
+};
 use ssdlab_view::{text, units};
 
 /// Lines for the end of a report.
@@ -22,13 +24,13 @@ fn sentence(outlook: &ForecastOutlook) -> String {
         ForecastOutlook::Expected(event) => expected(event),
         ForecastOutlook::NotExpected { why, .. } => format!("none at the present load: {why}"),
         ForecastOutlook::Unknown { why, settled_by } => {
-            format!("not to be told: {why}; what would settle it: {settled_by}")
+            format!("unknown: {why}; it needs {settled_by}")
         }
     }
 }
 
 fn expected(event: &ExpectedEvent) -> String {
-    let what = match event.cause {
+    let event_text = match event.cause {
         ForecastCause::CacheFull => "the pSLC cache is full",
         ForecastCause::SpareExhausted => "free space runs out and reclaim works for each write",
         ForecastCause::Throttling => "the drive throttles",
@@ -38,7 +40,7 @@ fn expected(event: &ExpectedEvent) -> String {
         format!("; writes then come at some {}", units::throughput(rate))
     });
     format!(
-        "{what} in {} (80 %: {}), after {} more written (80 %: {}){after}",
+        "{event_text} in {} (80 %: {}), after {} more written (80 %: {}){after}",
         time(event.seconds.median),
         ends(&event.seconds, time),
         bytes(event.bytes.median),

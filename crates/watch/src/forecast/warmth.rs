@@ -176,20 +176,20 @@ fn rows(
     tau: f64,
 ) -> (Vec<WarmRow>, WarmRow) {
     let mut row = WarmRow::begin();
-    let mut at = 0.0;
+    let mut time_s = 0.0;
     let mut rows = Vec::new();
     let mut next = readings.iter().peekable();
     for span in spans {
         let watts = power.watts(span);
-        let end = at + span.seconds;
+        let end = time_s + span.seconds;
         while let Some(reading) = next.next_if(|reading| reading.at_s <= end) {
-            let seconds = (reading.at_s - at).max(0.0);
+            let seconds = (reading.at_s - time_s).max(0.0);
             row = row.after(seconds, watts, tau);
-            at += seconds;
+            time_s += seconds;
             rows.push(row);
         }
-        row = row.after(end - at, watts, tau);
-        at = end;
+        row = row.after(end - time_s, watts, tau);
+        time_s = end;
     }
     rows.extend(next.map(|_| row));
     (rows, row)

@@ -8,7 +8,7 @@ use ssdlab_drives::known::draft::open_drive;
 use ssdlab_drives::scaling::scaled;
 use ssdlab_judge::ablate::steady;
 use ssdlab_ssd::Drive;
-use ssdlab_watch::forecast::{ForecastEvidence, ForecastModel, WatchForecast};
+use ssdlab_watch::forecast::{ForecastModel, WatchForecast};
 use ssdlab_watch::report::WatchReport;
 
 /// Capacity of the model: fewer blocks, all its dies.
@@ -36,7 +36,7 @@ pub fn foretold(name: &str, report: &WatchReport) -> Result<WatchForecast, LabEr
     let model = ForecastModel::new(&listed(name)?);
     Ok(WatchForecast::new(
         Some(&model),
-        &ForecastEvidence::new(report),
+        &report.forecast_evidence(),
     ))
 }
 
