@@ -4,11 +4,12 @@
 //! (how many, bytes, times) is of all of them; what needs single requests (who asked, what was
 //! beside what) is of those that were seen, scaled to all.
 
-use crate::figures::{BesideSpread, ENOUGH, KindFigures, TimeSpread, WatchFigures};
+use crate::figures::{KindFigures, WatchFigures};
 use crate::source::bpf::KernelHistograms;
 use crate::source::counters::DiskStat;
 use crate::source::event::RequestKind;
 use crate::source::histogram::{AWAITED_ROW, HistogramRow, LatencyHistograms, TimeCells};
+use crate::spread::{BesideSpread, ENOUGH, TimeSpread};
 use crate::steps::{KindSecond, WatchedSecond};
 use ssdlab_bench::device::system::SysfsDevice;
 use std::collections::VecDeque;

@@ -25,6 +25,7 @@ pub mod screen;
 pub mod show;
 mod show_latency;
 pub mod source;
+pub mod spread;
 pub mod stall;
 pub mod steps;
 #[cfg(target_os = "linux")]

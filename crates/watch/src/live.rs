@@ -182,6 +182,19 @@ fn layer_counters(system: &SystemPaths, settings: &HostSettings) -> Vec<LayerCou
     layers.collect()
 }
 
+fn recorder(
+    order: &WatchOrder,
+    begun_ns: u64,
+    surroundings: &WatchSurroundings,
+) -> Result<Option<WatchRecorder>, LabError> {
+    let Some(path) = &order.record else {
+        return Ok(None);
+    };
+    let mut recorder = WatchRecorder::create(path, begun_ns, order.hashes_names)?;
+    recorder.surroundings(surroundings);
+    Ok(Some(recorder))
+}
+
 impl LiveWatch {
     fn new(order: &WatchOrder) -> Result<LiveWatch, LabError> {
         let system = SystemPaths::live();
@@ -218,14 +231,7 @@ impl LiveWatch {
             settings,
             ..WatchSurroundings::default()
         };
-        let recorder = match &order.record {
-            Some(path) => {
-                let mut recorder = WatchRecorder::create(path, begun_ns, order.hashes_names)?;
-                recorder.surroundings(&surroundings);
-                Some(recorder)
-            }
-            None => None,
-        };
+        let recorder = recorder(order, begun_ns, &surroundings)?;
         let mut watch = LiveWatch {
             layer_reader: LayerReader::new(
                 &system,

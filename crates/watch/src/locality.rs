@@ -1,8 +1,8 @@
 //! Whether reads are slow far from the last ones: what a drive does that holds a part of its map.
 
-use crate::figures::{BesideSpread, ENOUGH, TimeSpread};
 use crate::request::BlockRequest;
 use crate::source::event::RequestKind;
+use crate::spread::{BesideSpread, ENOUGH, TimeSpread};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::{HashSet, VecDeque};
@@ -31,7 +31,7 @@ struct PlacedRead {
     device_ns: u64,
 }
 
-/// What was read last, up to a number of entries.
+/// Places that were read last, up to a number of entries.
 #[derive(Default)]
 struct RecentPlaces {
     order: VecDeque<u64>,

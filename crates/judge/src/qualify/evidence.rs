@@ -1,8 +1,8 @@
 //! What was measured of a target, and what was concluded from it.
 
+use super::later::LaterStates;
 use super::loads::UsedRun;
 use super::overwrite::{DurableRun, Overwrite};
-use super::states::LaterStates;
 use crate::pull::PullRecord;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

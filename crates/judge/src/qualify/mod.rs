@@ -8,6 +8,7 @@ pub mod compare;
 mod cuts;
 pub mod evidence;
 pub mod files;
+mod later;
 pub mod laws;
 pub mod loads;
 pub mod mechanisms;
@@ -43,6 +44,7 @@ mod sustained;
 mod verdict_tests;
 mod weigh;
 
+pub use later::LaterStates;
 pub use loads::UsedRun;
 pub use mechanisms::explain;
 pub use overwrite::{DurableRun, Overwrite};
@@ -52,7 +54,6 @@ pub use references::{ReferenceSelection, references};
 pub use roles::{MeasureUnit, QualifyMeasure, Requirement, Role, role, roles};
 pub use settings::{Precondition, QualifyProfile, QualifySettings};
 pub use ssdlab_bench::device::health::EvidenceGrade;
-pub use states::LaterStates;
 pub use verdict::judge;
 
 pub use evidence::{

@@ -10,38 +10,11 @@ use super::loads::{CommitStream, RoleLoad, UsedRun};
 use super::plans::QualifyRegion;
 use super::settings::QualifyProfile;
 use super::{DurableRun, WriteProbe};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use ssdlab_base::LabError;
 use ssdlab_base::latencies::{Latencies, latencies};
 use ssdlab_bench::device::{Target, TargetCompletion};
 use ssdlab_ssd::Nanos;
 use std::sync::atomic::{AtomicBool, Ordering};
-
-/// What was measured of a real drive after the profile's random writes.
-#[derive(Clone, Debug, Default, Serialize, JsonSchema, Deserialize, PartialEq)]
-pub struct LaterStates {
-    /// Durable writes right after the random writes, by method; `before` is the fresh rate.
-    pub worst: Vec<DurableRun>,
-    /// Idle time before each of the role's loads, s.
-    pub idle_s: f64,
-    /// Bytes within which the loads stay, at most.
-    pub region_bytes: u64,
-    /// The role's loads.
-    pub used: Vec<UsedRun>,
-}
-
-impl LaterStates {
-    /// The run of this load.
-    pub fn used(&self, load: &str) -> Option<&UsedRun> {
-        self.used.iter().find(|run| run.load == load)
-    }
-
-    /// Durable writes by this method right after the random writes.
-    pub fn worst_case(&self, method: &str) -> Option<&DurableRun> {
-        self.worst.iter().find(|run| run.method == method)
-    }
-}
 
 /// The durable writes of a probe that follows the random writes; `fresh` is the one before them.
 pub(super) fn worst_case(probe: &WriteProbe, fresh: Option<&WriteProbe>) -> DurableRun {
@@ -163,7 +136,7 @@ impl<T: Target> TargetLoad<'_, T> {
         Ok((commit.bytes, took))
     }
 
-    /// Commits until so many bytes are written, or the time is over.
+    /// Commits until `bytes_max` bytes are written, or the time is over.
     fn commits(&mut self, bytes_max: u64, time: Nanos) -> Result<CommitSeries, LabError> {
         let start = self.target.now();
         let mut series = CommitSeries {

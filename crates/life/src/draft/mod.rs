@@ -12,6 +12,7 @@
 
 mod facts;
 mod file;
+pub mod recognised;
 mod rules;
 #[cfg(test)]
 mod tests;

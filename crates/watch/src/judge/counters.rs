@@ -2,7 +2,7 @@
 
 use super::{Certainty, FACTOR_MAX, Finding, JudgedWindow, LiveFinding};
 use crate::cause::{CauseLayer, LiveCause};
-use crate::figures::ENOUGH;
+use crate::spread::ENOUGH;
 use ssdlab_judge::ablate::FAULT;
 use ssdlab_view::units;
 
@@ -298,7 +298,7 @@ mod tests {
     fn commits_that_wait_for_flushes_show_a_volatile_buffer() {
         let mut figures = writes(MS);
         figures.only_means = true;
-        figures.flushes.device = crate::figures::TimeSpread {
+        figures.flushes.device = crate::spread::TimeSpread {
             count: 200,
             sum_ns: 200 * 4 * MS,
             median_ns: 4 * MS,

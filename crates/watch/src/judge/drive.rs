@@ -4,7 +4,7 @@ use super::{
     BUSY, CELLS_READ, Certainty, FACTOR_MAX, Finding, JudgedWindow, LiveFinding, apart_time,
 };
 use crate::cause::{CauseLayer, LiveCause};
-use crate::figures::{ENOUGH, TimeSpread};
+use crate::spread::{ENOUGH, TimeSpread};
 use crate::steps::StepKind;
 use ssdlab_view::units;
 

@@ -4,8 +4,9 @@ use super::{
     BUSY, CELLS_READ, Certainty, FACTOR_MAX, Finding, JudgedWindow, LiveFinding, apart_time,
 };
 use crate::cause::{CauseLayer, LiveCause};
-use crate::figures::{ENOUGH, is_kernel_thread};
+use crate::figures::is_kernel_thread;
 use crate::source::settings::LimitedRate;
+use crate::spread::ENOUGH;
 use ssdlab_judge::ablate::FAULT;
 use ssdlab_view::units;
 

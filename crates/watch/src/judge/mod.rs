@@ -12,9 +12,10 @@ mod host;
 mod tests;
 
 use crate::cause::{CauseLayer, LiveCause};
-use crate::figures::{BesideSpread, ENOUGH, TimeSpread, WatchFigures};
+use crate::figures::WatchFigures;
 use crate::source::host_counters::HostCounters;
 use crate::source::settings::HostSettings;
+use crate::spread::{BesideSpread, ENOUGH, TimeSpread};
 use crate::steps::RateStep;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -3,7 +3,8 @@
 //! Times are those of requests from their allocation to their end, so time in the host's scheduler
 //! is in them. Source: Linux `Documentation/block/stat.rst`.
 
-use crate::figures::{KindFigures, TimeSpread, WatchFigures};
+use crate::figures::{KindFigures, WatchFigures};
+use crate::spread::TimeSpread;
 use crate::steps::{KindSecond, WatchedSecond};
 use std::path::{Path, PathBuf};
 

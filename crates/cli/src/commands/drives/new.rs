@@ -1,12 +1,12 @@
 //! `ssdlab drives new`: a drive file from the facts of a data sheet.
 
 mod form;
-mod recognised;
 
 use crate::failure::{CliFailure, CommandExit};
 use crate::output::print;
 use clap::Args;
 use ssdlab_base::LabError;
+use ssdlab_life::draft::recognised::complete;
 use ssdlab_life::draft::{self, DatasheetFacts, DraftQuestion, QUESTIONS};
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -78,7 +78,7 @@ pub fn new(args: &NewDriveArgs) -> Result<CommandExit, CliFailure> {
     if keys.is_empty() && std::io::stdin().is_terminal() {
         form::ask(&mut facts)?;
     } else {
-        recognised = recognised::complete(&mut facts, &mut keys)?;
+        recognised = complete(&mut facts, &mut keys)?;
         let missing = QUESTIONS
             .iter()
             .find(|q| q.needed && !keys.iter().any(|given| given == q.key));

@@ -33,11 +33,7 @@ pub fn bare(args: &Simulate, drive: &CatalogueDrive) -> Result<SimulationPlan, L
         }
         None => SimulationGear::Counting,
     };
-    let usual = if args.from.is_some() {
-        "none"
-    } else {
-        "sequential"
-    };
+    let usual = args.from.as_ref().map_or("sequential", |_| "none");
     Ok(SimulationPlan {
         gear,
         load: SyntheticLoad {

@@ -1,9 +1,9 @@
 //! Facts that the table of known drives has of the drive that is described.
 
+use super::DatasheetFacts;
 use ssdlab_base::LabError;
 use ssdlab_drives::known::draft::family_of_file;
 use ssdlab_drives::known::{ModelFamily, SourceClass, UNSOURCED};
-use ssdlab_life::draft::DatasheetFacts;
 
 /// A fact of the table: its key, value, and the class and text of its source.
 struct TableFact {
@@ -130,8 +130,8 @@ pub fn complete(facts: &mut DatasheetFacts, keys: &mut Vec<String>) -> Result<St
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::draft::{QUESTIONS, draft};
     use ssdlab_drives::known::families;
-    use ssdlab_life::draft::{QUESTIONS, draft};
 
     /// The step that the error about a drive outside the catalogue prints, for every family.
     #[test]
