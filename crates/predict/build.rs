@@ -13,7 +13,8 @@ fn main() {
         .map(|entry| entry.expect("ledger/predictions can be listed").path())
         .filter(|path| path.extension().is_some_and(|e| e == "csv" || e == "txt"))
         .collect();
-    files.sort();
+    // The second file of a day has a longer stem than the first: it comes after it.
+    files.sort_by_key(|path| path.with_extension(""));
     let mut code = String::from("[\n");
     for path in &files {
         let name = path.file_name().unwrap_or_default().to_string_lossy();

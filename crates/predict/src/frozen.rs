@@ -161,7 +161,8 @@ fn read_folder(folder: &Path) -> Result<Vec<(String, String)>, LabError> {
             ));
         }
     }
-    files.sort();
+    // The second file of a day has a longer stem than the first: it comes after it.
+    files.sort_by_key(|(name, _)| Path::new(name).with_extension(""));
     Ok(files)
 }
 

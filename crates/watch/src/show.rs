@@ -9,6 +9,7 @@ use crate::report::WatchReport;
 use crate::show_latency;
 use crate::source::event::RequestKind;
 use crate::stall::Stall;
+use ssdlab_judge::others;
 use ssdlab_view::text::{self, PLAIN};
 use ssdlab_view::{spark, units};
 use std::fmt::Write as _;
@@ -42,6 +43,10 @@ pub fn text(report: &WatchReport) -> String {
     }
     if let Some(forecast) = &report.forecast {
         out += &forecast::lines(forecast);
+    }
+    let drive = &report.drive;
+    if let Some(others) = others::said(drive.model.as_deref(), drive.capacity, None) {
+        out += &text::paragraph("others", &format!("measured of this model: {others}"));
     }
     out.push('\n');
     out += &answer(&report.answer);

@@ -62,11 +62,11 @@ fn known_ratios_give_known_scores() {
     let of = |times: f64| {
         let predictions = shifted(times);
         let scored = score(ledger, &frozen::first(&predictions));
-        let writes = scored
+        let fills = scored
             .groups
             .into_iter()
-            .find(|l| l.name == FigureGroup::DurableWrites.name());
-        writes.expect("durable writes")
+            .find(|l| l.name == FigureGroup::FillRates.name());
+        fills.expect("fill rates")
     };
     // Rows that agree in all that decides a figure share one prediction, so two runs of one drive
     // cannot both be met: hence not exactly one.
