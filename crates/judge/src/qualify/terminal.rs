@@ -152,11 +152,16 @@ fn next_step(q: &Qualification, unknown: &RoleFinding) -> String {
             q.role
         ),
         (TargetKind::BlockDevice, _) if timed => format!(
-            "ssdlab qualify {} --role {} --profile full --size {} --serial {}",
+            "`ssdlab qualify {} --role {} --profile full --size {} {}`, which overwrites \
+             all of it for hours",
             facts.name,
             q.role,
             facts.capacity,
-            facts.serial.as_deref().unwrap_or("SERIAL")
+            // What this run wrote looks like data: a device without a serial number needs more.
+            match &facts.serial {
+                Some(serial) => format!("--serial {serial}"),
+                None => format!("--destroy {}", facts.capacity),
+            }
         ),
         (TargetKind::BlockDevice, _) => format!("ssdlab inspect {}", facts.name),
         (TargetKind::File, _) => {
