@@ -1,6 +1,6 @@
 //! From a run's record to the small facts that [`Evidence`](super::Evidence) keeps.
 
-use super::{FlushPoint, SustainedRun, WriteProbe, names};
+use super::{DurableRun, FlushPoint, SustainedRun, WriteProbe, names};
 use ssdlab_base::latencies::{Latencies, latencies};
 use ssdlab_bench::analysis::{change, series, steady};
 use ssdlab_bench::device::Counters;
@@ -90,6 +90,22 @@ pub fn probe(record: &RunRecord, method: &str, writers: u32) -> Option<WriteProb
         device_flushes: per_write(|c| c.flushes),
         waf: waf(record),
     })
+}
+
+/// The durable writes of a probe that follows the random writes; `fresh` is the one before them.
+pub fn worst_case(probe: &WriteProbe, fresh: Option<&WriteProbe>) -> DurableRun {
+    DurableRun {
+        method: probe.method.clone(),
+        before: fresh.map_or(0.0, |fresh| fresh.per_second),
+        after: probe.per_second,
+        count: probe.count,
+        p50_ns: probe.p50_ns,
+        p99_ns: probe.p99_ns,
+        p999_ns: probe.p999_ns,
+        p9999_ns: probe.p9999_ns,
+        max_ns: probe.max_ns,
+        after_80_min: None,
+    }
 }
 
 /// The flush time after `dirty` bytes; `None` when no flush was counted.

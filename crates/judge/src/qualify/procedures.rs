@@ -278,7 +278,7 @@ fn keep(work: &PlannedStep, record: &RunRecord, evidence: &mut Evidence) {
         }
         StepYield::WorstCase(method) => {
             let probe = extract::probe(record, method, 1);
-            let run = probe.map(|probe| states::worst_case(&probe, evidence.probe(method, 1)));
+            let run = probe.map(|probe| extract::worst_case(&probe, evidence.probe(method, 1)));
             let worst = &mut evidence.later.get_or_insert_default().worst;
             run.map(|run| worst.push(run)).is_some()
         }

@@ -7,9 +7,9 @@
 //! and is reported with the result.
 
 use super::loads::{CommitStream, RoleLoad, UsedRun};
+use super::overwrite::DurableRun;
 use super::plans::QualifyRegion;
 use super::settings::QualifyProfile;
-use super::{DurableRun, WriteProbe};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssdlab_base::LabError;
@@ -40,22 +40,6 @@ impl LaterStates {
     /// Durable writes by this method right after the random writes.
     pub fn worst_case(&self, method: &str) -> Option<&DurableRun> {
         self.worst.iter().find(|run| run.method == method)
-    }
-}
-
-/// The durable writes of a probe that follows the random writes; `fresh` is the one before them.
-pub(super) fn worst_case(probe: &WriteProbe, fresh: Option<&WriteProbe>) -> DurableRun {
-    DurableRun {
-        method: probe.method.clone(),
-        before: fresh.map_or(0.0, |fresh| fresh.per_second),
-        after: probe.per_second,
-        count: probe.count,
-        p50_ns: probe.p50_ns,
-        p99_ns: probe.p99_ns,
-        p999_ns: probe.p999_ns,
-        p9999_ns: probe.p9999_ns,
-        max_ns: probe.max_ns,
-        after_80_min: None,
     }
 }
 
@@ -163,7 +147,7 @@ impl<T: Target> TargetLoad<'_, T> {
         Ok((commit.bytes, took))
     }
 
-    /// Commits until so many bytes are written, or the time is over.
+    /// Commits until `bytes_max` bytes are written, or the time is over.
     fn commits(&mut self, bytes_max: u64, time: Nanos) -> Result<CommitSeries, LabError> {
         let start = self.target.now();
         let mut series = CommitSeries {
