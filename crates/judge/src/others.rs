@@ -115,8 +115,8 @@ impl OthersFigures {
         })
     }
 
-    /// Every kind of figure that the ledger has of it.
-    pub fn ranges(&self) -> Vec<OthersRange> {
+    /// Every kind of rate that the ledger has of it.
+    pub fn rates(&self) -> Vec<OthersRange> {
         let small = |row: &LedgerRow| row.load.block_bytes.is_some_and(|bytes| bytes <= SMALL);
         let is_plain = |row: &LedgerRow| !row.load.is_durable() && small(row);
         let metric = |metric: Metric| move |row: &LedgerRow| row.figure.metric == metric;
@@ -138,6 +138,14 @@ impl OthersFigures {
                 metric(Metric::SeqFillPhase1Rate),
             ),
             self.range("past the cache", " MB/s", metric(Metric::SeqFillPhase2Rate)),
+        ];
+        kinds.into_iter().flatten().collect()
+    }
+
+    /// Every kind of figure that the ledger has of it: rates, and wear of drives in service.
+    pub fn ranges(&self) -> Vec<OthersRange> {
+        let metric = |metric: Metric| move |row: &LedgerRow| row.figure.metric == metric;
+        let wear = [
             self.range("NAND per host write", "", metric(Metric::FleetWafMedian)),
             self.range("host writes for 1 % of wear", " TB", |row| {
                 matches!(
@@ -146,7 +154,9 @@ impl OthersFigures {
                 )
             }),
         ];
-        kinds.into_iter().flatten().collect()
+        let mut ranges = self.rates();
+        ranges.extend(wear.into_iter().flatten());
+        ranges
     }
 
     /// The durable rate beside one's own, in a sentence without its full stop; `None`: nobody has
@@ -204,11 +214,12 @@ fn number(value: f64) -> String {
     text
 }
 
-/// What others measured of the drive that reports this model, in a sentence without its full stop.
+/// Rates that others measured of the drive that reports this model, in a sentence without its full
+/// stop; wear stands where a drive is placed among its like in service.
 pub fn said(model: Option<&str>, capacity: Option<u64>, own: Option<f64>) -> Option<String> {
     let figures = OthersFigures::of(model?)?.of_capacity(capacity);
     let beside_own = figures.beside_own(own);
-    let others = beside_own.or_else(|| Some(figures.ranges().first()?.sentence()));
+    let others = beside_own.or_else(|| Some(figures.rates().first()?.sentence()));
     Some(format!(
         "{} (`ssdlab qualify ledger:{}`)",
         others?, figures.family

@@ -43,14 +43,15 @@ fn plan(args: &Qualify) -> Result<QualifyPlan, LabError> {
 }
 
 /// The verdict on a drive that is in the ledger and not in the catalogue: `ledger:NAME`, or
-/// `drive:NAME` of which there is no model.
+/// `drive:NAME` of which there is no model, and none of a name like it.
 fn from_ledger(args: &Qualify) -> Result<Option<CommandExit>, CliFailure> {
     let target = args.target.as_deref().unwrap_or_default();
     let named = target.strip_prefix("ledger:");
     let unmodelled = || {
         let name = target.strip_prefix("drive:")?;
         let is_file = name.ends_with(".toml") || Path::new(name).exists();
-        (!is_file && catalogue::drive(name).is_err()).then_some(name)
+        let is_listed = catalogue::drive(name).is_ok() || catalogue::meant(name).is_some();
+        (!is_file && !is_listed).then_some(name)
     };
     let Some(name) = named.or_else(unmodelled) else {
         return Ok(None);
