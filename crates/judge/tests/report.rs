@@ -203,8 +203,9 @@ fn markup(page: &str) -> (String, String) {
 fn assert_sound(page: &str) {
     let (tags, text) = markup(page);
     let sorts = usize::from(page.contains("class=\"sortable\""));
+    let stacks = usize::from(page.contains("class=\"scroll"));
     // The button of the theme, beside those of the charts.
-    assert_eq!(tags.matches("<script").count(), 4 + sorts);
+    assert_eq!(tags.matches("<script").count(), 4 + sorts + stacks);
     for load in [" src=", " href=", "<link", "<img", "<iframe", "://", " on"] {
         assert!(!tags.contains(load), "{load} in a tag");
     }
