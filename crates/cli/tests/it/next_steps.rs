@@ -131,8 +131,8 @@ fn a_device_is_put_under_the_roles_load_and_the_longer_run_is_accepted() {
             "{state}: {titles:?}"
         );
     }
-    // What the first run wrote looks like data. On a machine that is virtual the screen names another
-    // step first, so this one is typed as it is printed elsewhere.
+    // What the first run wrote looks like data. On a virtual machine the screen names another step
+    // first, so this one is typed as it is printed elsewhere.
     let longer = "--profile full --size 33554432 --destroy 33554432 -q".split(' ');
     let longer = ["qualify", &device.0, "--role", "etcd"]
         .into_iter()

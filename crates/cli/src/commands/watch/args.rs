@@ -30,12 +30,12 @@ impl SourceChoice {
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
-  ssdlab watch /dev/nvme0n1                a screen until q or Ctrl-C, then the answer
+  ssdlab watch /dev/nvme0n1                a screen until q, then the answer
   ssdlab watch /var/lib/etcd --for 30s     the drive under a directory
-  ssdlab watch /var/lib/etcd --for 60s --role etcd  does it keep etcd's limits?
+  ssdlab watch /var/lib/etcd --for 60s --role etcd  are etcd's limits kept?
   ssdlab watch /dev/sda --for 1m --model drive:intel-dc-s3500-480gb
   ssdlab watch 1234 --record bad-hour.gz   the drive of a process, to be sent on
-  ssdlab watch bad-hour.gz --out bad-hour  read a recording, on any machine; a page
+  ssdlab watch bad-hour.gz --out bad-hour  a recording, on any machine; a page
   ssdlab watch bad-hour.gz --play          the screen as it was, second by second
   ssdlab watch /dev/sda -q --exporter :9955  metrics for Prometheus
 
