@@ -206,8 +206,13 @@ fn assert_sound(page: &str) {
     let stacks = usize::from(page.contains("class=\"scroll"));
     // The button of the theme, beside those of the charts.
     assert_eq!(tags.matches("<script").count(), 4 + sorts + stacks);
-    for load in [" src=", " href=", "<link", "<img", "<iframe", "://", " on"] {
+    for load in ["<link", "<img", "<iframe", "://"] {
         assert!(!tags.contains(load), "{load} in a tag");
+    }
+    // A cell carries the text of its head in quotes: what loads or runs is outside of them.
+    let names: String = tags.split('"').step_by(2).collect();
+    for name in [" src=", " href=", " on"] {
+        assert!(!names.contains(name), "{name} in a tag");
     }
     for load in ["@import", "url(", "fetch(", "XMLHttpRequest", "import("] {
         assert!(!page.contains(load), "{load} in the page");
