@@ -51,6 +51,7 @@ simulation 0 simulate $small --until 2s --read-pct 30 --quiet --out s2 --json
 grid 0 simulate $small --until 1x --sweep ftl.victim=greedy,fifo --quiet --out s3 --json
 check-drive 0 check kept --json
 check-file 0 check saved.ssd --json
+ledger-score 0 ledger score --json
 inspect 0 inspect lived drive:consumer-sata-1tb --json
 inspect 0,1,3 inspect $(ls "$samples"/*.json | head -12 | tr '\n' ' ') --json
 result 0 report a --json

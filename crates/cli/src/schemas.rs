@@ -21,6 +21,7 @@ const TABLES: &[&[DocumentSchema]] = &[
     ssdlab_judge::schemas::SCHEMAS,
     ssdlab_life::schemas::SCHEMAS,
     ssdlab_load::schemas::SCHEMAS,
+    ssdlab_predict::schemas::SCHEMAS,
     ssdlab_twin::schemas::SCHEMAS,
     ssdlab_watch::schemas::SCHEMAS,
     #[cfg(target_os = "linux")]

@@ -17,6 +17,7 @@ pub mod load;
 pub mod model;
 pub mod predict;
 mod run;
+pub mod schemas;
 pub mod score;
 pub mod site;
 

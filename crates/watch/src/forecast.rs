@@ -142,17 +142,19 @@ fn fill_outlook(outcomes: &[(f64, Option<FillOutcome>)], law: &FillLaw) -> Forec
             })
         })
         .collect();
-    ForecastOutlook::Expected(ExpectedEvent {
-        cause: if full >= exhausted {
-            ForecastCause::CacheFull
-        } else {
-            ForecastCause::SpareExhausted
+    ForecastOutlook::Expected {
+        event: ExpectedEvent {
+            cause: if full >= exhausted {
+                ForecastCause::CacheFull
+            } else {
+                ForecastCause::SpareExhausted
+            },
+            likelihood,
+            seconds,
+            bytes,
+            rate_after: quantile(&mut rates, 0.5),
         },
-        likelihood,
-        seconds,
-        bytes,
-        rate_after: quantile(&mut rates, 0.5),
-    })
+    }
 }
 
 fn throttling(
@@ -215,13 +217,15 @@ fn throttling(
             likelihood,
         };
     };
-    ForecastOutlook::Expected(ExpectedEvent {
-        cause: ForecastCause::Throttling,
-        likelihood,
-        seconds,
-        bytes: times(&seconds, mean.write_rate()),
-        rate_after: None,
-    })
+    ForecastOutlook::Expected {
+        event: ExpectedEvent {
+            cause: ForecastCause::Throttling,
+            likelihood,
+            seconds,
+            bytes: times(&seconds, mean.write_rate()),
+            rate_after: None,
+        },
+    }
 }
 
 fn times(interval: &ForecastInterval, factor: f64) -> ForecastInterval {
@@ -281,19 +285,21 @@ fn life(model: &ForecastModel, evidence: &ForecastEvidence, load: &WatchedLoad) 
     let bytes = before.map(|before| (rated - before - written).max(0.0));
     let fast = rate + NORMAL_80 * deviation;
     let slow = rate - NORMAL_80 * deviation;
-    ForecastOutlook::Expected(ExpectedEvent {
-        cause: ForecastCause::RatedLife,
-        likelihood: 1.0,
-        seconds: ForecastInterval {
-            low: bytes[0] / fast,
-            median: bytes[1] / rate,
-            high: (slow > 0.0).then(|| bytes[2] / slow),
+    ForecastOutlook::Expected {
+        event: ExpectedEvent {
+            cause: ForecastCause::RatedLife,
+            likelihood: 1.0,
+            seconds: ForecastInterval {
+                low: bytes[0] / fast,
+                median: bytes[1] / rate,
+                high: (slow > 0.0).then(|| bytes[2] / slow),
+            },
+            bytes: ForecastInterval {
+                low: bytes[0],
+                median: bytes[1],
+                high: Some(bytes[2]),
+            },
+            rate_after: None,
         },
-        bytes: ForecastInterval {
-            low: bytes[0],
-            median: bytes[1],
-            high: Some(bytes[2]),
-        },
-        rate_after: None,
-    })
+    }
 }

@@ -3,6 +3,7 @@
 use super::nulls::{LoadKey, load_key};
 use super::row::ScoredRow;
 use crate::facts::median;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -11,7 +12,7 @@ const DRIVES_MIN: usize = 4;
 
 /// What each would have chosen among the drives that were measured at one load, as the share of the
 /// best drive's figure that the chosen one has; the mean over loads.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Choices {
     /// Loads.
     pub loads: usize,

@@ -25,12 +25,13 @@ use crate::model::{DriveKey, LedgerModel, choose, key, publisher};
 use crate::predict::{FrozenPrediction, row_id};
 use choice::Choices;
 use nulls::Nulls;
+use schemars::JsonSchema;
 use serde::Serialize;
 use ssdlab_ledger::{Ledger, LedgerRow};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// A null beside the model, on the rows where both have a value.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct NullScore {
     /// Rows where it has a value.
     pub rows: usize,
@@ -41,7 +42,7 @@ pub struct NullScore {
 }
 
 /// The scores of some rows.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct ScoreLine {
     /// Whose.
     pub name: String,
@@ -70,7 +71,7 @@ pub struct ScoreLine {
 }
 
 /// All scores.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct Score {
     /// By kind of figure, over the families that are not set apart.
     pub groups: Vec<ScoreLine>,

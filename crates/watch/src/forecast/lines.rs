@@ -21,7 +21,7 @@ pub fn lines(forecast: &WatchForecast) -> String {
 
 fn sentence(outlook: &ForecastOutlook) -> String {
     match outlook {
-        ForecastOutlook::Expected(event) => expected(event),
+        ForecastOutlook::Expected { event } => expected(event),
         ForecastOutlook::NotExpected { why, .. } => format!("none at the present load: {why}"),
         ForecastOutlook::Unknown { why, settled_by } => {
             format!("unknown: {why}; it needs {settled_by}")

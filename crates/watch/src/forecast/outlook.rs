@@ -75,7 +75,10 @@ pub struct ExpectedEvent {
 #[serde(rename_all = "snake_case", tag = "outlook")]
 pub enum ForecastOutlook {
     /// It comes.
-    Expected(ExpectedEvent),
+    Expected {
+        /// What comes, and when.
+        event: ExpectedEvent,
+    },
     /// It does not come at the present load.
     NotExpected {
         /// Why not.
@@ -110,7 +113,7 @@ impl ForecastOutlook {
     /// The event, if one is expected.
     pub fn expected(&self) -> Option<&ExpectedEvent> {
         match self {
-            ForecastOutlook::Expected(event) => Some(event),
+            ForecastOutlook::Expected { event } => Some(event),
             ForecastOutlook::NotExpected { .. } | ForecastOutlook::Unknown { .. } => None,
         }
     }

@@ -36,7 +36,7 @@ Examples:
   ssdlab watch /dev/sda --for 1m --model drive:intel-dc-s3500-480gb
   ssdlab watch 1234 --record bad-hour.gz   the drive of a process, to be sent on
   ssdlab watch bad-hour.gz --out bad-hour  a recording, on any machine; a page
-  ssdlab watch bad-hour.gz --play          the screen as it was, second by second
+  ssdlab watch bad-hour.gz --play          the screen as it was
   ssdlab watch /dev/sda -q --exporter :9955  metrics for Prometheus
 
 Nothing is written to the drive, no cache is dropped, nothing is synced. Block
