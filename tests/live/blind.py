@@ -114,10 +114,16 @@ class Run:
         else:
             raise RuntimeError((self.folder / "serve.log").read_text())
         # A device of its own number: counters of an earlier one would go on.
-        self.loop = f"/dev/loop{Run.next_loop}"
         with open("/dev/loop-control") as control:
-            fcntl.ioctl(control, LOOP_CTL_ADD, Run.next_loop)
-        Run.next_loop += 1
+            while True:
+                number = Run.next_loop
+                Run.next_loop += 1
+                try:
+                    fcntl.ioctl(control, LOOP_CTL_ADD, number)
+                    break
+                except FileExistsError:
+                    pass  # An earlier run that was killed left it.
+        self.loop = f"/dev/loop{number}"
         self.command("losetup", "--direct-io=on", self.loop, self.folder / "mnt/drive")
 
     def hang_up(self):

@@ -3,10 +3,12 @@
 //! Served as OpenMetrics text at `/metrics`.
 
 use crate::cause::{CauseLayer, LiveCause};
+use crate::forecast::{ForecastOutlook, WatchForecast};
 use crate::judge::LiveAnswer;
 use crate::report::{SourceState, WatchProgress, WatchReport};
 use crate::request::BlockRequest;
 use crate::source::event::RequestKind;
+use crate::source::host_counters::DriveCounters;
 use crate::stall::{STALL_CAUSES, UNEXPLAINED, is_stall, stall_cause};
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::encoding::text::encode;
@@ -68,6 +70,15 @@ struct CauseLabels {
 }
 
 #[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct ForecastLabels {
+    device: String,
+    /// `write cliff`, `throttling`, `rated life`.
+    event: &'static str,
+    /// `low`, `median`, `high`: the ends and the middle of an 80 % interval.
+    bound: &'static str,
+}
+
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
 struct DeviceLabels {
     device: String,
 }
@@ -101,6 +112,10 @@ pub struct WatchExporter {
     busy: Family<DeviceLabels, RealGauge>,
     celsius: Family<DeviceLabels, RealGauge>,
     lost: Family<DeviceLabels, Counter>,
+    forecast: Family<ForecastLabels, RealGauge>,
+    used: Family<DeviceLabels, RealGauge>,
+    spare: Family<DeviceLabels, RealGauge>,
+    media_errors: Family<DeviceLabels, RealGauge>,
 }
 
 /// Families whose metrics are known by their kind.
@@ -169,6 +184,29 @@ fn layer_name(layer: CauseLayer) -> &'static str {
     }
 }
 
+/// What the drive counts of its life, read once a minute.
+fn wear_families(registry: &mut Registry) -> [Family<DeviceLabels, RealGauge>; 3] {
+    [
+        (
+            "rated_life_used_ratio",
+            "Share of its rated life that the drive says is used",
+        ),
+        (
+            "spare_ratio",
+            "Share of its spare that the drive says is left",
+        ),
+        (
+            "media_errors",
+            "Errors of the media since the drive was made",
+        ),
+    ]
+    .map(|(name, help)| {
+        let family = Family::default();
+        registry.register(name, help, Family::clone(&family));
+        family
+    })
+}
+
 impl WatchExporter {
     /// Metrics of the drive that the user named `device`.
     pub fn new(device: &str) -> WatchExporter {
@@ -209,6 +247,15 @@ impl WatchExporter {
             "Events that the kernel could not keep",
             Family::clone(&lost),
         );
+        let forecast = Family::default();
+        registry.register_with_unit(
+            "forecast",
+            "Time until this comes at the present load, by the model that --model names; infinite: \
+             not expected; absent: not known",
+            Unit::Seconds,
+            Family::clone(&forecast),
+        );
+        let [used, spare, media_errors] = wear_families(&mut registry);
         WatchExporter {
             device: device.to_owned(),
             registry: Arc::new(Mutex::new(registry)),
@@ -218,6 +265,10 @@ impl WatchExporter {
             busy,
             celsius,
             lost,
+            forecast,
+            used,
+            spare,
+            media_errors,
         }
     }
 
@@ -335,6 +386,42 @@ impl WatchExporter {
         }
     }
 
+    fn set_forecast(&self, forecast: &WatchForecast) {
+        for (event, outlook) in forecast.parts() {
+            let [low, median, high] = match outlook {
+                ForecastOutlook::Expected { event } => {
+                    let seconds = &event.seconds;
+                    let high = seconds.high.unwrap_or(f64::INFINITY);
+                    [seconds.low, seconds.median, high]
+                }
+                ForecastOutlook::NotExpected { .. } => [f64::INFINITY; 3],
+                ForecastOutlook::Unknown { .. } => continue,
+            };
+            for (bound, seconds) in [("low", low), ("median", median), ("high", high)] {
+                let labels = ForecastLabels {
+                    device: self.device.clone(),
+                    event,
+                    bound,
+                };
+                self.forecast.get_or_create(&labels).set(seconds);
+            }
+        }
+    }
+
+    fn set_wear(&self, drive: &DriveCounters) {
+        let errors = drive.media_errors.map(|errors| errors as f64);
+        let share = |percent: Option<f64>| percent.map(|percent| percent / 100.0);
+        for (family, value) in [
+            (&self.used, share(drive.used_percent)),
+            (&self.spare, share(drive.spare_percent)),
+            (&self.media_errors, errors),
+        ] {
+            if let Some(value) = value {
+                family.get_or_create(&self.device()).set(value);
+            }
+        }
+    }
+
     fn set_sources(&self, sources: &[SourceState]) {
         for source in sources {
             let labels = SourceLabels {
@@ -374,6 +461,12 @@ impl WatchProgress for WatchExporter {
         }
         self.set_causes(&report.answer);
         self.set_sources(&report.sources);
+        if let Some(forecast) = &report.forecast {
+            self.set_forecast(forecast);
+        }
+        if let Some(drive) = &report.counters.drive {
+            self.set_wear(drive);
+        }
         let device = self.device();
         self.busy.get_or_create(&device).set(report.figures.busy);
         let lost = self.lost.get_or_create(&device);
@@ -385,88 +478,4 @@ impl WatchProgress for WatchExporter {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::figures::tests::request;
-    use crate::report::{WatchHistory, WatchSurroundings};
-
-    fn fetch(address: SocketAddr, path: &str) -> String {
-        let mut client = TcpStream::connect(address).expect("connected");
-        let accepted = "application/openmetrics-text;version=1.0.0;q=0.5,text/plain;q=0.2";
-        write!(
-            client,
-            "GET {path} HTTP/1.1\r\nHost: x\r\nAccept: {accepted}\r\n\r\n"
-        )
-        .expect("asked");
-        let mut text = String::new();
-        client.read_to_string(&mut text).expect("answered");
-        text
-    }
-
-    #[test]
-    fn who_does_not_know_openmetrics_gets_the_older_format() {
-        let exporter = WatchExporter::new("sda");
-        let open = {
-            let mut text = String::new();
-            let registry = exporter.registry.lock().expect("unharmed");
-            encode(&mut text, &registry).expect("text");
-            text
-        };
-        let plain = as_plain_text(&open);
-        assert!(plain.contains("# TYPE ssdlab_watch_requests_total counter\n"));
-        assert!(plain.contains("# HELP ssdlab_watch_requests_total Requests"));
-        assert!(plain.contains("# TYPE ssdlab_watch_request_seconds histogram\n"));
-        assert!(!plain.contains("# EOF") && !plain.contains("# UNIT"));
-        let samples = |text: &str| text.lines().filter(|line| !line.starts_with('#')).count();
-        assert_eq!(samples(&plain), samples(&open));
-    }
-
-    #[test]
-    fn what_is_scraped_is_what_was_watched() {
-        let mut exporter = WatchExporter::new("sda");
-        let mut history = WatchHistory::new(0);
-        for i in 0..50_u64 {
-            let flush = request("FF", 0, 0, i * 20_000_000, 0, 12_000_000);
-            let slow = request("R", 8 * i, 4096, i * 20_000_000, 0, 150_000_000);
-            for request in [flush, slow] {
-                exporter.request(&request);
-                history.add(request);
-            }
-        }
-        history.advance(2_000_000_000);
-        let figures = history.figures();
-        exporter.second(&WatchReport::new(
-            &history,
-            figures,
-            &WatchSurroundings::default(),
-        ));
-        let loopback = SocketAddr::from(([127, 0, 0, 1], 0));
-        let address = exporter.serve(loopback).expect("listening");
-        let text = fetch(address, "/metrics");
-        assert!(text.starts_with("HTTP/1.1 200 OK"), "{text}");
-        for line in [
-            "ssdlab_watch_request_seconds_count{device=\"sda\",kind=\"flush\",layer=\"drive\"} 50",
-            "stalls_total{device=\"sda\",kind=\"read\",cause=\"slow media or controller\"} 50",
-            "ssdlab_watch_stalls_total{device=\"sda\",kind=\"flush\",cause=\"volatile buffer\"} 0",
-            "cause{device=\"sda\",cause=\"limit of a control group\",layer=\"host\"} 0",
-            "ssdlab_watch_requests_total{device=\"sda\",kind=\"read\"} 50",
-            "ssdlab_watch_moved_bytes_total{device=\"sda\",kind=\"read\"} 204800",
-            "# EOF",
-        ] {
-            assert!(text.contains(line), "{line} in {text}");
-        }
-        let slow = "ssdlab_watch_cause{device=\"sda\",cause=\"slow media or controller\"";
-        let row = text
-            .lines()
-            .find(|line| line.starts_with(slow))
-            .expect("a row");
-        let factor: f64 = row
-            .rsplit(' ')
-            .next()
-            .and_then(|word| word.parse().ok())
-            .expect("a number");
-        assert!(factor > 1.5, "{row}");
-        assert!(fetch(address, "/").starts_with("HTTP/1.1 404"));
-        assert!(exporter.serve(address).is_err(), "the port is taken");
-    }
-}
+mod tests;

@@ -179,6 +179,11 @@ impl WatchFigures {
         (sum / (self.busy * self.seconds * 1e9).max(1.0)).max(1.0)
     }
 
+    /// What stands where a median would: counters give means alone.
+    pub fn middle(&self) -> &'static str {
+        if self.only_means { "mean" } else { "median" }
+    }
+
     /// The figures of a kind.
     pub fn kind(&self, kind: RequestKind) -> &KindFigures {
         match kind {

@@ -18,7 +18,7 @@ mod tests;
 pub mod warmth;
 
 pub use evidence::{ByteRange, ForecastBeginning, ForecastEvidence, ForecastModel};
-pub use lines::lines;
+pub use lines::{lines, next_sentence, sentence};
 pub use outlook::{ExpectedEvent, ForecastCause, ForecastInterval, ForecastOutlook, WatchForecast};
 
 use draw::{WeightedValue, quantile};
@@ -40,6 +40,15 @@ const NAME_A_MODEL: &str = "the drive's kind: `--model drive:NAME` (`ssdlab list
                             file drafted from its data sheet (`ssdlab drives new`)";
 
 impl WatchForecast {
+    /// What is foretold, by name.
+    pub fn parts(&self) -> [(&'static str, &ForecastOutlook); 3] {
+        [
+            ("write cliff", &self.cliff),
+            ("throttling", &self.throttling),
+            ("rated life", &self.life),
+        ]
+    }
+
     /// With a model of the drive, or without.
     pub fn new(model: Option<&ForecastModel>, evidence: &ForecastEvidence) -> WatchForecast {
         let load = WatchedLoad::new(&evidence.slices, evidence.slice_s);

@@ -10,12 +10,15 @@ use crate::report::{
 use crate::request::RequestAssembler;
 use crate::source::counters::{DiskStat, LayerCounters};
 use crate::source::event::BlockEvent;
+use crate::source::group_io::GroupIoReader;
 use crate::source::host::read_settings;
+use crate::source::host_counters::HostCounters;
 use crate::source::layers::LayerReader;
+use crate::source::process_io::ProcessIoReader;
 use crate::source::settings::HostSettings;
 use crate::source::smart::DriveLooks;
 use crate::source::tracepoints::{BlockTracepoints, monotonic_ns};
-use crate::subject::WatchSubject;
+use crate::subject::{WatchSubject, has_open_on};
 use ssdlab_base::LabError;
 use ssdlab_bench::device::system::SystemPaths;
 use ssdlab_bench::device::{TargetFacts, TargetKind};
@@ -39,6 +42,8 @@ const TRACEPOINTS: &str = "block tracepoints (perf)";
 const COUNTERS: &str = "/sys/block counters";
 const SETTINGS: &str = "host settings";
 const DRIVE: &str = "the drive's own counters (SMART)";
+const GROUPS: &str = "control groups (io.stat)";
+const PROCESSES: &str = "bytes of processes (/proc/*/io)";
 const HISTOGRAMS: &str = "histograms in the kernel (eBPF)";
 /// Requests a second from which the kernel counts them, unless a source is chosen: a single event
 /// takes some 2 us, so these are 2 % of a core.
@@ -131,6 +136,9 @@ struct LiveWatch {
     lost_before: u64,
     tick: Duration,
     layer_reader: LayerReader,
+    /// Where single requests are not seen.
+    process_reader: Option<ProcessIoReader>,
+    group_reader: Option<GroupIoReader>,
     looks: DriveLooks,
 }
 
@@ -239,6 +247,10 @@ impl LiveWatch {
                 &surroundings.settings,
                 subject.pid,
             ),
+            process_reader: (events.is_err() && kernel.is_err())
+                .then(|| ProcessIoReader::begin(&system.proc))
+                .flatten(),
+            group_reader: GroupIoReader::begin(&system, subject.disk.id),
             looks: DriveLooks::begin(&Path::new("/dev").join(subject.disk.disk_name())),
             system,
             subject,
@@ -267,7 +279,17 @@ impl LiveWatch {
         self.looks.poll(watched_s);
         let mut counters = self.layer_reader.read(watched_s);
         counters.drive = self.looks.counters();
+        self.read_movers(watched_s, &mut counters);
         let mut states = self.layer_reader.states(&counters);
+        let groups_missing = self.group_reader.is_none();
+        states.push((
+            GROUPS,
+            groups_missing.then(|| "groups do not count I/O, or are too many".to_owned()),
+        ));
+        if self.events.is_none() && self.kernel.is_none() {
+            let missing = self.process_reader.is_none();
+            states.push((PROCESSES, missing.then(|| "needs root".to_owned())));
+        }
         states.push((DRIVE, self.looks.missing()));
         for (name, missing) in states {
             match self.source_state(name) {
@@ -279,6 +301,23 @@ impl LiveWatch {
             }
         }
         self.surroundings.counters = counters;
+    }
+
+    /// Who moved bytes; with thousands of processes or groups a look takes a tenth of a second.
+    fn read_movers(&mut self, watched_s: f64, counters: &mut HostCounters) {
+        let last = &mut self.surroundings.counters;
+        counters.processes = std::mem::take(&mut last.processes);
+        counters.groups = std::mem::take(&mut last.groups);
+        if !(watched_s as u64).is_multiple_of(SETTINGS_EVERY) {
+            return;
+        }
+        if let Some(reader) = &self.group_reader {
+            counters.groups = reader.read();
+        }
+        if let Some(reader) = &self.process_reader {
+            let disk = self.subject.disk.disk_name();
+            counters.processes = reader.read(|pid| has_open_on(&self.system, pid, &disk));
+        }
     }
 
     /// Takes the events since the last call.

@@ -8,6 +8,7 @@ use crate::model::{ModelComparison, WORSE};
 use crate::report::WatchReport;
 use crate::show_latency;
 use crate::source::event::RequestKind;
+use crate::source::host_counters::HostCounters;
 use crate::stall::Stall;
 use ssdlab_judge::others;
 use ssdlab_view::text::{self, PLAIN};
@@ -34,6 +35,7 @@ pub fn text(report: &WatchReport) -> String {
     if !figures.processes.is_empty() {
         out += &processes(figures);
     }
+    out += &movers(&report.counters);
     if !report.stalls.is_empty() {
         let lines: Vec<String> = report.stalls.iter().take(STALLS).map(stall).collect();
         out += &text::list("Longest waits", &lines);
@@ -180,6 +182,34 @@ fn lines(report: &WatchReport) -> String {
             units::bytes(figures.pattern.span_bytes)
         );
     }
+    out
+}
+
+/// Who moved bytes, as counters say.
+fn movers(counters: &HostCounters) -> String {
+    let mut out = String::new();
+    let mut add = |head: &str, movers: Vec<(&str, u64)>| {
+        let parts: Vec<String> = movers
+            .iter()
+            .take(PROCESSES)
+            .map(|(name, bytes)| format!("{name} {}", units::decimal_bytes(*bytes as f64)))
+            .collect();
+        if !parts.is_empty() {
+            out += &text::paragraph(head, &parts.join(", "));
+        }
+    };
+    let groups = counters.groups.iter();
+    let groups: Vec<_> = groups
+        .map(|group| (group.group.as_str(), group.bytes))
+        .collect();
+    // A single group says nothing.
+    add(
+        "by control group",
+        if groups.len() > 1 { groups } else { Vec::new() },
+    );
+    let processes = counters.processes.iter();
+    let processes = processes.map(|process| (process.name.as_str(), process.bytes()));
+    add("by process, all drives", processes.collect());
     out
 }
 

@@ -98,8 +98,13 @@ fn whole(system: &SystemPaths, device: SysfsDevice) -> SysfsDevice {
     disk.unwrap_or(device)
 }
 
-fn by_process(system: &SystemPaths, given: &str, pid: u32) -> Result<WatchSubject, LabError> {
-    let folder = system.proc.join(given).join("fd");
+/// Disks on which a process has files open, each with how many.
+fn open_disks(
+    system: &SystemPaths,
+    given: &str,
+    pid: u32,
+) -> Result<BTreeMap<String, (u32, SysfsDevice)>, LabError> {
+    let folder = system.proc.join(pid.to_string()).join("fd");
     let open = fs::read_dir(&folder).map_err(|error| {
         let why = format!("its open files cannot be read: {error}");
         refused(
@@ -125,6 +130,16 @@ fn by_process(system: &SystemPaths, given: &str, pid: u32) -> Result<WatchSubjec
         let disk = lowest(system, given, device)?;
         disks.entry(disk.disk_name()).or_insert((0, disk)).0 += 1;
     }
+    Ok(disks)
+}
+
+/// Whether a process has a file open on a disk, as far as can be seen.
+pub(crate) fn has_open_on(system: &SystemPaths, pid: u32, disk: &str) -> bool {
+    open_disks(system, "", pid).is_ok_and(|disks| disks.contains_key(disk))
+}
+
+fn by_process(system: &SystemPaths, given: &str, pid: u32) -> Result<WatchSubject, LabError> {
+    let disks = open_disks(system, given, pid)?;
     let busiest = disks.into_values().max_by_key(|(files, _)| *files);
     let Some((_, disk)) = busiest else {
         return Err(refused(

@@ -7,19 +7,30 @@ use ssdlab_view::{text, units};
 
 /// Lines for the end of a report.
 pub fn lines(forecast: &WatchForecast) -> String {
-    let mut out = String::new();
-    let parts = [
-        ("write cliff", &forecast.cliff),
-        ("throttling", &forecast.throttling),
-        ("rated life", &forecast.life),
-    ];
-    for (name, outlook) in parts {
-        out += &text::paragraph(name, &sentence(outlook));
-    }
-    out
+    let parts = forecast.parts().into_iter();
+    parts
+        .map(|(name, outlook)| text::paragraph(name, &sentence(outlook)))
+        .collect()
 }
 
-fn sentence(outlook: &ForecastOutlook) -> String {
+/// What comes first, in one sentence; the rated life only when nothing comes before it.
+pub fn next_sentence(forecast: &WatchForecast) -> Option<String> {
+    let events = [&forecast.cliff, &forecast.throttling].map(ForecastOutlook::expected);
+    let soonest = events
+        .into_iter()
+        .flatten()
+        .min_by(|a, b| a.seconds.median.total_cmp(&b.seconds.median));
+    let event = soonest.or_else(|| forecast.life.expected())?;
+    Some(format!(
+        "{} in {} (80 %: {})",
+        event_text(event),
+        time(event.seconds.median),
+        ends(&event.seconds, time)
+    ))
+}
+
+/// An outlook as a sentence.
+pub fn sentence(outlook: &ForecastOutlook) -> String {
     match outlook {
         ForecastOutlook::Expected { event } => expected(event),
         ForecastOutlook::NotExpected { why, .. } => format!("none at the present load: {why}"),
@@ -29,13 +40,17 @@ fn sentence(outlook: &ForecastOutlook) -> String {
     }
 }
 
-fn expected(event: &ExpectedEvent) -> String {
-    let event_text = match event.cause {
+fn event_text(event: &ExpectedEvent) -> &'static str {
+    match event.cause {
         ForecastCause::CacheFull => "the pSLC cache is full",
         ForecastCause::SpareExhausted => "free space runs out and reclaim works for each write",
         ForecastCause::Throttling => "the drive throttles",
         ForecastCause::RatedLife => "what the maker warrants is written",
-    };
+    }
+}
+
+fn expected(event: &ExpectedEvent) -> String {
+    let event_text = event_text(event);
     let after = event.rate_after.map_or(String::new(), |rate| {
         format!("; writes then come at some {}", units::throughput(rate))
     });

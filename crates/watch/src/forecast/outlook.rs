@@ -96,14 +96,14 @@ pub enum ForecastOutlook {
 }
 
 impl ForecastOutlook {
-    pub(super) fn unknown(why: &str, settled_by: &str) -> ForecastOutlook {
+    pub(crate) fn unknown(why: &str, settled_by: &str) -> ForecastOutlook {
         ForecastOutlook::Unknown {
             why: why.to_owned(),
             settled_by: settled_by.to_owned(),
         }
     }
 
-    pub(super) fn none(why: impl Into<String>, likelihood: f64) -> ForecastOutlook {
+    pub(crate) fn none(why: impl Into<String>, likelihood: f64) -> ForecastOutlook {
         ForecastOutlook::NotExpected {
             why: why.into(),
             likelihood,

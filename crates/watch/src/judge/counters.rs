@@ -169,8 +169,10 @@ mod tests {
     use crate::figures::WatchFigures;
     use crate::figures::tests::request;
     use crate::judge::LiveAnswer;
+    use crate::source::counters::DiskStat;
     use crate::source::host_counters::{
-        ArrayState, DriveCounters, HostCounters, JournalCounters, ThermalState,
+        ArrayState, DriveCounters, GroupBytes, HostCounters, JournalCounters, ProcessBytes,
+        ThermalState,
     };
     use crate::source::settings::HostSettings;
 
@@ -321,6 +323,98 @@ mod tests {
         };
         assert!(found(10 * MS));
         assert!(!found(60 * MS), "the flushes are not what takes the time");
+    }
+
+    /// Ten seconds of a disk: requests, KiB and ms of reads, of writes, then flushes and their ms.
+    fn counted(reads: [u64; 3], writes: [u64; 3], flushes: [u64; 2], busy_ms: u64) -> WatchFigures {
+        let [r, r_kib, r_ms] = reads;
+        let [w, w_kib, w_ms] = writes;
+        let [f, f_ms] = flushes;
+        let line = format!(
+            "{r} 0 {} {r_ms} {w} 0 {} {w_ms} 0 {busy_ms} {} 0 0 0 0 {f} {f_ms}",
+            2 * r_kib,
+            2 * w_kib,
+            r_ms + w_ms + f_ms
+        );
+        DiskStat::parse(&line).expect("a line").figures(10.0)
+    }
+
+    fn first(figures: &WatchFigures, processes: &[(&str, u64)]) -> Option<LiveCause> {
+        let bytes = processes.iter().map(|&(name, read)| ProcessBytes {
+            name: name.to_owned(),
+            read,
+            ..ProcessBytes::default()
+        });
+        let counters = HostCounters {
+            processes: bytes.collect(),
+            ..HostCounters::default()
+        };
+        findings(figures, &counters)
+            .first()
+            .map(|finding| finding.cause)
+    }
+
+    /// Programs that commit on a Samsung 980: the time of a write has its flush's in it.
+    #[test]
+    fn writes_that_wait_for_flushes_are_not_taken_for_reclaim() {
+        let figures = counted([0; 3], [4078, 52_884, 18_220], [2035, 9616], 9908);
+        assert_eq!(first(&figures, &[]), Some(LiveCause::VolatileBuffer));
+    }
+
+    /// A PM983 whose program syncs three times for each write.
+    #[test]
+    fn flushes_that_no_write_asked_for_are_doubled() {
+        let figures = counted([0; 3], [83_920, 83_920, 8140], [62_940, 5910], 7626);
+        assert_eq!(first(&figures, &[]), Some(LiveCause::DoubledFlushes));
+        let once = counted([0; 3], [41_960, 83_920, 4070], [20_980, 1970], 3800);
+        assert_ne!(first(&once, &[]), Some(LiveCause::DoubledFlushes));
+    }
+
+    #[test]
+    fn reads_that_take_longer_than_the_writes_among_them_wait_for_these() {
+        let slow = counted(
+            [22_292, 89_168, 61_676],
+            [51_791, 207_164, 15_996],
+            [0; 2],
+            9976,
+        );
+        assert_eq!(first(&slow, &[]), Some(LiveCause::ReadsBehindWrites));
+        let healthy = counted(
+            [22_292, 89_168, 4500],
+            [51_791, 207_164, 3000],
+            [0; 2],
+            5000,
+        );
+        assert_ne!(first(&healthy, &[]), Some(LiveCause::ReadsBehindWrites));
+    }
+
+    /// Bytes of processes say who moves most; without others nobody waits for it.
+    #[test]
+    fn a_process_that_moves_most_bytes_holds_others_up() {
+        let figures = counted([9115, 3_528_452, 56_811], [0; 3], [0; 2], 6924);
+        let backup = ("backup", 3_605_000_000);
+        let cause = Some(LiveCause::Neighbour);
+        assert_eq!(first(&figures, &[backup, ("app", 4_800_000)]), cause);
+        assert_ne!(first(&figures, &[backup]), cause);
+        let of_another_drive = ("backup", 30_000_000_000);
+        assert_ne!(
+            first(&figures, &[of_another_drive, ("app", 4_800_000)]),
+            cause
+        );
+        let group = |name: &str, bytes| GroupBytes {
+            group: name.to_owned(),
+            bytes,
+        };
+        let counters = HostCounters {
+            groups: vec![
+                group("/backup.service", 3_500_000_000),
+                group("/db", 5_000_000),
+            ],
+            ..HostCounters::default()
+        };
+        let found = findings(&figures, &counters);
+        assert_eq!(found.first().map(|finding| finding.cause), cause);
+        assert!(found[0].why.starts_with("control group /backup.service"));
     }
 
     #[test]

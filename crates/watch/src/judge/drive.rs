@@ -1,7 +1,7 @@
 //! Causes in the drive and on the way to it.
 
 use super::{
-    BUSY, CELLS_READ, Certainty, FACTOR_MAX, Finding, JudgedWindow, LiveFinding, apart_time,
+    BUSY, CELLS_READ, Certainty, FACTOR_MAX, Finding, JudgedWindow, LARGE, LiveFinding, apart_time,
 };
 use crate::cause::{CauseLayer, LiveCause};
 use crate::spread::{ENOUGH, TimeSpread};
@@ -18,10 +18,12 @@ const ORDERED_WRITES: f64 = 250e6;
 const LARGE_UNDER_WAY: f64 = 12_288.0;
 /// Share of space in use from which a file system is nearly full.
 const NEARLY_FULL: f64 = 0.9;
-/// Mean bytes of a request from which it is the bytes that take the time.
-const LARGE: f64 = 49_152.0;
 /// Other requests in the drive beside those of a few programs that commit.
 const FEW_WRITERS: f64 = 4.0;
+/// Share of writes among requests from which reads meet them.
+const AMONG: f64 = 0.2;
+/// Flushes for each write from which, by counters, the time of writes is that of flushes.
+const FLUSHED: f64 = 0.25;
 /// C at which drives of data sheets begin to throttle.
 const WARM_C: f64 = 70.0;
 
@@ -42,9 +44,10 @@ impl JudgedWindow<'_> {
             Certainty::Shown,
             excess,
             format!(
-                "a flush takes {} (median), a drive with a protected buffer needs less than {}; \
+                "a flush takes {} ({}), a drive with a protected buffer needs less than {}; \
                  {:.0} flushes a second{without_fua}",
                 units::time(flushes.device.median_ns),
+                self.figures.middle(),
                 units::time_mean(healthy),
                 flushes.count() as f64 / self.figures.seconds.max(1e-3)
             ),
@@ -67,9 +70,10 @@ impl JudgedWindow<'_> {
             Certainty::Likely,
             writes.device.sum_ns as f64 - writes.count() as f64 * healthy,
             format!(
-                "a write takes {} (median), and the kernel sends no flushes: its cache is set to \
+                "a write takes {} ({}), and the kernel sends no flushes: its cache is set to \
                  write through",
-                units::time(writes.device.median_ns)
+                units::time(writes.device.median_ns),
+                self.figures.middle()
             ),
         )
     }
@@ -143,6 +147,9 @@ impl JudgedWindow<'_> {
     }
 
     pub(super) fn reads_behind_writes(&self) -> Finding {
+        if self.figures.only_means {
+            return self.reads_among_writes();
+        }
         let spread = &self.figures.reads_beside_writes;
         let healthy = self.way(self.figures.reads.mean_bytes()) + CELLS_READ;
         if (spread.beside.median_ns as f64) < 2.0 * healthy {
@@ -161,6 +168,36 @@ impl JudgedWindow<'_> {
         )
     }
 
+    /// Counters do not say what was beside what: reads take long, writes among them do not.
+    fn reads_among_writes(&self) -> Finding {
+        let (reads, writes) = (&self.figures.reads, &self.figures.writes);
+        let share = writes.count() as f64 / self.figures.count().max(1) as f64;
+        let healthy = self.way(reads.mean_bytes()) + CELLS_READ;
+        let read_ns = reads.device.mean_ns();
+        let write_ns = writes.device.mean_ns();
+        if reads.count() < ENOUGH
+            || writes.count() < ENOUGH
+            || share < AMONG
+            || read_ns < 3.0 * healthy
+            || read_ns < 2.0 * write_ns
+        {
+            return None;
+        }
+        self.finding(
+            LiveCause::ReadsBehindWrites,
+            Certainty::Likely,
+            reads.device.sum_ns as f64 - reads.count() as f64 * healthy,
+            format!(
+                "a read takes {} (mean) where {:.0} % of the requests are writes, which take {}; \
+                 a read that meets none needs at most {}",
+                units::time_mean(read_ns),
+                100.0 * share,
+                units::time_mean(write_ns),
+                units::time_mean(healthy)
+            ),
+        )
+    }
+
     /// Writes that a healthy drive would take faster for ever: reclaim, a full pSLC cache, a file
     /// system that never discards.
     pub(super) fn sustained_writes(&self) -> Finding {
@@ -172,7 +209,10 @@ impl JudgedWindow<'_> {
         let under_way = figures.under_way() * writes.mean_bytes();
         let is_in_order = pattern.sequential >= 0.5 || self.is_in_order_by_size();
         let needed = if is_in_order { LARGE } else { LARGE_UNDER_WAY };
-        let waits_for_media = self.write_cache_off().is_some();
+        // The counted time of a write has that of the flushes it asks for in it.
+        let is_flushed =
+            figures.only_means && figures.flushes.count() as f64 >= FLUSHED * writes.count() as f64;
+        let waits_for_media = self.write_cache_off().is_some() || is_flushed;
         if writes.count() < ENOUGH
             || waits_for_media
             || figures.busy < BUSY
@@ -318,9 +358,9 @@ impl JudgedWindow<'_> {
             Certainty::Likely,
             reads.sum_ns as f64 - reads.count as f64 * healthy,
             format!(
-                "a read without writes beside it takes {} (median), a healthy drive needs at most \
-                 {}",
+                "a read without writes beside it takes {} ({}), a healthy drive needs at most {}",
                 units::time(reads.median_ns),
+                figures.middle(),
                 units::time_mean(healthy)
             ),
         )

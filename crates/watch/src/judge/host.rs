@@ -1,7 +1,7 @@
 //! Causes on the host's side.
 
 use super::{
-    BUSY, CELLS_READ, Certainty, FACTOR_MAX, Finding, JudgedWindow, LiveFinding, apart_time,
+    BUSY, CELLS_READ, Certainty, FACTOR_MAX, Finding, JudgedWindow, LARGE, LiveFinding, apart_time,
 };
 use crate::cause::{CauseLayer, LiveCause};
 use crate::figures::is_kernel_thread;
@@ -107,6 +107,9 @@ impl JudgedWindow<'_> {
 
     pub(super) fn neighbour(&self) -> Finding {
         let figures = self.figures;
+        if figures.only_means {
+            return self.neighbour_by_bytes();
+        }
         let neighbour = figures.neighbour.as_ref()?;
         let others = &neighbour.others;
         let count = others.beside.count + others.apart.count;
@@ -129,6 +132,58 @@ impl JudgedWindow<'_> {
                 100.0 * neighbour.share,
                 units::time_mean(others.beside.mean_ns()),
                 apart_time(&others.apart)
+            ),
+        })
+    }
+
+    fn neighbour_by_bytes(&self) -> Finding {
+        let groups = self.counters.groups.iter();
+        let groups: Vec<_> = groups
+            .map(|group| (format!("control group {}", group.group), group.bytes))
+            .collect();
+        let processes = self.counters.processes.iter();
+        let processes: Vec<_> = processes
+            .filter(|process| !is_kernel_thread(&process.name))
+            .map(|process| (process.name.clone(), process.bytes()))
+            .collect();
+        self.heaviest_of(&groups)
+            .or_else(|| self.heaviest_of(&processes))
+    }
+
+    /// Counters do not say who waits for whom: one moves most bytes, by large requests, others move
+    /// some, and a mean request takes much longer than a small one needs.
+    fn heaviest_of(&self, movers: &[(String, u64)]) -> Finding {
+        let figures = self.figures;
+        let (name, bytes) = movers.first()?;
+        let all: u64 = movers.iter().map(|(_, bytes)| bytes).sum();
+        let moved = figures.reads.bytes + figures.writes.bytes;
+        let mean_bytes = moved as f64 / figures.count().max(1) as f64;
+        let share = *bytes as f64 / all.max(1) as f64;
+        let mean_ns = figures.awaited.mean_ns();
+        let small = self.way(4096.0) + CELLS_READ;
+        let is_company = all - bytes >= ENOUGH * 4096;
+        // Processes count bytes of all devices.
+        let is_of_this_drive = all as f64 <= 1.5 * moved as f64;
+        if share < 0.5
+            || !is_company
+            || !is_of_this_drive
+            || mean_bytes < LARGE
+            || mean_ns < 3.0 * small
+        {
+            return None;
+        }
+        Some(LiveFinding {
+            cause: LiveCause::Neighbour,
+            layer: CauseLayer::Host,
+            // What others would gain at best: a small read that meets nothing.
+            factor: Some((mean_ns / small).min(FACTOR_MAX)),
+            certainty: Certainty::Likely,
+            why: format!(
+                "{name} moves {:.1} % of the bytes, {} a request; a mean request takes {}, and \
+                 those of others meet these",
+                100.0 * share,
+                units::decimal_bytes(mean_bytes),
+                units::time_mean(mean_ns)
             ),
         })
     }
@@ -231,9 +286,10 @@ impl JudgedWindow<'_> {
             factor: None,
             certainty: Certainty::Shown,
             why: format!(
-                "each request takes {} (median), as on a healthy drive, and {:.0} % of the time \
+                "each request takes {} ({}), as on a healthy drive, and {:.0} % of the time \
                  one is under way, seldom two",
                 units::time(figures.awaited.median_ns),
+                figures.middle(),
                 100.0 * figures.busy
             ),
         })

@@ -29,6 +29,8 @@ const CELLS_READ: f64 = 120e3;
 const SERVED_HERE: f64 = 80e3;
 /// The largest factor that is shown.
 const FACTOR_MAX: f64 = 100.0;
+/// Mean bytes of a request from which it is the bytes that take the time.
+const LARGE: f64 = 49_152.0;
 /// Share of the window in which a busy drive has requests.
 const BUSY: f64 = 0.7;
 
@@ -225,6 +227,13 @@ impl JudgedWindow<'_> {
 
     pub(super) fn as_expected(&self) -> String {
         let figures = self.figures;
+        if figures.only_means {
+            return format!(
+                "awaited requests take {} (mean), and the drive is busy {:.0} % of the time",
+                units::time_mean(figures.awaited.mean_ns()),
+                100.0 * figures.busy
+            );
+        }
         format!(
             "awaited requests take {} (median) and {} (99 %), and the drive is busy {:.0} % of the \
              time",

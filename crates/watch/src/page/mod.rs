@@ -3,6 +3,7 @@
 mod evidence;
 mod heat;
 mod host;
+mod next;
 
 use crate::cause::CauseLayer;
 use crate::judge::{Certainty, LiveAnswer, LiveFinding};
@@ -37,6 +38,8 @@ pub fn watch_page(report: &WatchReport) -> String {
         (evidence::stalls(&report.stalls))
         (evidence::layers(report))
         (evidence::model(report))
+        (next::forecast(report))
+        (next::wear(report))
         (host::settings(report))
         (sources(report))
         section { h2 { "What watching cannot tell" } (parts::list(&NOT_TOLD)) }

@@ -3,6 +3,7 @@
 use super::look::ScreenLook;
 use crate::cause::{CauseLayer, LiveCause};
 use crate::figures::WatchFigures;
+use crate::forecast::next_sentence;
 use crate::judge::{Certainty, LiveAnswer};
 use crate::report::WatchReport;
 use crate::source::event::RequestKind;
@@ -56,7 +57,20 @@ pub(super) fn answer(report: Option<&WatchReport>, look: ScreenLook) -> ScreenAn
             sentences: Vec::new(),
         };
     };
-    match &report.answer {
+    let mut shown = judged(&report.answer, look);
+    let foretold = report.forecast.as_ref().and_then(next_sentence);
+    shown
+        .sentences
+        .extend(foretold.map(|sentence| ("next", sentence)));
+    shown
+}
+
+fn judged(answer: &LiveAnswer, look: ScreenLook) -> ScreenAnswer {
+    let titled = |text: String, colour| ScreenLine {
+        text,
+        style: look.colour(colour).bold(),
+    };
+    match answer {
         LiveAnswer::TooLittle { requests } => ScreenAnswer {
             title: titled(
                 format!(
@@ -78,7 +92,7 @@ pub(super) fn answer(report: Option<&WatchReport>, look: ScreenLook) -> ScreenAn
         },
         LiveAnswer::Causes { findings } => {
             let Some((first, others)) = findings.split_first() else {
-                return answer(None, look);
+                return self::answer(None, look);
             };
             let sure = match first.certainty {
                 Certainty::Shown => "",
@@ -146,7 +160,7 @@ pub(super) fn wrapped(
 /// Rates and times by kind, of the kinds that were there; its head first.
 pub(super) fn rates(figures: &WatchFigures, width: usize) -> Vec<String> {
     let is_wide = width >= 72;
-    let middle = if figures.only_means { "mean" } else { "median" };
+    let middle = figures.middle();
     let row = |name: &str, cells: [&str; 6]| {
         let [rate, bytes, queue, median, late, longest] = cells;
         match (is_wide, figures.only_means) {

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 const GROUPS_MAX: usize = 20_000;
 
 /// Mounted roots of control groups that can limit I/O.
-fn roots(system: &SystemPaths) -> Vec<PathBuf> {
+pub(super) fn roots(system: &SystemPaths) -> Vec<PathBuf> {
     let mounts = system.mounts().into_iter();
     let groups = mounts.filter(|mount| {
         mount.kind == "cgroup2" || mount.kind == "cgroup" && mount.point.contains("blkio")

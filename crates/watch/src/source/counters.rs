@@ -53,7 +53,7 @@ impl DiskStat {
         DiskStat::parse(&std::fs::read_to_string(folder.join("stat")).ok()?)
     }
 
-    fn parse(text: &str) -> Option<DiskStat> {
+    pub(crate) fn parse(text: &str) -> Option<DiskStat> {
         let mut fields = [0; FIELDS];
         let mut words = text.split_ascii_whitespace();
         for field in &mut fields {
@@ -128,12 +128,13 @@ impl DiskStat {
         let waiting = self.0[WAITING_MS] as f64 / 1e3 / seconds.max(1e-3);
         // Requests that another one meets: one less than those under way.
         figures.depth = (waiting / figures.busy.max(1e-3) - 1.0).max(0.0);
+        // A write that asks for flushes counts as a write with their time in it, a flush alone as a
+        // write of no bytes (Linux block/blk-flush.c): flushes do not count again.
+        let (writes, flushes) = (&figures.writes.device, &figures.flushes.device);
         figures.awaited = figures.reads.device;
-        for more in [figures.writes.device, figures.flushes.device] {
-            figures.awaited.count += more.count;
-            figures.awaited.sum_ns += more.sum_ns;
-        }
-        // A flush alone counts as a write of no bytes: writes of data are at most these.
+        figures.awaited.count += writes.count.max(flushes.count);
+        figures.awaited.sum_ns += writes.sum_ns.max(flushes.sum_ns);
+        // Writes of data are at most these.
         let writes = figures.writes.count().min(figures.writes.bytes / 4096);
         let empty = figures.flushes.count().saturating_sub(writes);
         figures.empty_flushes = TimeSpread {
@@ -179,6 +180,8 @@ mod tests {
         assert_eq!(figures.writes.bytes, 100 * 4096);
         assert_eq!(figures.writes.device.median_ns, 2 * MS);
         assert_eq!(figures.flushes.device.median_ns, 3 * MS);
+        assert_eq!(figures.awaited.count, 100, "flushes are within writes");
+        assert_eq!(figures.awaited.sum_ns, 200 * MS);
         assert!((figures.busy - 0.4).abs() < 1e-9);
         assert!((figures.depth - 0.75).abs() < 1e-9, "{}", figures.depth);
         assert_eq!(since.mean_ns(), Some(2e6));

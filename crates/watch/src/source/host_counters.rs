@@ -175,6 +175,35 @@ impl DriveCounters {
     }
 }
 
+/// What a control group moved to and from the disk since the watch began, without the groups in it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct GroupBytes {
+    /// Its path below the root.
+    pub group: String,
+    /// Bytes in both directions.
+    pub bytes: u64,
+}
+
+/// What a process moved to and from block devices since the watch began.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ProcessBytes {
+    /// Its name.
+    pub name: String,
+    /// Its number.
+    pub pid: u32,
+    /// Bytes read.
+    pub read: u64,
+    /// Bytes written.
+    pub written: u64,
+}
+
+impl ProcessBytes {
+    /// Bytes in both directions.
+    pub fn bytes(&self) -> u64 {
+        self.read + self.written
+    }
+}
+
 /// All of them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HostCounters {
@@ -198,6 +227,13 @@ pub struct HostCounters {
     pub thermal: Option<ThermalState>,
     /// The drive's own counters.
     pub drive: Option<DriveCounters>,
+    /// Control groups by bytes moved, where they count I/O.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub groups: Vec<GroupBytes>,
+    /// Processes with files open on the disk, by bytes moved on all devices, where single requests
+    /// are not seen.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub processes: Vec<ProcessBytes>,
 }
 
 #[cfg(test)]

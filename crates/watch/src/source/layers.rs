@@ -370,6 +370,8 @@ impl LayerReader {
             queue: self.queue(),
             thermal: self.thermal(),
             drive: None,
+            groups: Vec::new(),
+            processes: Vec::new(),
         }
     }
 

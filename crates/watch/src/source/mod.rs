@@ -6,6 +6,8 @@ pub mod bpf;
 mod cgroup;
 pub mod counters;
 pub mod event;
+#[cfg(target_os = "linux")]
+pub mod group_io;
 pub mod histogram;
 #[cfg(target_os = "linux")]
 pub mod host;
@@ -14,6 +16,8 @@ pub mod host_counters;
 mod ioctl;
 #[cfg(target_os = "linux")]
 pub mod layers;
+#[cfg(target_os = "linux")]
+pub mod process_io;
 pub mod settings;
 #[cfg(target_os = "linux")]
 pub mod smart;

@@ -3,6 +3,7 @@
 use super::Watch;
 use super::lines::EventOutput;
 use super::metrics::serve_metrics;
+use super::order::Forecaster;
 use super::screen::{RecordingPace, open_screen};
 use crate::failure::CliFailure;
 use ssdlab_base::LabError;
@@ -23,6 +24,7 @@ pub struct WatchFollower {
     pub(super) exporter: Option<WatchExporter>,
     pub(super) events: Option<EventWriter<EventOutput>>,
     pub(super) preflight: Option<Preflight>,
+    pub(super) forecaster: Option<Forecaster>,
     /// Of a recording that is played.
     pub(super) pace: Option<RecordingPace>,
 }
@@ -50,6 +52,7 @@ impl WatchFollower {
                 .as_deref()
                 .map(|name| role(name).map(Preflight::new))
                 .transpose()?,
+            forecaster: args.model.as_deref().map(Forecaster::new).transpose()?,
             pace: args.play.then(|| RecordingPace::new(stop)),
             // Last: what is wrong with the others is said on the terminal as it was.
             screen: open_screen(args, is_recording, stop)?,
@@ -62,6 +65,7 @@ impl WatchFollower {
             || self.exporter.is_some()
             || self.events.is_some()
             || self.preflight.is_some()
+            || self.forecaster.is_some()
     }
 
     /// A recording that was played stays on the screen until it is left.

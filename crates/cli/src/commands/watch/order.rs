@@ -40,6 +40,40 @@ pub fn foretold(name: &str, report: &WatchReport) -> Result<WatchForecast, LabEr
     ))
 }
 
+/// How often a forecast is made anew, s of the watch.
+const FORECAST_EVERY_S: f64 = 5.0;
+
+/// Forecasts while a watch goes on.
+pub struct Forecaster {
+    model: ForecastModel,
+    next_s: f64,
+    last: Option<WatchForecast>,
+}
+
+impl Forecaster {
+    /// By the model that `--model` names.
+    ///
+    /// # Errors
+    /// When it is no modelled drive.
+    pub fn new(name: &str) -> Result<Forecaster, LabError> {
+        Ok(Forecaster {
+            model: ForecastModel::new(&listed(name)?),
+            next_s: FORECAST_EVERY_S,
+            last: None,
+        })
+    }
+
+    /// The last forecast, made anew every few seconds.
+    pub fn forecast(&mut self, report: &WatchReport) -> Option<WatchForecast> {
+        if report.watched_s >= self.next_s {
+            self.next_s = report.watched_s + FORECAST_EVERY_S;
+            let evidence = report.forecast_evidence();
+            self.last = Some(WatchForecast::new(Some(&self.model), &evidence));
+        }
+        self.last.clone()
+    }
+}
+
 /// Whole seconds of `--for`.
 ///
 /// # Errors

@@ -34,6 +34,11 @@ impl WatchProgress for WatchFollower {
         if let Some(pace) = &mut self.pace {
             pace.wait(self.screen.as_ref());
         }
+        let foretold = self.forecaster.as_mut().map(|forecaster| WatchReport {
+            forecast: forecaster.forecast(report),
+            ..report.clone()
+        });
+        let report = foretold.as_ref().unwrap_or(report);
         if let Some(exporter) = &mut self.exporter {
             exporter.second(report);
         }
