@@ -7,6 +7,8 @@
 # 3. The server killed under a writing guest, which goes on: nothing that was durable is lost.
 # 4. A guest that boots from such a drive, before and after a power cut.
 # 5. NVMe passthrough by Linux's driver to QEMU's drive: what was sent, refused and failed.
+# 6. `ssdlab watch` on NVMe: its counts by tracepoints and eBPF against QEMU's, dm-crypt, a clock set
+#    back, a kernel that is locked down.
 # Usage: bash tests/vm.sh [path of ssdlab] [cuts]
 # SSDLAB_VM=all tests every device model with every cache mode, over NBD and as a file.
 # SSDLAB_GUEST_KERNEL is a folder with boot/vmlinuz-* and lib/modules/*; otherwise Debian's is
@@ -41,7 +43,7 @@ fetch() { # folder
   package=$(apt-cache depends linux-image-amd64 | awk '/Depends:/ { print $2; exit }') &&
     mkdir -p "$1" && (cd "$1" && apt-get -q download "$package" >/dev/null 2>&1) &&
     dpkg-deb --fsys-tarfile "$1"/*.deb | tar -x -C "$1" --wildcards './boot/vmlinuz-*' \
-      './lib/modules/*/kernel/drivers/'{block,nvme,virtio,scsi,ata}'/*' \
+      './lib/modules/*/kernel/drivers/'{block,nvme,virtio,scsi,ata,md,dax}'/*' \
       './lib/modules/*/kernel/'{fs/ext4,fs/jbd2,lib,crypto,arch/x86/crypto,block}'/*' \
       './lib/modules/*/kernel/fs/mbcache.ko' && rm "$1"/*.deb
 }
@@ -109,4 +111,10 @@ if [ -n "$lacks" ]; then
   skip "NVMe passthrough in a guest" "$lacks is not installed"
 else
   python3 -B tests/vm/passthrough.py "$ssdlab" "$kernel" "$modules"
+fi
+lacks=$(missing fio dmsetup)
+if [ -n "$lacks" ]; then
+  skip "watch in a guest" "$lacks is not installed"
+else
+  python3 -B tests/vm/watch.py "$ssdlab" "$kernel" "$modules"
 fi

@@ -39,13 +39,13 @@ PATTERN = b"passthrough!"
 TRACING = "/sys/kernel/tracing"
 
 
-def tools(folder, ssdlab):
+def tools(folder, ssdlab, programs=PROGRAMS):
     """An image with the programs and the libraries that they need."""
     root = folder / "tools"
     for name in ["dev", "proc", "sys", "tmp", "usr/bin", "lib64"]:
         (root / name).mkdir(parents=True)
     path = "/usr/sbin:/sbin:/usr/bin:/bin"
-    found = [shutil.which(name, path=path) for name in PROGRAMS + ["busybox"]]
+    found = [shutil.which(name, path=path) for name in [*programs, "busybox"]]
     for program in [ssdlab] + [program for program in found if program]:
         shutil.copy(program, root / "usr/bin")
         said = subprocess.run(["ldd", program], capture_output=True, text=True).stdout
@@ -85,7 +85,7 @@ def on_one_processor():
 class Guest(cuts.Guest):
     """A guest with two NVMe drives: one with namespaces to be tested, one with the tools."""
 
-    def __init__(self, folder, kernel, image, tools):
+    def __init__(self, folder, kernel, image, tools, more=""):
         self.trace = folder / "trace"
         words = f"{cuts.QEMU} -nodefaults -no-user-config -no-reboot -display none -serial stdio"
         words += f" -m 512M -machine pc,accel=tcg -smp 1 -kernel {kernel} -initrd {image}"
@@ -119,7 +119,7 @@ class Guest(cuts.Guest):
         words += " -append"
         self.child = subprocess.Popen(
             words.split()
-            + ["rdinit=/init console=ttyS0 quiet loglevel=1 panic=-1 no_timer_check"],
+            + [f"rdinit=/init console=ttyS0 quiet loglevel=1 panic=-1 no_timer_check {more}"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

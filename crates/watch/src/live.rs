@@ -50,6 +50,8 @@ const HISTOGRAMS: &str = "histograms in the kernel (eBPF)";
 const COUNTED_ABOVE: u64 = 10_000;
 /// Requests a second from which, where the kernel counts, a part of them is seen singly.
 const SAMPLED_ABOVE: u64 = 5000;
+/// Seconds in a row below that after which all are seen again.
+const CALM_SECONDS: u64 = 5;
 /// Requests that are seen singly in a second then.
 const SAMPLED: u64 = 2000;
 /// The shortest and the longest part of a second in which requests are seen singly.
@@ -124,6 +126,8 @@ struct LiveWatch {
     kernel: Option<KernelWindow>,
     /// How long single requests are looked at in each second; `None`: always.
     sampled_for: Option<Duration>,
+    /// Seconds in a row in which all requests could have been seen singly.
+    calm_seconds: u64,
     source: WatchSource,
     may_sample: bool,
     assembler: RequestAssembler,
@@ -257,6 +261,7 @@ impl LiveWatch {
             events: events.ok(),
             kernel: kernel.ok(),
             sampled_for: None,
+            calm_seconds: 0,
             source: order.source(),
             may_sample: order.may_sample(),
             assembler: RequestAssembler::default(),
@@ -432,14 +437,21 @@ impl LiveWatch {
         self.history.replace_second(now_ns, counted);
         let was_sampled = self.sampled_for.is_some();
         let rate = counted.count();
-        self.sampled_for = (self.may_sample && rate > SAMPLED_ABOVE).then(|| {
+        // A second in which everything stands still is no reason to look at all again.
+        self.calm_seconds = if rate > SAMPLED_ABOVE {
+            0
+        } else {
+            self.calm_seconds + 1
+        };
+        let is_calm = self.calm_seconds >= CALM_SECONDS || (!was_sampled && rate <= SAMPLED_ABOVE);
+        self.sampled_for = (self.may_sample && !is_calm).then(|| {
+            let rate = rate.max(SAMPLED_ABOVE);
             let share = Duration::from_secs(SAMPLED) / u32::try_from(rate).unwrap_or(u32::MAX);
             share.clamp(SAMPLED_FOR[0], SAMPLED_FOR[1])
         });
         if was_sampled == self.sampled_for.is_some() {
             return Ok(());
         }
-        self.history.forget_requests();
         self.assembler = RequestAssembler::default();
         let Some(events) = &mut self.events else {
             return Ok(());

@@ -152,10 +152,16 @@ impl JudgedWindow<'_> {
         }
         let spread = &self.figures.reads_beside_writes;
         let healthy = self.way(self.figures.reads.mean_bytes()) + CELLS_READ;
-        if (spread.beside.median_ns as f64) < 2.0 * healthy {
+        // Most reads wait, or some for a whole program.
+        let beside = &spread.beside;
+        let times = if beside.median_ns as f64 >= 2.0 * healthy {
+            3.0
+        } else if beside.p99_ns as f64 >= 8.0 * healthy {
+            2.0
+        } else {
             return None;
-        }
-        let excess = Self::lost_beside(spread, healthy, 3.0)?;
+        };
+        let excess = Self::lost_beside(spread, healthy, times)?;
         self.finding(
             LiveCause::ReadsBehindWrites,
             Certainty::Shown,
@@ -178,7 +184,7 @@ impl JudgedWindow<'_> {
         if reads.count() < ENOUGH
             || writes.count() < ENOUGH
             || share < AMONG
-            || read_ns < 3.0 * healthy
+            || read_ns < 2.0 * healthy
             || read_ns < 2.0 * write_ns
         {
             return None;
