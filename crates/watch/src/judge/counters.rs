@@ -366,6 +366,8 @@ mod tests {
     fn flushes_that_no_write_asked_for_are_doubled() {
         let figures = counted([0; 3], [83_920, 83_920, 8140], [62_940, 5910], 7626);
         assert_eq!(first(&figures, &[]), Some(LiveCause::DoubledFlushes));
+        let twice = counted([0; 3], [124_107, 181_856, 7873], [82_735, 4986], 7393);
+        assert_eq!(first(&twice, &[]), Some(LiveCause::DoubledFlushes));
         let once = counted([0; 3], [41_960, 83_920, 4070], [20_980, 1970], 3800);
         assert_ne!(first(&once, &[]), Some(LiveCause::DoubledFlushes));
     }

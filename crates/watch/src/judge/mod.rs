@@ -29,6 +29,8 @@ const CELLS_READ: f64 = 120e3;
 const SERVED_HERE: f64 = 80e3;
 /// The largest factor that is shown.
 const FACTOR_MAX: f64 = 100.0;
+/// Times as fast as without it from which doubled flushes are named.
+const WASTE: f64 = 1.25;
 /// Mean bytes of a request from which it is the bytes that take the time.
 const LARGE: f64 = 49_152.0;
 /// Share of the window in which a busy drive has requests.
@@ -137,7 +139,10 @@ impl JudgedWindow<'_> {
         let mut findings: Vec<LiveFinding> = hypotheses
             .iter()
             .filter_map(|hypothesis| hypothesis(self))
-            .filter(|finding| finding.factor.is_none_or(|factor| factor >= FAULT))
+            .filter(|finding| {
+                let least = Self::named_from(finding.cause);
+                finding.factor.is_none_or(|factor| factor >= least)
+            })
             .collect();
         // A cause that is shown goes before one that only fits.
         let factor = |finding: &LiveFinding| finding.factor.unwrap_or(FAULT);
@@ -157,6 +162,15 @@ impl JudgedWindow<'_> {
             };
         }
         LiveAnswer::Causes { findings }
+    }
+
+    /// The factor from which a cause is named: waste that a program need only leave out counts from
+    /// less on.
+    fn named_from(cause: LiveCause) -> f64 {
+        match cause {
+            LiveCause::DoubledFlushes => WASTE,
+            _ => FAULT,
+        }
     }
 
     pub(super) fn limits(&self) -> InterfaceLimits {
