@@ -386,6 +386,9 @@ impl LiveWatch {
             if self.events.is_none() && self.kernel.is_none() {
                 self.history.add_second(stat.since(&self.last).second());
             }
+            if stat.has_advanced(&self.last) {
+                self.assembler.expect(now_ns, stat.in_flight());
+            }
             self.last = stat;
             self.surroundings.layers = self.layer_times(&stat);
             self.read_counters();

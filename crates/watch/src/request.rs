@@ -132,6 +132,16 @@ struct IssuedRequest {
 /// Bios and requests that are kept at most: what the kernel never reports done is dropped.
 const WAITING_MAX: usize = 1 << 16;
 
+/// The kernel's own count of requests in the device.
+#[derive(Clone, Copy, Debug)]
+struct InFlightMark {
+    time_ns: u64,
+    count: u64,
+}
+
+/// ns from which a request that the kernel does not count any more was missed at its end.
+const MISSED_AFTER_NS: u64 = 1_000_000_000;
+
 /// What was seen and could not be put together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct UnmatchedEvents {
@@ -158,6 +168,8 @@ pub struct RequestAssembler {
     /// Requests issued so far, modulo 2^32.
     issued_count: InFlight,
     unmatched: UnmatchedEvents,
+    /// By time; those that events have not come to yet.
+    marks: VecDeque<InFlightMark>,
 }
 
 impl RequestAssembler {
@@ -187,8 +199,36 @@ impl RequestAssembler {
         self.in_flight = InFlight::default();
     }
 
+    /// The kernel had `count` requests in the device at a time.
+    pub fn expect(&mut self, time_ns: u64, count: u64) {
+        self.marks.push_back(InFlightMark { time_ns, count });
+    }
+
+    /// Drops the oldest of the requests that are more than the kernel has: their ends were missed.
+    fn reconcile(&mut self, mark: InFlightMark) {
+        let excess = (self.issued.len() as u64).saturating_sub(mark.count);
+        let mut old: Vec<(u64, u64)> = self
+            .issued
+            .iter()
+            .map(|(sector, request)| (request.event.time_ns, *sector))
+            .filter(|(time_ns, _)| time_ns + MISSED_AFTER_NS < mark.time_ns)
+            .collect();
+        old.sort_unstable();
+        for (_, sector) in old.into_iter().take(excess as usize) {
+            if let Some(lost) = self.issued.remove(&sector) {
+                self.forget(&lost);
+            }
+        }
+    }
+
     /// Takes the next event by time; a completion gives a request.
     pub fn take(&mut self, event: &BlockEvent) -> Option<BlockRequest> {
+        while let Some(mark) = self
+            .marks
+            .pop_front_if(|mark| mark.time_ns <= event.time_ns)
+        {
+            self.reconcile(mark);
+        }
         match event.step {
             BlockStep::Queued => self.queue(event),
             BlockStep::Issued => self.issue(event),
@@ -384,6 +424,26 @@ pub(crate) mod tests {
             .iter()
             .filter_map(|event| assembler.take(event))
             .collect()
+    }
+
+    /// A read whose end was missed is no neighbour of those that come later; one that the kernel
+    /// still has is, however long it takes.
+    #[test]
+    fn what_the_kernel_has_no_more_is_dropped() {
+        let beside = |in_kernel: u64| {
+            let mut assembler = RequestAssembler::default();
+            let s = 1_000_000_000;
+            assembler.take(&event(100, BlockStep::Issued, "R", 0, 8));
+            assembler.expect(2 * s, in_kernel);
+            assembler.take(&event(3 * s, BlockStep::Issued, "R", 64, 8));
+            let read = assembler.take(&event(3 * s + 9, DONE, "R", 64, 8));
+            (
+                read.expect("a request").beside.total(),
+                assembler.unmatched().dropped,
+            )
+        };
+        assert_eq!(beside(0), (0, 1));
+        assert_eq!(beside(1), (1, 0));
     }
 
     /// A commit of ext4's journal on a loop device, as Linux 6.18 reports it.

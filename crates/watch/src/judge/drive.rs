@@ -274,8 +274,11 @@ impl JudgedWindow<'_> {
         if near.count < ENOUGH || (far.median_ns as f64) < 1.4 * near.median_ns as f64 {
             return None;
         }
-        // By medians: the longest times are those of something else.
-        let excess = (1.0 - near.median_ns as f64 / far.median_ns as f64) * far.sum_ns as f64;
+        // By medians: the longest times are those of something else. All reads are as far as those
+        // that could be placed.
+        let share = far.count as f64 / (near.count + far.count) as f64;
+        let longer = 1.0 - near.median_ns as f64 / far.median_ns as f64;
+        let excess = longer * share * self.figures.reads.device.sum_ns as f64;
         self.finding(
             LiveCause::Map,
             Certainty::Shown,

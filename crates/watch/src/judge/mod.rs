@@ -27,6 +27,8 @@ use ssdlab_view::units;
 const CELLS_READ: f64 = 120e3;
 /// ns that a loop device or a server on this machine adds to each request.
 const SERVED_HERE: f64 = 80e3;
+/// Bytes a second at which it copies, beside the drive's own link.
+const COPIED_HERE: f64 = 500e6;
 /// The largest factor that is shown.
 const FACTOR_MAX: f64 = 100.0;
 /// Times as fast as without it from which doubled flushes are named.
@@ -181,7 +183,7 @@ impl JudgedWindow<'_> {
     pub(super) fn way(&self, bytes: f64) -> f64 {
         let limits = self.limits();
         let here = if self.settings.is_served_here() {
-            SERVED_HERE
+            SERVED_HERE + bytes / COPIED_HERE * 1e9
         } else {
             0.0
         };

@@ -44,6 +44,7 @@ const FLUSHES: StatColumns = StatColumns {
     sectors: None,
     milliseconds: 16,
 };
+const IN_FLIGHT: usize = 8;
 const BUSY_MS: usize = 9;
 const WAITING_MS: usize = 10;
 
@@ -78,6 +79,17 @@ impl DiskStat {
             device_ns: self.0[columns.milliseconds] * MS,
             max_ns: 0,
         }
+    }
+
+    /// Requests in the device at this moment.
+    pub fn in_flight(&self) -> u64 {
+        self.0[IN_FLIGHT]
+    }
+
+    /// Whether requests were done since `earlier`: not with `iostats` off, or while all stand still.
+    pub fn has_advanced(&self, earlier: &DiskStat) -> bool {
+        let done = |stat: &DiskStat| stat.0[READS.requests] + stat.0[WRITES.requests];
+        done(self) > done(earlier)
     }
 
     /// These counts as those of a second.
