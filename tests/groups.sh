@@ -83,12 +83,13 @@ fetch_of_prometheus() { # programs
   done
 }
 
-group watch 3 90 "watch as a service: real Prometheus, rights of the unit, calls of the container"
-own tests/watch.sh tests/live/under_seccomp.py tests/live/scraped.py crates/watch/packaging/ \
-  crates/watch/prometheus/
+group watch 3 170 "watch: planted causes, real Prometheus, rights of the unit, calls of the container"
+own tests/watch.sh tests/live/under_seccomp.py tests/live/scraped.py tests/live/blind.py \
+  crates/watch/packaging/ crates/watch/prometheus/
 tests crates/watch/ crates/cli/src/commands/watch/
 run_watch() {
-  tools fio:fio python3:python3 setpriv:util-linux losetup:util-linux systemd-analyze:systemd
+  tools fio:fio python3:python3 setpriv:util-linux losetup:util-linux \
+    systemd-analyze:systemd mkfs.xfs:xfsprogs mkfs.ext4:e2fsprogs
   ldconfig -p | grep -q libseccomp.so.2 || install libseccomp2 || true
   fetch_prometheus
   program
@@ -114,13 +115,13 @@ run_schemas() {
   bash tests/schemas.sh "$target/debug/ssdlab"
 }
 
-group vm 3 110 "guests of QEMU: promises, power cuts, kills, booting, NVMe passthrough"
+group vm 3 180 "guests of QEMU: promises, power cuts, kills, booting, NVMe passthrough, watch"
 own tests/vm.sh tests/vm/
-tests crates/conform/ crates/serve/ crates/power/ docs/serve.md
+tests crates/conform/ crates/serve/ crates/power/ crates/watch/src/source/ docs/serve.md
 run_vm() {
   tools qemu-system-x86_64:qemu-system-x86 qemu-img:qemu-utils mkfs.ext4:e2fsprogs \
     busybox:busybox-static sqlite3:sqlite3 syslinux:syslinux mcopy:mtools mkfs.vfat:dosfstools \
-    nbdcopy:libnbd-bin fio:fio smartctl:smartmontools setpriv:util-linux
+    nbdcopy:libnbd-bin fio:fio smartctl:smartmontools setpriv:util-linux dmsetup:dmsetup
   modules jsonschema==4.26.0
   program
   bash tests/vm.sh "$target/debug/ssdlab"

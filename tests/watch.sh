@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# `ssdlab watch` as a service: metrics in a real Prometheus, its alerts, each expression of the
+# `ssdlab watch`: planted causes; as a service: metrics in a real Prometheus, its alerts, each expression of the
 # dashboard; the rights of the unit and the container's profile of calls, in every mode, and that no
 # more is allowed: `bash tests/watch.sh target/debug/ssdlab`.
 # Needs root, /dev/fuse, loop devices, tracefs and fio; Prometheus from Debian (its program alone).
@@ -163,6 +163,18 @@ YML
     >scraped.log 2>&1
   then cat scraped.log; passed=$((passed + $(grep -c ^ok scraped.log)))
   else bad "Prometheus: $(tail -5 scraped.log prometheus.log)"; fi
+fi
+
+# Three causes that show at any speed of this machine; tests/live/blind.py plants eighteen.
+planted() {
+  python3 -B "$top/tests/live/blind.py" "$ssdlab" --seed 7 \
+    --only volatile_buffer,doubled_flushes,one_at_a_time >blind.log && cat blind.log &&
+    grep -q "^tracepoints: 3 of 3" blind.log
+}
+if command -v mkfs.xfs mkfs.ext4 >/dev/null && python3 -c 'import sqlite3' 2>/dev/null; then
+  holds "planted causes are named by tracepoints" planted
+else
+  skip "watch: planted causes" "xfsprogs or Python's sqlite3 is not installed"
 fi
 echo "watch: $passed passed, $failed failed"
 exit $((failed > 0))
