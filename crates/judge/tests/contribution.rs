@@ -57,7 +57,8 @@ fn inputs() -> Vec<(&'static str, String)> {
         "disk_util": [{"name": "nvme0n1"}]
     });
     let fio2 = json!({
-        "fio version": "fio-2.16", "global options": {"directory": "bench", "direct": "1", "ioengine": "libaio"},
+        "fio version": "fio-2.16",
+        "global options": {"directory": "bench", "direct": "1", "ioengine": "libaio"},
         "jobs": [{
             "jobname": "r", "groupid": 0, "error": 0,
             "job options": {"rw": "randread", "bs": "4k", "iodepth": "32", "numjobs": "4"},

@@ -226,7 +226,7 @@ impl OthersVerdict {
         shortest
     }
 
-    /// Heads and texts, with so many kinds of figures.
+    /// Heads and texts, with at most `ranges` kinds of figures.
     fn lines(&self, ranges: usize) -> Vec<(String, String)> {
         let (symbol, word) = compare::outcome(self.outcome);
         let mut lines = vec![
