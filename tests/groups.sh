@@ -234,8 +234,8 @@ run_file-systems() {
 }
 
 group pages 4 60 "no page has a cut column at 400, 1,000 or 1,600 px, light or dark, in Chromium"
-own tests/pages.sh tests/pages.py crates/view/
-tests crates/judge/src/page/ crates/bench/src/report/ crates/life/src/simulate/page.rs
+own tests/pages.sh tests/pages.py tests/ledger_page.py crates/view/
+tests crates/judge/src/page/ crates/bench/src/report/ crates/life/src/simulate/page.rs crates/predict/
 run_pages() {
   tools chromium-headless-shell:chromium-headless-shell python3:python3
   program

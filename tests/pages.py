@@ -62,7 +62,7 @@ addEventListener("load", () => {
 class Browser:
     def __init__(self, program, folder):
         self.program = program
-        self.folder = pathlib.Path(folder)
+        self.folder = pathlib.Path(folder).resolve()
         self.folder.mkdir(parents=True, exist_ok=True)
 
     def run(self, width, options, address):

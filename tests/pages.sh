@@ -31,6 +31,9 @@ mkdir -p "fleet/a run that was never finished"
 verdict diagnose drive:consumer-sata-1tb --capacity 512MiB --symptom slow-durable-writes --out slow
 "$ssdlab" simulate --drive "$top/examples/drives/small.toml" --until 2x --quiet --out life >/dev/null
 "$ssdlab" reproduce zil.physics --out figures --quiet >/dev/null
+"$ssdlab" ledger page --out ledger >/dev/null
+python3 "$top/tests/ledger_page.py" "$browser" ledger/index.html
 python3 "$top/tests/pages.py" "$browser" "$pictures" fleet.html compare.html \
   fleet/volatile/report.html fleet/protected/report.html fleet/run-consumer-sata-1tb/report.html \
-  slow/report.html life/report.html figures/index.html "${show[@]}"
+  slow/report.html life/report.html figures/index.html ledger/index.html ledger/score.html \
+  ledger/crucial-t500-2000.html "${show[@]}"

@@ -42,6 +42,8 @@ pub struct OthersRange {
     pub sources: usize,
     /// Methods, states and capacities.
     pub how: String,
+    /// What misleads about them.
+    pub traps: BTreeSet<String>,
 }
 
 impl OthersFigures {
@@ -92,6 +94,8 @@ impl OthersFigures {
         let sizes = rows.iter().filter_map(|row| row.drive.capacity_gb);
         let sizes: BTreeSet<u64> = sizes.map(|gb| gb as u64).collect();
         how.extend(sizes.iter().map(|gb| decimal_bytes(*gb as f64 * 1e9)));
+        let traps = rows.iter().flat_map(|row| row.trap.split("; "));
+        let traps = traps.filter(|trap| !trap.is_empty()).map(str::to_owned);
         (!rows.is_empty()).then(|| OthersRange {
             title,
             unit,
@@ -100,6 +104,7 @@ impl OthersFigures {
             figures: rows.len(),
             sources: sources.len(),
             how: how.into_iter().collect::<Vec<_>>().join(", "),
+            traps: traps.collect(),
         })
     }
 
@@ -137,7 +142,17 @@ impl OthersFigures {
                 " MB/s",
                 metric(Metric::SeqFillPhase1Rate),
             ),
-            self.range("past the cache", " MB/s", metric(Metric::SeqFillPhase2Rate)),
+            self.range("past the cache", " MB/s", |row| {
+                matches!(
+                    row.figure.metric,
+                    Metric::SeqFillPhase2Rate | Metric::SeqFillPhase3Rate
+                )
+            }),
+            self.range(
+                "filled whole, mean",
+                " MB/s",
+                metric(Metric::SeqFillMeanRate),
+            ),
         ];
         kinds.into_iter().flatten().collect()
     }
@@ -171,6 +186,11 @@ impl OthersFigures {
 impl OthersRange {
     /// Who measured what.
     pub fn sentence(&self) -> String {
+        format!("{}: {}", self.title, self.figures())
+    }
+
+    /// The figures, without what they are.
+    pub fn figures(&self) -> String {
         let (least, most) = (number(self.least), number(self.most));
         let range = if least == most {
             least
@@ -186,8 +206,7 @@ impl OthersRange {
             how => format!(" ({how})"),
         };
         format!(
-            "{}: {range}{}, {} of {}{how}",
-            self.title,
+            "{range}{}, {} of {}{how}",
             self.unit,
             plural(self.figures, "figure"),
             plural(self.sources, "source")

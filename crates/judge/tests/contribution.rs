@@ -6,7 +6,7 @@ use ssdlab_bench::device::{TargetFacts, TargetKind};
 use ssdlab_judge::contribution::{Contribution, ContributionSettings, contribution};
 use ssdlab_judge::qualify::evidence::{Evidence, WriteProbe};
 use ssdlab_ledger::metric::Metric;
-use ssdlab_ledger::row::{DriveState, LoadKind, SyncMethod, Through};
+use ssdlab_ledger::row::{DriveState, LedgerRow, LoadKind, SyncMethod, Through};
 use ssdlab_ledger::{Ledger, check, write};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -57,7 +57,8 @@ fn inputs() -> Vec<(&'static str, String)> {
         "disk_util": [{"name": "nvme0n1"}]
     });
     let fio2 = json!({
-        "fio version": "fio-2.16", "global options": {"directory": "bench", "direct": "1"},
+        "fio version": "fio-2.16",
+        "global options": {"directory": "bench", "direct": "1", "ioengine": "libaio"},
         "jobs": [{
             "jobname": "r", "groupid": 0, "error": 0,
             "job options": {"rw": "randread", "bs": "4k", "iodepth": "32", "numjobs": "4"},
@@ -70,9 +71,37 @@ fn inputs() -> Vec<(&'static str, String)> {
         ("fio3.json", format!("fio: a warning\n{fio3}\n")),
         ("fio2.json", fio2.to_string()),
     ];
+    list.extend(fio_inputs());
     list.extend(drive_inputs());
     list.extend(text_inputs());
     list
+}
+
+/// A job of fio as it stands in the document, with a thousand commands a second.
+fn job(name: &str, group: u32, options: &Value) -> Value {
+    json!({"jobname": name, "groupid": group, "error": 0, "job options": options,
+        "read": {"iops": 1000.0, "runtime": 90_000},
+        "write": {"iops": 1000.0, "runtime": 90_000,
+            "clat_ns": {"max": 900, "bins": {"100": 3, "200": 4}}}})
+}
+
+/// Shapes of fio's documents that people post: several jobs, several runs, several hosts.
+fn fio_inputs() -> Vec<(&'static str, String)> {
+    let several = json!({"fio version": "fio-3.36",
+        "global options": {"filename": "/dev/nvme0n1", "direct": "1", "ioengine": "libaio",
+            "bs": "4k", "iodepth": "32"},
+        "jobs": [job("a", 0, &json!({"rw": "randread"})), job("b", 1, &json!({"rw": "write"}))]});
+    let runs = |depth: &str| {
+        json!({"fio version": "fio-3.1", "jobs": [job("q", 0, &json!({
+        "filename": "/dev/sdb", "direct": "1", "ioengine": "io_uring", "rw": "randwrite",
+        "bs": "4k", "iodepth": depth}))]})
+    };
+    let two = format!(
+        "q: (g=0): ${{HOST}} {{\nfio-3.1\n{}\nDisk stats\n{}\n",
+        runs("1"),
+        runs("8")
+    );
+    vec![("several.json", several.to_string()), ("runs.txt", two)]
 }
 
 /// What drives and pulls report, as JSON.
@@ -356,6 +385,124 @@ fn a_name_in_a_qualification_is_not_in_its_rows() {
     assert_eq!(added.rows[0].load.sync, Some(SyncMethod::Flush));
     assert_eq!(added.rows[0].drive.family, "samsung-pm983");
     assert!(assert_clean(dir.path(), name, None));
+}
+
+/// The rows of one job with these options.
+fn rows_of(options: &Value) -> Vec<LedgerRow> {
+    let dir = tempfile::tempdir().expect("a directory");
+    let text = json!({"fio version": "fio-3.1", "jobs": [job("a", 0, options)]});
+    let path = written(dir.path(), "fio.json", &text.to_string());
+    added(&path, Some(DRIVE)).rows
+}
+
+#[test]
+fn each_job_of_each_run_has_the_load_that_it_had() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let inputs = fio_inputs();
+    let rows = |name: &str| {
+        let (_, text) = inputs
+            .iter()
+            .find(|(file, _)| *file == name)
+            .expect("an input");
+        added(&written(dir.path(), name, text), Some(DRIVE)).rows
+    };
+    let several = rows("several.json");
+    let kinds: Vec<_> = several.iter().map(|row| row.load.rw).collect();
+    assert_eq!(kinds[0], Some(LoadKind::RandRead));
+    assert_eq!(kinds[1], Some(LoadKind::Write));
+    assert!(several.iter().all(|row| row.load.queue_depth == Some(32)));
+    assert!(several.iter().all(LedgerRow::is_of_a_drive));
+    let depths: Vec<_> = rows("runs.txt")
+        .iter()
+        .map(|row| row.load.queue_depth)
+        .collect();
+    assert_eq!(depths[0], Some(1));
+    assert_eq!(depths.last(), Some(&Some(8)));
+}
+
+#[test]
+fn a_synchronous_engine_has_one_command_outstanding() {
+    for engine in ["psync", "pvsync2", "sync"] {
+        let rows = rows_of(&json!({"rw": "randwrite", "bs": "4k", "direct": "1",
+            "iodepth": "32", "ioengine": engine, "filename": "/dev/sdb"}));
+        assert_eq!(rows[0].load.queue_depth, Some(1), "{engine}");
+    }
+    let rows = rows_of(&json!({"rw": "randread", "direct": "1", "fdatasync": "1",
+        "ioengine": "libaio", "iodepth": "4", "filename": "/dev/sdb"}));
+    assert_eq!(rows[0].load.queue_depth, Some(4));
+    assert_eq!(
+        rows[0].load.sync,
+        Some(SyncMethod::None),
+        "nothing is written"
+    );
+}
+
+#[test]
+fn what_is_not_the_drives_own_rate_only_gives_context() {
+    let base = json!({"rw": "randwrite", "bs": "4k", "direct": "1", "ioengine": "libaio",
+        "filename": "/dev/nvme0n1"});
+    assert!(rows_of(&base).iter().all(LedgerRow::is_of_a_drive));
+    for (key, value, trap) in [
+        ("rate_iops", "500", "held to a rate"),
+        ("thinktime", "100", "held to a rate"),
+        ("zonemode", "zbd", "a zoned drive"),
+        ("ioengine", "rbd", "no drive of this host"),
+        ("filename", "/dev/md0", "not one drive"),
+        ("filename", "/dev/sda:/dev/sdb", "not one drive"),
+        ("direct", "0", "through the page cache"),
+    ] {
+        let mut options = base.clone();
+        options[key] = json!(value);
+        let rows = rows_of(&options);
+        assert!(rows.iter().all(|row| !row.is_of_a_drive()), "{key}={value}");
+        assert!(rows[0].trap.contains(trap), "{}", rows[0].trap);
+    }
+    for name in ["C\\:\\bench", "\\\\.\\PhysicalDrive1"] {
+        let mut options = base.clone();
+        options["filename"] = json!(name);
+        assert!(
+            rows_of(&options).iter().all(LedgerRow::is_of_a_drive),
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn jobs_that_ran_together_and_on_several_hosts_are_no_figures_of_a_drive() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let options = |rw: &str| {
+        json!({"rw": rw, "bs": "4k", "direct": "1", "ioengine": "libaio",
+        "filename": "/dev/nvme0n1"})
+    };
+    let together = json!({"fio version": "fio-3.1", "jobs": [
+        job("a", 0, &options("randread")), job("b", 0, &options("randwrite"))]});
+    let path = written(dir.path(), "together.json", &together.to_string());
+    let rows = added(&path, Some(DRIVE)).rows;
+    assert!(rows.iter().all(|row| !row.is_of_a_drive()));
+    assert!(rows[0].trap.contains("other jobs ran at the same time"));
+    let hosts = json!({"fio version": "fio-3.1",
+        "client_stats": [job("a", 0, &options("randread"))]});
+    let path = written(dir.path(), "hosts.json", &hosts.to_string());
+    let error = contribution(&path, &settings(Some(DRIVE))).expect_err("several hosts");
+    assert!(error.to_string().contains("several hosts"), "{error}");
+}
+
+#[test]
+fn a_sync_that_leaves_the_drives_cache_is_no_durable_write() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let text = "Compare file sync methods using one 8kB write:\n\
+        \x20       open_datasync      21000.100 ops/sec   48 usecs/op\n\
+        \x20       fdatasync          20500.200 ops/sec   49 usecs/op\n\
+        \x20       fsync              20100.300 ops/sec   50 usecs/op\n\
+        \x20       fsync_writethrough   230.400 ops/sec 4340 usecs/op\n\
+        \x20       open_sync          20900.500 ops/sec   48 usecs/op\n\n\
+        Compare file sync methods using two 8kB writes:\n\
+        \x20       fsync_writethrough   999.000 ops/sec 1000 usecs/op\n";
+    let path = written(dir.path(), "pg.txt", text);
+    let added = added(&path, Some(DRIVE));
+    let rates: Vec<f64> = added.rows.iter().map(|row| row.figure.value).collect();
+    assert_eq!(rates, [230.4]);
+    assert_eq!(added.left_out.len(), 4);
 }
 
 #[test]

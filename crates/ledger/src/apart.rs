@@ -1,49 +1,56 @@
 //! Families that are kept apart: nothing is fitted on them, so that predictions can be judged.
 
-use crate::metric::Metric;
-use crate::row::{LedgerRow, LoadKind};
 use serde::Deserialize;
 use std::collections::BTreeSet;
 
-/// The file `ledger/apart.toml`.
+/// The file `ledger/apart.toml`: draws, in the order in which their families came.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ApartFamilies {
-    /// Seed of the draw.
+    /// The draws. A family takes part in one of them at most.
+    #[serde(default, rename = "draw")]
+    pub draws: Vec<FamilyDraw>,
+}
+
+/// A draw of families, made before anything was predicted of them.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FamilyDraw {
+    /// The day on which it was made.
+    pub date: String,
+    /// Its seed.
     pub seed: u64,
     /// Share of the families that is kept apart.
     pub share: f64,
-    /// The families.
+    /// The families that take part.
+    pub among: BTreeSet<String>,
+    /// The families that are kept apart.
     pub families: BTreeSet<String>,
 }
 
 impl ApartFamilies {
-    /// The families that the draw keeps apart, among those that have a measured rate of random or
-    /// durable writes. It depends on a family's name alone: added families change no other's place.
-    pub fn drawn(&self, rows: &[LedgerRow]) -> BTreeSet<String> {
-        let eligible = rows.iter().filter(|row| takes_part(row));
-        let families: BTreeSet<&str> = eligible.map(|row| row.drive.family.as_str()).collect();
-        let is_apart = |family: &&str| draw(self.seed, family) < self.share;
-        families
-            .into_iter()
-            .filter(is_apart)
-            .map(str::to_owned)
-            .collect()
+    /// Whether a family is kept apart.
+    pub fn contains(&self, family: &str) -> bool {
+        self.draws.iter().any(|draw| draw.families.contains(family))
+    }
+
+    /// Every family that is kept apart.
+    pub fn families(&self) -> BTreeSet<&str> {
+        let families = self.draws.iter().flat_map(|draw| &draw.families);
+        families.map(String::as_str).collect()
     }
 }
 
-/// Whether a row puts its family into the draw.
-fn takes_part(row: &LedgerRow) -> bool {
-    let is_random_or_durable = row.load.rw == Some(LoadKind::RandWrite) || row.load.is_durable();
-    let is_rate = match row.figure.metric {
-        Metric::WriteIops => is_random_or_durable,
-        metric => metric == Metric::SyncWriteLatencyMean,
-    };
-    row.is_of_a_drive() && row.is_measured() && is_rate
+impl FamilyDraw {
+    /// The families that the seed gives. It depends on a family's name alone.
+    pub fn drawn(&self) -> BTreeSet<String> {
+        let is_apart = |family: &&String| number(self.seed, family) < self.share;
+        self.among.iter().filter(is_apart).cloned().collect()
+    }
 }
 
 /// A number from 0 to 1 by name: FNV-1a of `SEED:FAMILY` through the finaliser of splitmix64.
-fn draw(seed: u64, family: &str) -> f64 {
+fn number(seed: u64, family: &str) -> f64 {
     let hash = format!("{seed}:{family}")
         .bytes()
         .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {

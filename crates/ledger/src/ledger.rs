@@ -130,7 +130,7 @@ impl Ledger {
 
     /// Whether a family is kept apart.
     pub fn is_apart(&self, family: &str) -> bool {
-        self.apart.families.contains(family)
+        self.apart.contains(family)
     }
 
     /// The breaches of the laws, over all rows.

@@ -89,7 +89,7 @@ const DRIVE_WRITES_MIN: f64 = 5.0;
 /// How far a capacity may be from a product's, as a share of it.
 const CAPACITY_SHARE: f64 = 0.03;
 
-/// A model as it is compared: capitals and digits, without the maker before it.
+/// A model as it is compared: capitals and digits, without the maker before or after it.
 fn bare(model: &str) -> String {
     const MAKERS: [&str; 11] = [
         "INTEL ",
@@ -107,7 +107,11 @@ fn bare(model: &str) -> String {
     let upper = model.trim().to_ascii_uppercase();
     let unprefixed = MAKERS.iter().find_map(|maker| upper.strip_prefix(maker));
     let unprefixed = unprefixed.unwrap_or(&upper);
-    let name = unprefixed.strip_prefix("SSD ").unwrap_or(unprefixed);
+    let bare = [" TOSHIBA", " KIOXIA"]
+        .iter()
+        .find_map(|maker| unprefixed.strip_suffix(maker));
+    let bare = bare.unwrap_or(unprefixed);
+    let name = bare.strip_prefix("SSD ").unwrap_or(bare);
     name.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 

@@ -122,3 +122,16 @@ fn the_figures_that_the_issue_names_are_there() {
     // More spare area, less write amplification.
     assert!(mean(medians("intel-s4500")) > mean(medians("intel-s4600")));
 }
+
+#[test]
+fn a_model_is_found_with_its_maker_before_or_after_it() {
+    let ledger = Ledger::open();
+    for reported in [
+        "KXG60ZNV512G TOSHIBA",
+        "KXG60ZNV512G",
+        "TOSHIBA KXG60ZNV512G",
+    ] {
+        let population = ledger.population(reported).expect(reported);
+        assert_eq!(population.model_code, "KXG60ZNV512G");
+    }
+}

@@ -35,6 +35,7 @@
     const [per_tb, per_rate] = row.querySelectorAll(".priced");
     const { gb, durable } = row.dataset;
     const text = (value) => (value === null || !Number.isFinite(value) ? "" : value.toPrecision(3));
+    for (const cell of [per_tb, per_rate]) cell.classList.toggle("none", dollars === null);
     per_tb.textContent = dollars === null ? "" : text(dollars / (Number(gb) / 1000));
     per_rate.textContent = dollars === null || durable === ""
       ? "" : text(dollars / (Number(durable) / 1000));

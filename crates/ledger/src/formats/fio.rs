@@ -1,7 +1,8 @@
 //! fio's JSON, as version 2 writes it (microseconds, KiB/s) and version 3 (nanoseconds).
 //!
-//! Messages before and after the document, which people post with it, are passed over. A job
-//! without its options is left out: from totals alone nobody can tell random from sequential.
+//! Messages around the documents, which people post with them, are passed over. A job without its
+//! options is left out: from totals alone nobody can tell random from sequential. What ran beside
+//! other jobs, was held to a rate, or went to no single drive of the host only gives context.
 
 use super::results::{ReadResults, ReportedDrive, ReportedFigure};
 use crate::metric::Metric;
@@ -11,33 +12,93 @@ use serde_json::{Map, Value};
 /// Commands of a run that is long enough for a steady state to be thought of, s.
 const SHORT_S: f64 = 60.0;
 
+/// Documents that are looked for in a text: people post several runs in one file.
+const DOCUMENTS_MAX: usize = 64;
+
 pub(super) fn read(text: &str) -> Option<ReadResults> {
-    let start = text.find('{')?;
-    let mut documents = serde_json::Deserializer::from_str(&text[start..]).into_iter::<Value>();
-    let document = documents.next()?.ok()?;
-    let jobs = document.get("jobs")?.as_array()?;
-    let globals = options(document.get("global options"));
-    let version = version(&document);
+    let documents = documents(text);
+    if documents.is_empty() {
+        return None;
+    }
     let mut results = ReadResults {
         drive: ReportedDrive::default(),
         figures: Vec::new(),
         left_out: Vec::new(),
     };
+    let is_one = documents.len() == 1;
+    for (index, document) in documents.iter().enumerate() {
+        let run = if is_one {
+            String::new()
+        } else {
+            format!("run {}, ", index + 1)
+        };
+        read_document(document, &run, &mut results);
+    }
+    Some(results)
+}
+
+/// The jobs of a document; those of a run over several hosts stand under another key.
+fn jobs(document: &Value) -> Option<&Vec<Value>> {
+    let jobs = document
+        .get("jobs")
+        .or_else(|| document.get("client_stats"));
+    jobs?.as_array()
+}
+
+/// The documents of fio in a text, with whatever stands before, between and after them.
+fn documents(text: &str) -> Vec<Value> {
+    let mut documents = Vec::new();
+    let mut rest = text;
+    while let Some(start) = rest.find('{')
+        && documents.len() < DOCUMENTS_MAX
+    {
+        let candidate = &rest[start..];
+        let mut values = serde_json::Deserializer::from_str(candidate).into_iter::<Value>();
+        let value = values.next().and_then(Result::ok);
+        match value.filter(|value| value.get("fio version").is_some() && jobs(value).is_some()) {
+            Some(document) => {
+                documents.push(document);
+                rest = &candidate[values.byte_offset()..];
+            }
+            // A brace of a message: the next line may begin a document.
+            None => rest = candidate.split_once('\n').map_or("", |(_, rest)| rest),
+        }
+    }
+    documents
+}
+
+fn read_document(document: &Value, run: &str, results: &mut ReadResults) {
+    let is_over_hosts = document.get("jobs").is_none();
+    let jobs = jobs(document).map(Vec::as_slice).unwrap_or_default();
+    let globals = options(document.get("global options"));
+    let version = version(document);
     let mut index = 0;
     while index < jobs.len() {
         let clones = clones(&jobs[index..]);
+        let entries = &jobs[index..index + clones];
+        let together = jobs.iter().enumerate().any(|(other, job)| {
+            !(index..index + clones).contains(&other)
+                && job.get("groupid") == jobs[index].get("groupid")
+        });
         let job = FioJob {
-            entries: &jobs[index..index + clones],
+            entries,
             options: merged(&globals, &options(jobs[index].get("job options"))),
             version,
+            is_together: together,
         };
-        if let Err(reason) = job.read(&mut results.figures) {
+        let read = if is_over_hosts {
+            Err("it ran on several hosts: such a figure is not one drive's")
+        } else {
+            job.read(&mut results.figures)
+        };
+        if let Err(reason) = read {
             let number = index + 1;
-            results.left_out.push(format!("job {number}: {reason}"));
+            results
+                .left_out
+                .push(format!("{run}job {number}: {reason}"));
         }
         index += clones;
     }
-    Some(results)
 }
 
 /// `3` of `fio-3.28`.
@@ -75,7 +136,19 @@ struct FioJob<'a> {
     entries: &'a [Value],
     options: Map<String, Value>,
     version: Option<u32>,
+    /// Whether other jobs ran at the same time.
+    is_together: bool,
 }
+
+/// Engines that have one command outstanding, whatever `iodepth` says. fio's own choice is one of
+/// them, but on Windows.
+const SYNCHRONOUS: [&str; 6] = ["sync", "psync", "vsync", "pvsync", "pvsync2", "mmap"];
+/// Engines that speak to a drive without the kernel's block layer.
+const PAST_THE_KERNEL: [&str; 4] = ["spdk", "io_uring_cmd", "xnvme", "libblkio"];
+/// Engines behind which no drive of this host lies.
+const REMOTE: [&str; 9] = [
+    "rbd", "rados", "http", "nfs", "libiscsi", "nbd", "net", "null", "libhdfs",
+];
 
 impl FioJob<'_> {
     fn option(&self, names: &[&str]) -> Option<&str> {
@@ -112,13 +185,17 @@ impl FioJob<'_> {
         let kind = kind.ok_or("no load of reads or writes")?;
         let block_bytes = block_bytes(self.option(&["bs", "blocksize"]))
             .ok_or("its commands are of several sizes")?;
-        let sync = self.sync()?;
+        let sync = if kind.writes() {
+            self.sync()?
+        } else {
+            SyncMethod::None
+        };
         let is_mixed = matches!(kind, LoadKind::RandRw | LoadKind::Rw);
         let load = RowLoad {
             rw: Some(kind),
             read_pct: is_mixed.then(|| self.read_share()),
             block_bytes: Some(block_bytes),
-            queue_depth: Some(self.number(&["iodepth"]).unwrap_or(1)),
+            queue_depth: Some(self.queue_depth()),
             jobs: Some(self.jobs()),
             sync: Some(sync),
         };
@@ -142,6 +219,25 @@ impl FioJob<'_> {
         let by_writes = || Some(100 - self.number(&["rwmixwrite"])?.min(100));
         let share = by_reads.or_else(by_writes).unwrap_or(50).min(100);
         u8::try_from(share).unwrap_or(50)
+    }
+
+    /// The engine's name, without the path of one that is loaded from a file.
+    fn engine(&self) -> &str {
+        let place = self.option(&["filename", "directory"]);
+        let own = match place {
+            Some(name) if name.contains('\\') => "windowsaio",
+            _ => "psync",
+        };
+        let engine = self.option(&["ioengine"]).unwrap_or(own);
+        engine.split(':').next().unwrap_or_default()
+    }
+
+    fn queue_depth(&self) -> u32 {
+        if SYNCHRONOUS.contains(&self.engine()) {
+            1
+        } else {
+            self.number(&["iodepth"]).unwrap_or(1).max(1)
+        }
     }
 
     fn jobs(&self) -> u32 {
@@ -170,7 +266,10 @@ impl FioJob<'_> {
 
     /// The way to the drive, by what the file names look like; the names stay here.
     fn path(&self) -> RowPath {
+        // A colon parts files; one of a name has a backslash before it.
         let name = self.option(&["filename"]).unwrap_or_default();
+        let name = &name.replace("\\:", "");
+        let is_windows_disk = name.contains("PhysicalDrive");
         let has_file = !name.is_empty() || self.options.contains_key("directory");
         let raid = [
             "/dev/md",
@@ -184,8 +283,9 @@ impl FioJob<'_> {
             () if raid.iter().any(|device| name.starts_with(device)) => {
                 (Through::Raid, "a device of several, or a mapped one")
             }
+            () if PAST_THE_KERNEL.contains(&self.engine()) => (Through::Raw, ""),
             () if name.split(':').count() > 1 => (Through::Raid, "several files at once"),
-            () if name.starts_with("/dev/") => (Through::Raw, ""),
+            () if name.starts_with("/dev/") || is_windows_disk => (Through::Raw, ""),
             () if has_file => (Through::FileSystem, ""),
             () => (Through::Unknown, ""),
         };
@@ -280,19 +380,44 @@ impl FioJob<'_> {
         }
     }
 
+    /// What keeps a figure from being the drive's own.
+    fn foreign(&self, path: &RowPath, is_direct: bool) -> Vec<&'static str> {
+        let has = |names: &[&str]| names.iter().any(|name| self.options.contains_key(*name));
+        let is_zoned = self.option(&["zonemode"]) == Some("zbd");
+        let is_held = has(&["rate", "rate_iops", "thinktime", "rate_process"]);
+        let reasons = [
+            (!is_direct, "through the page cache"),
+            (path.through == Through::Raid, "not one drive"),
+            (REMOTE.contains(&self.engine()), "no drive of this host"),
+            (self.is_together, "other jobs ran at the same time"),
+            (is_held, "held to a rate"),
+            (is_zoned, "a zoned drive"),
+        ];
+        let reasons = reasons.into_iter().filter(|(holds, _)| *holds);
+        reasons.map(|(_, reason)| reason).collect()
+    }
+
     fn figure(&self, metric: Metric, value: f64, load: &RowLoad) -> ReportedFigure {
         let path = self.path();
-        let is_direct = self.is_on("direct") || load.is_durable();
+        let is_direct =
+            self.is_on("direct") || load.is_durable() || PAST_THE_KERNEL.contains(&self.engine());
         let seconds = self.seconds();
-        let mut traps = Vec::new();
-        if !is_direct {
-            traps.push("through the page cache");
-        }
-        if path.through == Through::Raid {
-            traps.push("not one drive");
-        }
-        if load.rw.is_some_and(LoadKind::writes) && seconds.is_some_and(|s| s < SHORT_S) {
+        let mut traps = self.foreign(&path, is_direct);
+        let is_of_drive = traps.is_empty();
+        let writes = load.rw.is_some_and(LoadKind::writes);
+        if writes && seconds.is_some_and(|s| s < SHORT_S) {
             traps.push("short: not steady state");
+        }
+        if writes
+            && [
+                "zero_buffers",
+                "buffer_pattern",
+                "buffer_compress_percentage",
+            ]
+            .iter()
+            .any(|name| self.options.contains_key(*name))
+        {
+            traps.push("data that compress");
         }
         if metric.name().starts_with("sync_latency") {
             traps.push("the flush alone, without the write");
@@ -304,7 +429,7 @@ impl FioJob<'_> {
         ReportedFigure {
             metric,
             value,
-            is_of_drive: is_direct && path.through != Through::Raid,
+            is_of_drive,
             path,
             load: load.clone(),
             trap: traps.join("; "),

@@ -23,9 +23,7 @@ impl ResultFormat {
     /// The tool that wrote a text; `None`: none of these.
     pub fn of_text(text: &str) -> Option<ResultFormat> {
         match () {
-            () if text.contains("\"jobs\"") && text.contains("\"fio version\"") => {
-                Some(ResultFormat::Fio)
-            }
+            () if text.contains("\"fio version\"") => Some(ResultFormat::Fio),
             () if text.contains("Compare file sync methods") => Some(ResultFormat::PgTestFsync),
             () if text.contains("Synchronous random writes") => Some(ResultFormat::Diskinfo),
             () => None,

@@ -4,12 +4,16 @@ use super::results::{ReadResults, ReportedDrive, ReportedFigure};
 use crate::metric::Metric;
 use crate::row::{LoadKind, RowLoad, RowPath, SyncMethod, Through};
 
-const METHODS: [(&str, SyncMethod); 4] = [
+const METHODS: [(&str, SyncMethod); 5] = [
     ("open_datasync", SyncMethod::OpenDatasync),
     ("fdatasync", SyncMethod::Fdatasync),
     ("fsync", SyncMethod::Fsync),
+    (WRITETHROUGH, SyncMethod::Fsync),
     ("open_sync", SyncMethod::OpenSync),
 ];
+
+/// The method that systems have on which `fsync` alone leaves the drive's cache as it is.
+const WRITETHROUGH: &str = "fsync_writethrough";
 
 const BLOCK_BYTES: u64 = 8192;
 
@@ -22,7 +26,13 @@ pub(super) fn read(text: &str) -> ReadResults {
     };
     let is_direct = !text.contains("O_DIRECT not supported");
     let lines = text.lines().skip_while(|line| !begins(line)).skip(1);
-    for line in lines.take_while(|line| !line.starts_with("Compare")) {
+    let lines: Vec<&str> = lines
+        .take_while(|line| !line.trim_start().starts_with("Compare"))
+        .collect();
+    let leaves_cache = lines
+        .iter()
+        .any(|line| line.contains(WRITETHROUGH) && line.contains("ops/sec"));
+    for line in lines {
         let words: Vec<&str> = line.split_whitespace().collect();
         let Some(word) = words.first() else {
             continue;
@@ -35,8 +45,13 @@ pub(super) fn read(text: &str) -> ReadResults {
             .windows(2)
             .find(|pair| pair[1].starts_with("ops/sec"))
             .and_then(|pair| pair[0].parse::<f64>().ok());
+        let is_durable = !leaves_cache || name == WRITETHROUGH;
         match rate.filter(|rate| rate.is_finite() && *rate > 0.0) {
-            Some(rate) => results.figures.push(figure(rate, *sync, is_direct)),
+            Some(rate) if is_durable => results.figures.push(figure(rate, *sync, is_direct)),
+            Some(_) => results.left_out.push(format!(
+                "{name}: that system leaves the drive's cache as it is; `{WRITETHROUGH}` does not"
+            )),
+            None if name == WRITETHROUGH => {}
             None => results
                 .left_out
                 .push(format!("{}: no rate is given", sync.word())),

@@ -160,7 +160,12 @@ pub fn score(ledger: &Ledger, predictions: &BTreeMap<&str, &FrozenPrediction>) -
         }),
         unpredicted,
         measured,
-        families_apart: ledger.apart().families.iter().cloned().collect(),
+        families_apart: ledger
+            .apart()
+            .families()
+            .into_iter()
+            .map(str::to_owned)
+            .collect(),
         builds: builds.into_iter().collect(),
     }
 }

@@ -1,6 +1,6 @@
 //! The page of a drive.
 
-use super::parts::{FirstPredictions, SiteDrive, number, page};
+use super::parts::{FirstPredictions, SiteDrive, number, page, table};
 use super::plot;
 use crate::predict::row_id;
 use crate::score::class;
@@ -26,43 +26,47 @@ fn load(row: &LedgerRow) -> String {
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
+const HEADS: [&str; 10] = [
+    "figure",
+    "load",
+    "state",
+    "through",
+    "measured",
+    "spread",
+    "predicted",
+    "80 % within",
+    "model from",
+    "source",
+];
+
 fn figures(rows: &[&&LedgerRow], first: &FirstPredictions<'_>) -> Markup {
-    html! {
-        div .wide.sortable {
-            table {
-                thead { tr {
-                    @for head in [
-                        "figure", "load", "state", "through", "measured", "spread", "predicted",
-                        "80 % within", "model from", "source",
-                    ] { th { (head) } }
-                } }
-                tbody { @for row in rows {
-                    @let prediction = first.get(row_id(row).as_str());
-                    tr {
-                        td title=(row.figure.metric.words()) { (row.figure.metric.name()) }
-                        td { (load(row)) }
-                        td title=(row.state.how) { (row.state.state.word()) }
-                        td title=(row.path.how) { (row.path.through.word()) }
-                        td .n { (number(row.figure.value)) " " (row.figure.metric.unit()) }
-                        td .n {
-                            @if let Some((low, high)) = row.figure.low.zip(row.figure.high) {
-                                (number(low)) " to " (number(high))
-                            }
-                        }
-                        @match prediction {
-                            Some(p) => {
-                                td .n title=(p.assumed) { (number(p.predicted)) }
-                                td .n { (number(p.low)) " to " (number(p.high)) }
-                                td { (p.basis) }
-                            }
-                            None => { td {} td {} td {} }
-                        }
-                        td title={ (row.trap) " " (row.note) } { (row.source) }
+    let rows = html! {
+        @for row in rows {
+            @let prediction = first.get(row_id(row).as_str());
+            tr {
+                th scope="row" title=(row.figure.metric.words()) { (row.figure.metric.name()) }
+                td { (load(row)) }
+                td title=(row.state.how) { (row.state.state.word()) }
+                td title=(row.path.how) { (row.path.through.word()) }
+                td .n { (number(row.figure.value)) " " (row.figure.metric.unit()) }
+                td .n {
+                    @if let Some((low, high)) = row.figure.low.zip(row.figure.high) {
+                        (number(low)) " to " (number(high))
                     }
-                } }
+                }
+                @match prediction {
+                    Some(p) => {
+                        td .n title=(p.assumed) { (number(p.predicted)) }
+                        td .n { (number(p.low)) " to " (number(p.high)) }
+                        td { (p.basis) }
+                    }
+                    None => { td {} td {} td {} }
+                }
+                td title={ (row.trap) " " (row.note) } { (row.source) }
             }
         }
-    }
+    };
+    table(None, &HEADS, &rows)
 }
 
 fn section(title: &str, rows: &[&&LedgerRow], first: &FirstPredictions<'_>) -> Markup {

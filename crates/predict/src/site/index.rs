@@ -1,11 +1,11 @@
 //! The table of all drives.
 
-use super::parts::{SiteDrive, number, page};
+use super::parts::{SiteDrive, number, page, table};
 use crate::facts::median;
 use crate::model::protection;
 use crate::score::{class, link};
 use maud::{Markup, PreEscaped, html};
-use ssdlab_judge::qualify::by_others::verdict;
+use ssdlab_judge::qualify::by_others::KnownByOthers;
 use ssdlab_judge::qualify::{QualifyOutcome, roles};
 use ssdlab_ledger::row::LoadKind;
 use ssdlab_ledger::{Ledger, LedgerRow, Metric};
@@ -73,12 +73,9 @@ fn body(drives: &[SiteDrive<'_>], failed: &FailedRoles<'_>, ledger: &Ledger) -> 
              comes to."
         }
         section .fleet {
-            div .wide.sortable {
-                table #drives {
-                    thead { tr { @for head in heads { th { (head) } } } }
-                    tbody { @for drive in drives { (row(drive, failed)) } }
-                }
-            }
+            (table(Some("drives"), &heads, &html! {
+                @for drive in drives { (row(drive, failed)) }
+            }))
         }
         script { (PreEscaped(SCRIPT)) }
     }
@@ -129,7 +126,7 @@ fn row(drive: &SiteDrive<'_>, failed: &FailedRoles<'_>) -> Markup {
         tr data-text=(format!("{name} {}", facts.family).to_lowercase()) data-link=(link(facts))
             data-plp=(plp) data-gb=(gb) data-fails=(fails)
             data-durable=(durable.unwrap_or_default()) {
-            td { a href=(drive.file) { (name) } }
+            th scope="row" { a href=(drive.file) { (name) } }
             td .n { @if gb > 0.0 { (gb) } }
             td { (link(facts)) }
             td title=(class(facts)) { (plp) }
@@ -144,8 +141,10 @@ fn row(drive: &SiteDrive<'_>, failed: &FailedRoles<'_>) -> Markup {
 /// The page.
 pub fn whole(drives: &[SiteDrive<'_>], ledger: &Ledger) -> String {
     let failed = ledger.families().into_iter().map(|family| {
+        let known = KnownByOthers::of(family);
         let is_failed = |role: &&ssdlab_judge::qualify::Role| {
-            verdict(family, role).is_some_and(|v| v.outcome == QualifyOutcome::Fail)
+            let verdict = known.as_ref().map(|known| known.verdict(role));
+            verdict.is_some_and(|verdict| verdict.outcome == QualifyOutcome::Fail)
         };
         let names = roles()
             .iter()

@@ -8,6 +8,7 @@ use ssdlab_view::page::plain_page;
 use std::collections::BTreeMap;
 
 const STYLE: &str = include_str!("../../assets/ledger.css");
+const LABELS_SCRIPT: &str = include_str!("../../assets/labels.js");
 
 /// A drive: a family at a capacity, with everything the ledger has of it.
 pub struct SiteDrive<'a> {
@@ -27,8 +28,22 @@ pub fn page(title: &str, body: Markup) -> String {
     let body = html! {
         style { (PreEscaped(STYLE)) }
         (body)
+        script { (PreEscaped(LABELS_SCRIPT)) }
     };
     plain_page(title, body)
+}
+
+/// A table that one sorts by its heads; where it is wider than its place, the cells of a row stand
+/// below each other. A row begins with a head of its own.
+pub fn table(id: Option<&str>, heads: &[&str], rows: &Markup) -> Markup {
+    html! {
+        div .sortable { div .scroll.wide tabindex="0" {
+            table id=[id] {
+                thead { tr { @for head in heads { th scope="col" { (head) } } } }
+                tbody { (rows) }
+            }
+        } }
+    }
 }
 
 /// A number with as many digits as matter.

@@ -1,6 +1,6 @@
 //! How good the predictions are.
 
-use super::parts::page;
+use super::parts::{page, table};
 use super::plot::scatter;
 use crate::score::{FigureGroup, NullScore, Score, ScoreLine, ScoredRow};
 use maud::{Markup, html};
@@ -12,30 +12,37 @@ fn null(null: Option<NullScore>) -> String {
     })
 }
 
-fn table(title: &str, lines: &[ScoreLine]) -> Markup {
+const HEADS: [&str; 11] = [
+    "of",
+    "rows",
+    "drives",
+    "sources",
+    "error",
+    "bias",
+    "in 80 %",
+    "rank",
+    "sheet / model",
+    "class / model",
+    "nearest / model",
+];
+
+fn lines(title: &str, lines: &[ScoreLine]) -> Markup {
+    let rows = html! {
+        @for line in lines { tr {
+            th scope="row" { (line.name) }
+            td .n { (line.rows) } td .n { (line.drives) } td .n { (line.sources) }
+            td .n { (format!("{:.2}", line.error)) }
+            td .n { (format!("{:.2}", line.bias)) }
+            td .n { (format!("{:.0} %", 100.0 * line.coverage)) }
+            td .n { (line.rank.map_or(String::new(), |rank| format!("{rank:.2}"))) }
+            td .n { (null(line.sheet)) }
+            td .n { (null(line.class)) }
+            td .n { (null(line.nearest)) }
+        } }
+    };
     html! {
         h2 { (title) }
-        div .wide.sortable {
-            table {
-                thead { tr {
-                    @for head in [
-                        "of", "rows", "drives", "sources", "error", "bias", "in 80 %", "rank",
-                        "sheet / model", "class / model", "nearest / model",
-                    ] { th { (head) } }
-                } }
-                tbody { @for line in lines { tr {
-                    td { (line.name) }
-                    td .n { (line.rows) } td .n { (line.drives) } td .n { (line.sources) }
-                    td .n { (format!("{:.2}", line.error)) }
-                    td .n { (format!("{:.2}", line.bias)) }
-                    td .n { (format!("{:.0} %", 100.0 * line.coverage)) }
-                    td .n { (line.rank.map_or(String::new(), |rank| format!("{rank:.2}"))) }
-                    td .n { (null(line.sheet)) }
-                    td .n { (null(line.class)) }
-                    td .n { (null(line.nearest)) }
-                } } }
-            }
-        }
+        (table(None, &HEADS, &rows))
     }
 }
 
@@ -60,11 +67,11 @@ pub fn whole(scored: &[ScoredRow<'_>], score: &Score) -> String {
         div .grid {
             @for (group, rows) in &groups { (scatter(group.name(), rows)) }
         }
-        (table("By kind of figure", &score.groups))
-        (table("Families set apart: nothing was fitted on them", &score.apart))
-        (table("Durable and random writes, by class", &score.classes))
-        (table("By what the model was made from", &score.bases))
-        (table("By family", &score.families))
+        (lines("By kind of figure", &score.groups))
+        (lines("Families set apart: nothing was fitted on them", &score.apart))
+        (lines("Durable and random writes, by class", &score.classes))
+        (lines("By what the model was made from", &score.bases))
+        (lines("By family", &score.families))
         h2 { "Not predicted" }
         ul { @for (why, count) in &score.unpredicted { li { (count) ": " (why) } } }
     };

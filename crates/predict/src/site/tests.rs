@@ -10,6 +10,12 @@ fn every_drive_has_a_page_that_needs_nothing_else_and_is_below_a_megabyte() {
             !text.contains("<link ") && !text.contains(" src="),
             "{name}"
         );
+        let has_table = text.contains("<table");
+        assert_eq!(
+            has_table,
+            text.contains("aria-sort"),
+            "{name} is not sorted"
+        );
         let links = text
             .split("href=\"")
             .skip(1)
