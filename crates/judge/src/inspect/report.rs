@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use ssdlab_base::LabError;
 use ssdlab_base::error::InputLocation;
+use std::io::Read;
 use std::path::Path;
 
 /// What the kernel believes of the device.
@@ -67,6 +68,20 @@ pub fn drive_reports(path: &Path) -> Result<Vec<DriveReport>, LabError> {
     }
     let bytes = std::fs::read(path).map_err(file)?;
     parse(&pasted::decoded(&bytes), &path.display().to_string())
+}
+
+/// The reports on standard input.
+///
+/// # Errors
+/// As [`drive_reports`].
+pub fn piped_reports() -> Result<Vec<DriveReport>, LabError> {
+    let source = Path::new("standard input");
+    let mut bytes = Vec::new();
+    let read = std::io::stdin()
+        .take(FILE_BYTES_MAX)
+        .read_to_end(&mut bytes);
+    read.map_err(|error| LabError::file("reading", source, error))?;
+    parse(&pasted::decoded(&bytes), "standard input")
 }
 
 /// The reports in a text that came from `source`.
