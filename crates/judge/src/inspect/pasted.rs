@@ -7,7 +7,7 @@ use super::report::{DriveReport, REPORT_VERSION};
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 
-/// The text of a file, which may be UTF-8 or UTF-16: PowerShell's `>` writes that, with a byte order
+/// The text of a file in UTF-8 or UTF-16: PowerShell's `>` writes that, with a byte order
 /// mark that some editors and pipes remove.
 pub(super) fn decoded(bytes: &[u8]) -> String {
     let units = |parts: &[u8], unit: fn([u8; 2]) -> u16| {
@@ -255,7 +255,7 @@ struct TextReport<'a> {
     text: &'a str,
 }
 
-/// Lines of the health log in smartctl's text and nvmecontrol's, and their names in smartctl's JSON.
+/// Lines of the health log in text of smartctl and nvmecontrol; their names in smartctl's JSON.
 const NVME_LINES: [(&str, &str); 20] = [
     ("Critical Warning", "critical_warning"),
     ("Available Spare", "available_spare"),

@@ -43,24 +43,13 @@ pub fn answer(q: &Qualification, width: usize) -> String {
         rows.push(("It means".into(), verdict.consequence.clone()));
     }
     let with_outcome = |outcome| worst.iter().filter(move |f| f.outcome == outcome);
-    let titles = |findings: Vec<&&RoleFinding>| {
-        let more = findings.len().saturating_sub(NAMED_MAX);
-        let named = findings.iter().take(NAMED_MAX);
-        let with_value = |f: &&&RoleFinding| match f.value.as_str() {
-            "unknown" => f.title.clone(),
-            value => format!("{} ({value})", f.title),
-        };
-        let mut titles: Vec<String> = named.map(with_value).collect();
-        titles.extend((more > 0).then(|| format!("{more} more")));
-        titles.join("; ")
-    };
     for (head, outcome) in [
         ("Not met", QualifyOutcome::Fail),
         ("Not known", QualifyOutcome::Unknown),
     ] {
         let findings: Vec<&&RoleFinding> = with_outcome(outcome).collect();
         if !findings.is_empty() {
-            rows.push((head.into(), titles(findings)));
+            rows.push((head.into(), titles(&findings)));
         }
     }
     let question = OpenQuestion {
@@ -99,6 +88,18 @@ pub fn answer(q: &Qualification, width: usize) -> String {
     lines.extend(wrapped(&notes, indent, width));
     lines.truncate(ANSWER_LINES_MAX);
     lines.join("\n") + "\n"
+}
+
+/// The first few findings by title, with their values where there are any.
+fn titles(findings: &[&&RoleFinding]) -> String {
+    let more = findings.len().saturating_sub(NAMED_MAX);
+    let with_value = |f: &&&RoleFinding| match f.value.as_str() {
+        "unknown" => f.title.clone(),
+        value => format!("{} ({value})", f.title),
+    };
+    let mut titles: Vec<String> = findings.iter().take(NAMED_MAX).map(with_value).collect();
+    titles.extend((more > 0).then(|| format!("{more} more")));
+    titles.join("; ")
 }
 
 /// What the ledger has of a real target's drive, beside what was measured here.
