@@ -134,10 +134,11 @@ pub fn parse(text: &str, source: &str) -> Result<Vec<DriveReport>, LabError> {
 }
 
 /// What to do where smartctl could not read a drive.
-pub(super) const HOW_TO_ASK: &str = "run `inspect` as root; a drive behind a RAID controller \
-     needs --device-type, for instance `megaraid,0`, one behind a USB bridge `sat`, `sntjmicron`, `sntasmedia` or `sntrealtek`; \
-     most disks of virtual machines do not answer; for a file, save a report with \
-     `smartctl --json=c -x /dev/DEVICE > FILE.json`";
+pub(super) const HOW_TO_ASK: &str = "\
+    run `inspect` as root; a drive behind a RAID controller needs --device-type, for instance \
+    `megaraid,0`, one behind a USB bridge `sat`, `sntjmicron`, `sntasmedia` or `sntrealtek`; \
+    most disks of virtual machines do not answer; for a file, save a report with \
+    `smartctl --json=c -x /dev/DEVICE > FILE.json`";
 
 /// JSON that was pasted with the command before it begins at a line of its own.
 fn after_prompt(text: &str) -> &str {
