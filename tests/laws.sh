@@ -1,23 +1,29 @@
 #!/usr/bin/env bash
 # Do verdicts obey their laws by every profile? Measures modelled drives by all three profiles and
 # holds the answers of every role against the laws (crates/judge/src/qualify/laws.rs), and each
-# profile against the next: `bash tests/laws.sh target/release/ssdlab SECONDS [SEED]`. The drives come
-# in an order that the seed gives (the number of landings) and are taken until the time is over, at
-# least two; `all` instead of SECONDS takes every drive, which is hours (tests/verdicts.sh does that
-# and writes the table).
+# profile against the next: `bash tests/laws.sh target/release/ssdlab SECONDS [NUMBER]`. The drives
+# are dealt in turn into 13 slices, and the slice is that of NUMBER (of landings): 13 has no factor
+# in common with the eight landings of a turn, so that every slice gets its turn. Its drives are
+# taken until the time is over, at least two, each time from another one on; `all` instead of
+# SECONDS takes every drive, which is hours (tests/verdicts.sh does that and writes the table).
 set -euo pipefail
 ssdlab=$(realpath "$1")
 seconds=$2
 top=$(realpath "$(dirname "$0")/..")
 cd "$top"
-seed=${3:-$(wc -l <tests/landings)}
+number=${3:-$(wc -l <tests/landings)}
+slices=13
 verdicts=$(dirname "$ssdlab")/examples/verdicts
 work=$(mktemp -d "${TMPDIR:-$top/target}/laws.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 names=$(cd drives && ls ./*.toml | sed 's|^\./||; s|\.toml$||' | grep -vx known)
-order=$(while read -r name; do
-  echo "$(cksum <<<"$seed $name" | cut -d ' ' -f 1) $name"
-done <<<"$names" | sort -n | cut -d ' ' -f 2)
+slice=$((number % slices))
+[ "$seconds" != all ] || slices=1 slice=0
+drives=$(awk -v slices="$slices" -v slice="$slice" 'NR % slices == slice % slices' <<<"$names")
+count=$(wc -l <<<"$drives")
+# Where the time ends the slice, the next round begins with another of its drives.
+start=$((number / slices % count))
+order=$(tail -n "+$((start + 1))" <<<"$drives" && head -n "$start" <<<"$drives")
 measured=0
 for drive in $order; do
   [ "$measured" -lt 2 ] || [ "$seconds" = all ] || [ "$SECONDS" -lt "$seconds" ] || break
@@ -30,5 +36,5 @@ for drive in $order; do
   measured=$((measured + 1))
   echo "measured: $drive ($SECONDS s so far)"
 done
-echo "$measured of $(wc -l <<<"$names") drives by three profiles, seed $seed"
+echo "$measured of $count drives of slice $slice, of $(wc -l <<<"$names"), by three profiles"
 "$verdicts" --laws "$work"/*-*/

@@ -1,7 +1,9 @@
 //! How often the answer to a symptom names the planted fault that causes it, over seeds: the table
 //! of docs/qualify.md; and healthy drives, with and without protection, that are called normal.
 //!
-//!     cargo run --release -p ssdlab-judge --example symptoms -- FIRST_SEED COUNT
+//!     cargo run --release -p ssdlab-judge --example symptoms -- FIRST_SEED COUNT [black-box]
+//!
+//! With `black-box` the faulty drive is asked as a real one, through its interface alone.
 
 use ssdlab_base::{LabError, parallel};
 use ssdlab_judge::ablate::planted::{FAULTS, healthy, healthy_client};
@@ -14,13 +16,21 @@ use ssdlab_ssd::DriveConfig;
 /// A healthy drive by its seed.
 type DriveOfSeed = fn(u64) -> DriveConfig;
 
-fn judged(seed: u64, fault: usize) -> Result<Vec<(Symptom, bool, String)>, LabError> {
+fn judged(
+    seed: u64,
+    fault: usize,
+    is_hidden: bool,
+) -> Result<Vec<(Symptom, bool, String)>, LabError> {
     let Some(drive) = PlantedDrive::draw(seed, fault)? else {
         return Ok(Vec::new());
     };
     let caused = Symptom::ALL.into_iter().filter(|one| drive.causes(*one));
+    let hidden = is_hidden.then(|| drive.investigated()).transpose()?;
     let answer = |symptom| {
-        let found = drive.ask(symptom)?;
+        let found = match &hidden {
+            Some(hidden) => hidden.ask(symptom),
+            None => drive.ask(symptom)?,
+        };
         let names: Vec<_> = found
             .answer
             .causes
@@ -57,8 +67,9 @@ fn accused(config: &DriveConfig, seed: u64) -> Result<Vec<String>, LabError> {
     Ok(accused)
 }
 
-fn row(name: &str, fault: usize, seeds: &[u64]) -> Result<(u32, u32), LabError> {
-    let answers = parallel::all(seeds, parallel::cores(), |seed| judged(*seed, fault))?;
+fn row(name: &str, fault: usize, seeds: &[u64], is_hidden: bool) -> Result<(u32, u32), LabError> {
+    let judged = |seed: &u64| judged(*seed, fault, is_hidden);
+    let answers = parallel::all(seeds, parallel::cores(), judged)?;
     let answers: Vec<_> = answers.into_iter().flatten().collect();
     let mut line = format!("| {name} |");
     let (mut right, mut asked) = (0, 0);
@@ -84,6 +95,7 @@ fn row(name: &str, fault: usize, seeds: &[u64]) -> Result<(u32, u32), LabError> 
 
 fn main() -> Result<(), LabError> {
     let mut args = std::env::args().skip(1);
+    let is_hidden = std::env::args().any(|arg| arg == "black-box");
     let mut number = |default: u64| args.next().and_then(|a| a.parse().ok()).unwrap_or(default);
     let (first, count) = (number(1), number(3));
     let seeds: Vec<u64> = (first..first + count).collect();
@@ -91,7 +103,7 @@ fn main() -> Result<(), LabError> {
     println!("| planted | {} |", names.join(" | "));
     let (mut right, mut asked) = (0, 0);
     for (fault, (name, _)) in FAULTS.iter().enumerate() {
-        let (named, count) = row(name, fault, &seeds)?;
+        let (named, count) = row(name, fault, &seeds, is_hidden)?;
         right += named;
         asked += count;
     }

@@ -90,10 +90,11 @@ impl OthersFigures {
         let sources: BTreeSet<&str> = rows.iter().map(|row| row.source.as_str()).collect();
         let methods = rows.iter().filter_map(|row| row.load.sync);
         let methods = methods.filter(|sync| *sync != SyncMethod::None);
-        let mut how: BTreeSet<String> = methods.map(|sync| sync.word().to_owned()).collect();
+        let methods: BTreeSet<String> = methods.map(|sync| sync.word().to_owned()).collect();
         let sizes = rows.iter().filter_map(|row| row.drive.capacity_gb);
         let sizes: BTreeSet<u64> = sizes.map(|gb| gb as u64).collect();
-        how.extend(sizes.iter().map(|gb| decimal_bytes(*gb as f64 * 1e9)));
+        let sizes = sizes.iter().map(|gb| decimal_bytes(*gb as f64 * 1e9));
+        let how: Vec<String> = methods.into_iter().chain(sizes).collect();
         let traps = rows.iter().flat_map(|row| row.trap.split("; "));
         let traps = traps.filter(|trap| !trap.is_empty()).map(str::to_owned);
         (!rows.is_empty()).then(|| OthersRange {
@@ -103,7 +104,7 @@ impl OthersFigures {
             most: values().chain(high).fold(0.0, f64::max),
             figures: rows.len(),
             sources: sources.len(),
-            how: how.into_iter().collect::<Vec<_>>().join(", "),
+            how: how.join(", "),
             traps: traps.collect(),
         })
     }
@@ -261,6 +262,22 @@ mod tests {
         assert!(said.contains("state decides; yours: 1,442"), "{said}");
         assert_eq!(super::said(Some("no such drive"), None, None), None);
         assert_eq!(super::said(None, None, None), None);
+    }
+
+    /// They once stood in the order of their letters: 1.92 TB, 240 GB.
+    #[test]
+    fn capacities_stand_by_size() {
+        let figures = OthersFigures::of("Samsung PM883").expect("the ledger has it");
+        let many = figures
+            .ranges()
+            .into_iter()
+            .find(|range| range.how.matches(',').count() > 2);
+        let how = many.expect("several capacities").how;
+        let place = |capacity: &str| how.find(capacity).unwrap_or_else(|| panic!("{how}"));
+        assert!(
+            place("240 GB") < place("960 GB") && place("960 GB") < place("1.92 TB"),
+            "{how}"
+        );
     }
 
     #[test]

@@ -2,6 +2,10 @@
 
 use crate::run::ssdlab;
 use serde_json::Value;
+use ssdlab_bench::device::{TargetFacts, TargetKind};
+use ssdlab_judge::inspect::{Inspection, enrich};
+use ssdlab_judge::qualify::{Evidence, OpenQuestion, QualifyOutcome, RoleFinding, judge, roles};
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -160,4 +164,73 @@ fn a_device_is_put_under_the_roles_load_and_the_longer_run_is_accepted() {
         matches!(code, Some(0 | 1 | 3)),
         "{code:?}: accepted, and stopped"
     );
+}
+
+/// Targets of each kind, as far as their next steps differ.
+fn targets() -> Vec<TargetFacts> {
+    let of = |name: &str, kind, change: fn(&mut TargetFacts)| {
+        let mut facts = TargetFacts::unknown(name.into(), kind);
+        facts.capacity = 1 << 30;
+        change(&mut facts);
+        facts
+    };
+    let asked = |facts: &mut TargetFacts| enrich(facts, &Inspection::default());
+    vec![
+        of("drive:consumer-sata-1tb", TargetKind::Modelled, |_| {}),
+        of("drive:mine", TargetKind::Modelled, |facts| {
+            facts.typed = Some("drive:twin/drive.toml".into());
+        }),
+        of("file", TargetKind::File, |_| {}),
+        of("file", TargetKind::File, |facts| {
+            facts.virtualised = Some(true)
+        }),
+        of("file", TargetKind::File, asked),
+        of("/dev/sdx", TargetKind::BlockDevice, |facts| {
+            facts.serial = Some("S1".into())
+        }),
+        of("/dev/sdx", TargetKind::BlockDevice, |facts| {
+            facts.serial = None
+        }),
+        of("/dev/sdx", TargetKind::BlockDevice, asked),
+    ]
+}
+
+/// Every command that can be printed as a next step, for each kind of target and each kind of
+/// unknown finding, is one that the program takes as it stands.
+#[test]
+fn every_next_step_that_can_be_printed_is_accepted() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let mut commands = BTreeSet::new();
+    for facts in targets() {
+        for role in roles() {
+            let verdict = judge(role, &Evidence::none(facts.clone()));
+            for profile in ["quick", "full"] {
+                let question = OpenQuestion {
+                    facts: &facts,
+                    role: &role.name,
+                    profile,
+                };
+                let unknown = |f: &&RoleFinding| f.outcome == QualifyOutcome::Unknown;
+                for finding in verdict.findings.iter().filter(unknown) {
+                    let mut so_far = finding.clone();
+                    so_far.value += " so far";
+                    for finding in [finding, &so_far] {
+                        let step = question.step(finding);
+                        let quoted = step.split('`').skip(1).step_by(2);
+                        commands.extend(quoted.map(str::to_owned));
+                    }
+                }
+            }
+        }
+    }
+    assert!(commands.len() >= 20, "{commands:#?}");
+    for command in &commands {
+        let typed = command.strip_prefix("sudo ").unwrap_or(command);
+        let mut args: Vec<&str> = typed.split(' ').skip(1).collect();
+        // Everything before it is parsed, and nothing is run.
+        args.push("--help");
+        let shown = ssdlab(dir.path(), &args);
+        assert_eq!(shown.code, Some(0), "{command}: {}", shown.stderr);
+    }
+    println!("{} commands", commands.len());
 }

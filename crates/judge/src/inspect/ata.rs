@@ -125,19 +125,21 @@ fn named<'a>(rows: &'a [AtaAttribute], names: &[&str]) -> Option<&'a AtaAttribut
 }
 
 /// Names in smartctl's database that say their unit.
-const HOST_WRITES: [(&str, f64); 4] = [
+const HOST_WRITES: [(&str, f64); 5] = [
     ("Host_Writes_32MiB", MIB_32),
     ("Host_Writes_GiB", GIB),
     ("Lifetime_Writes_GiB", GIB),
     ("Total_Writes_GiB", GIB),
+    ("Total_Writes_GB", 1e9),
 ];
-const HOST_READS: [(&str, f64); 4] = [
+const HOST_READS: [(&str, f64); 5] = [
     ("Host_Reads_32MiB", MIB_32),
     ("Host_Reads_GiB", GIB),
     ("Lifetime_Reads_GiB", GIB),
     ("Total_Reads_GiB", GIB),
+    ("Total_Reads_GB", 1e9),
 ];
-const NAND_WRITES: [(&str, f64); 8] = [
+const NAND_WRITES: [(&str, f64); 9] = [
     ("NAND_Writes_32MiB", MIB_32),
     ("Flash_Writes_32MiB", MIB_32),
     ("Total_NAND_Writes_GiB", GIB),
@@ -145,6 +147,7 @@ const NAND_WRITES: [(&str, f64); 8] = [
     ("NAND_Writes_1GiB", GIB),
     ("NAND_Writes_GiB", GIB),
     ("Flash_Writes_GiB", GIB),
+    ("Lifetime_NAND_Prg_GiB", GIB),
     ("TLC_Writes_GiB", GIB),
 ];
 
@@ -260,11 +263,12 @@ fn wear(rows: &[AtaAttribute], vendor: Vendor, found: &mut Inspection) {
 }
 
 /// Names of smartctl's database for mean program and erase cycles.
-const AVERAGE_CYCLES: [&str; 4] = [
+const AVERAGE_CYCLES: [&str; 5] = [
     "Average_Erase_Count",
     "Ave_Block-Erase_Count",
     "Avg_Block-Erase_Count",
     "Avg_Write/Erase_Count",
+    "Avg_Program/Erase_Ct",
 ];
 /// Its names for the life that remains, per cent.
 const LIFE_LEFT: [&str; 14] = [

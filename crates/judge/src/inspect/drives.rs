@@ -4,7 +4,7 @@ use super::collect::collect;
 use super::forecast::{Forecast, forecasts};
 use super::inspection::Inspection;
 use super::read::inspect;
-use super::report::{DriveReport, drive_reports};
+use super::report::{DriveReport, drive_reports, piped_reports};
 use schemars::JsonSchema;
 use serde::Serialize;
 use ssdlab_base::LabError;
@@ -66,12 +66,15 @@ fn standing(inspection: &Inspection) -> Option<FieldStanding> {
     Ledger::open().standing(model, &counters)
 }
 
-/// The reports that a path leads to: one of the device itself, or those in a file; `kind` is
-/// smartctl's `-d`.
+/// The reports that a path leads to: one of the device itself, or those in a file or, for `-`, on
+/// standard input; `kind` is smartctl's `-d`.
 ///
 /// # Errors
 /// When it cannot be read.
 pub fn reports(path: &Path, kind: Option<&str>) -> Result<Vec<DriveReport>, LabError> {
+    if path.as_os_str() == "-" {
+        return piped_reports();
+    }
     let meta = std::fs::metadata(path).map_err(|error| LabError::file("reading", path, error))?;
     if let Some(device) = device(path, meta.file_type()) {
         return Ok(vec![collect(&device, kind)?]);

@@ -13,6 +13,7 @@ mod drives;
 pub mod forecast;
 pub mod inspection;
 mod json;
+mod numbers;
 mod nvme;
 mod pasted;
 mod protection;
@@ -23,6 +24,8 @@ mod show;
 mod target;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tests_forms;
 #[cfg(test)]
 mod tests_pasted;
 pub mod text;

@@ -2,10 +2,13 @@
 //! nvme-cli's JSON and text, UTF-16. Each becomes the JSON that smartctl would have printed, as far
 //! as it goes; a value that the report leaves out stays unknown.
 
+use super::numbers::{decimal, whole};
+use super::report::{DriveReport, REPORT_VERSION};
 use serde_json::{Map, Value, json};
+use std::borrow::Cow;
 
-/// The text of a file, which may be UTF-8 or, with a byte order mark, UTF-16: PowerShell's `>`
-/// writes that.
+/// The text of a file in UTF-8 or UTF-16: PowerShell's `>` writes that, with a byte order
+/// mark that some editors and pipes remove.
 pub(super) fn decoded(bytes: &[u8]) -> String {
     let units = |parts: &[u8], unit: fn([u8; 2]) -> u16| {
         let units: Vec<u16> = parts
@@ -18,18 +21,110 @@ pub(super) fn decoded(bytes: &[u8]) -> String {
         [0xff, 0xfe, rest @ ..] => units(rest, u16::from_le_bytes),
         [0xfe, 0xff, rest @ ..] => units(rest, u16::from_be_bytes),
         [0xef, 0xbb, 0xbf, rest @ ..] => String::from_utf8_lossy(rest).into_owned(),
+        _ if has_zeros(bytes, 1) => units(bytes, u16::from_le_bytes),
+        _ if has_zeros(bytes, 0) => units(bytes, u16::from_be_bytes),
         _ => String::from_utf8_lossy(bytes).into_owned(),
     }
 }
 
-/// The report that `text` is, if it is one that is not JSON.
-pub(super) fn from_text(text: &str) -> Option<Value> {
+/// Whether most bytes at even (0) or odd (1) places are zero, as in UTF-16 of mostly ASCII.
+fn has_zeros(bytes: &[u8], parity: usize) -> bool {
+    let sample = &bytes[..bytes.len().min(400)];
+    let halves = sample.iter().skip(parity).step_by(2);
+    let zeros = halves.clone().filter(|byte| **byte == 0).count();
+    halves.len() >= 8 && zeros * 4 > halves.len() * 3
+}
+
+/// How smartctl's text about a drive begins.
+const INFORMATION: &str = "=== START OF INFORMATION SECTION";
+
+/// The reports that `text` holds, if it is text of smartctl, nvme-cli or FreeBSD's nvmecontrol.
+pub(super) fn from_text(text: &str) -> Vec<DriveReport> {
+    let text = unquoted(text);
     let has = |word: &str| text.contains(word);
     if has("=== START OF") || has("SMART/Health Information") || has("ID# ATTRIBUTE_NAME") {
-        return Some(TextReport::new(text).smartctl());
+        return drives(&text)
+            .into_iter()
+            .map(|drive| report_of(TextReport::new(drive).smartctl(), None))
+            .collect();
     }
-    let fields = NvmeFields::of_text(text);
-    fields.is_health_log().then(|| fields.smartctl())
+    let fields = NvmeFields::of_text(&text);
+    let controller = controller_of_text(&text);
+    let report = match (fields.is_health_log(), &controller) {
+        (true, _) => fields.smartctl(),
+        (false, Some(_)) => json!({"device": {"protocol": "NVMe"}}),
+        (false, None) => return Vec::new(),
+    };
+    vec![report_of(report, controller)]
+}
+
+fn report_of(mut smartctl: Value, controller: Option<Value>) -> DriveReport {
+    if let Some(controller) = &controller {
+        add_controller(&mut smartctl, controller);
+    }
+    DriveReport {
+        ssdlab_report: REPORT_VERSION,
+        smartctl,
+        nvme_controller: controller,
+        ..DriveReport::default()
+    }
+}
+
+/// The text without the marks by which mails and forums quote.
+fn unquoted(text: &str) -> Cow<'_, str> {
+    let is_quote = |line: &str| line.starts_with('>');
+    if text.lines().filter(|line| is_quote(line)).count() < 3 {
+        return Cow::Borrowed(text);
+    }
+    let plain = |line: &'_ str| line.trim_start_matches(['>', ' ']).to_owned();
+    Cow::Owned(text.lines().map(plain).collect::<Vec<_>>().join("\n"))
+}
+
+/// smartctl's text of several drives, one after the other, in parts of one drive each.
+fn drives(text: &str) -> Vec<&str> {
+    let starts: Vec<usize> = text.match_indices(INFORMATION).map(|(at, _)| at).collect();
+    if starts.len() < 2 {
+        return vec![text];
+    }
+    let ends = starts.iter().skip(1).copied().chain([text.len()]);
+    starts
+        .iter()
+        .zip(ends)
+        .map(|(start, end)| &text[*start..end])
+        .collect()
+}
+
+/// What `nvme id-ctrl` prints as text, by the names of its JSON.
+fn controller_of_text(text: &str) -> Option<Value> {
+    let field = |wanted: &str| {
+        let mut fields = text.lines().filter_map(|line| line.split_once(':'));
+        fields.find_map(|(name, value)| (name.trim() == wanted).then(|| value.trim()))
+    };
+    let mut controller = json!({"mn": field("mn")?, "sn": field("sn")?, "fr": field("fr")});
+    for name in ["vwc", "tnvmcap"] {
+        if let Some(number) = field(name).and_then(whole) {
+            controller[name] = number.into();
+        }
+    }
+    is_controller(&controller).then_some(controller)
+}
+
+/// What smartctl says where it cannot read a drive.
+pub(super) fn refusal(text: &str) -> Option<&str> {
+    const WORDS: [&str; 8] = [
+        "Permission denied",
+        "Unknown USB bridge",
+        "Unable to detect device type",
+        "open device:",
+        "Read Device Identity failed",
+        "specify device type with the -d option",
+        "requires option '-d",
+        "INQUIRY failed",
+    ];
+    let lines = text.lines().map(str::trim);
+    lines
+        .filter(|line| line.len() <= 200)
+        .find(|line| WORDS.iter().any(|word| line.contains(word)))
 }
 
 /// A JSON object of nvme-cli's as smartctl's, if it is one: a health log or an identification.
@@ -61,25 +156,6 @@ pub(super) fn add_controller(report: &mut Value, controller: &Value) {
     if let (Some(bytes), None) = (capacity.as_u64(), report.get("nvme_total_capacity")) {
         report["nvme_total_capacity"] = bytes.into();
     }
-}
-
-/// Digits of a number with separators of thousands, up to a unit: `1,000,204 [1 TB]`, `100%`.
-fn whole(text: &str) -> Option<u64> {
-    let text = text.trim();
-    if let Some(hex) = text.strip_prefix("0x") {
-        let digits: String = hex.chars().take_while(char::is_ascii_hexdigit).collect();
-        return u64::from_str_radix(&digits, 16).ok();
-    }
-    let is_separator = |c: char| matches!(c, ',' | '.' | '\'' | '\u{a0}' | '\u{202f}' | '\u{2009}');
-    let mut digits = String::new();
-    for c in text.chars() {
-        if c.is_ascii_digit() {
-            digits.push(c);
-        } else if !is_separator(c) || digits.is_empty() {
-            break;
-        }
-    }
-    digits.parse().ok()
 }
 
 /// Fields of a health log by nvme-cli's names, whichever way it was printed.
@@ -179,8 +255,8 @@ struct TextReport<'a> {
     text: &'a str,
 }
 
-/// Lines of the health log in smartctl's text, and their names in its JSON.
-const NVME_LINES: [(&str, &str); 13] = [
+/// Lines of the health log in text of smartctl and nvmecontrol; their names in smartctl's JSON.
+const NVME_LINES: [(&str, &str); 20] = [
     ("Critical Warning", "critical_warning"),
     ("Available Spare", "available_spare"),
     ("Available Spare Threshold", "available_spare_threshold"),
@@ -194,6 +270,13 @@ const NVME_LINES: [(&str, &str); 13] = [
     ("Error Information Log Entries", "num_err_log_entries"),
     ("Warning  Comp. Temperature Time", "warning_temp_time"),
     ("Critical Comp. Temperature Time", "critical_comp_time"),
+    ("Critical Warning State", "critical_warning"),
+    ("Data units (512,000 byte) read", "data_units_read"),
+    ("Data units written", "data_units_written"),
+    ("Media errors", "media_errors"),
+    ("No. error info log entries", "num_err_log_entries"),
+    ("Warning Temp Composite Time", "warning_temp_time"),
+    ("Error Temp Composite Time", "critical_comp_time"),
 ];
 
 impl<'a> TextReport<'a> {
@@ -201,12 +284,13 @@ impl<'a> TextReport<'a> {
         TextReport { text }
     }
 
-    /// The value of the first line `name: value` among `names`.
+    /// The value of the first line `name: value` among `names`, in letters of either case:
+    /// nvmecontrol writes the same names in small ones.
     fn value(&self, names: &[&str]) -> Option<&'a str> {
         let field = |line: &'a str| {
             let (name, value) = line.split_once(':')?;
-            let name = name.trim();
-            (names.contains(&name) && !value.trim().is_empty()).then(|| value.trim())
+            let is_named = names.iter().any(|n| n.eq_ignore_ascii_case(name.trim()));
+            (is_named && !value.trim().is_empty()).then(|| value.trim())
         };
         self.text.lines().find_map(field)
     }
@@ -271,6 +355,13 @@ impl<'a> TextReport<'a> {
             let passes = verdict.starts_with("PASSED") || verdict.starts_with("OK");
             report["smart_status"] = json!({"passed": passes});
         }
+        // There are several such lines: first whether there is SMART, then whether it is on.
+        if self
+            .value(&["SMART support is"])
+            .is_some_and(|state| state.starts_with("Unavailable"))
+        {
+            report["smart_support"] = json!({"available": false});
+        }
         if let Some(state) = self.value(&["Write cache is"]) {
             report["write_cache"] = json!({"enabled": state.starts_with("Enabled")});
         }
@@ -288,8 +379,19 @@ impl<'a> TextReport<'a> {
         let mut log = Map::new();
         for (from, to) in NVME_LINES {
             if let Some(number) = self.number(&[from]) {
-                log.insert(to.to_owned(), number.into());
+                log.entry(to).or_insert(number.into());
             }
+        }
+        // nvmecontrol: 313 K, 39.85 C, 103.73 F.
+        let kelvin = self.value(&["Temperature"]).filter(|t| t.contains(" K,"));
+        if let Some(kelvin) = kelvin.and_then(whole) {
+            report["temperature"] = json!({"current": kelvin as f64 - 273.0});
+        }
+        if let (None, Some(critical)) = (
+            report.get("smart_status"),
+            log.get("critical_warning").and_then(Value::as_u64),
+        ) {
+            report["smart_status"] = json!({"passed": critical == 0});
         }
         self.power(report, log.get("power_on_hours"), log.get("power_cycles"));
         report["nvme_smart_health_information_log"] = log.into();
@@ -324,11 +426,19 @@ impl<'a> TextReport<'a> {
     }
 
     fn scsi(&self, report: &mut Value) {
-        if let Some(used) = self.number(&["Percentage used endurance indicator"]) {
+        let used = [
+            "Percentage used endurance indicator",
+            "SS Media used endurance indicator",
+        ];
+        if let Some(used) = self.number(&used) {
             report["scsi_percentage_used_endurance_indicator"] = used.into();
         }
         if let Some(defects) = self.number(&["Elements in grown defect list"]) {
             report["scsi_grown_defect_list"] = defects.into();
+        }
+        if let Some(cycles) = self.number(&["Accumulated load-unload cycles"]) {
+            report["scsi_start_stop_cycle_counter"] =
+                json!({"accumulated_load_unload_cycles": cycles});
         }
         // `... hours:minutes 21034:17`, or `number of hours powered up = 21034.28`.
         let after = |name: &str, before: char| {
@@ -346,7 +456,7 @@ impl<'a> TextReport<'a> {
             let fields: Vec<&str> = counters.split_whitespace().collect();
             if let [_, _, _, _, _, gigabytes, uncorrected] = fields[..] {
                 report["scsi_error_counter_log"][way] = json!({
-                    "gigabytes_processed": gigabytes,
+                    "gigabytes_processed": decimal(gigabytes),
                     "total_uncorrected_errors": whole(uncorrected),
                 });
             }

@@ -2,7 +2,7 @@
 
 use super::inspection::{DriveIdentity, FORMAT_VERSION, HOURS_MAX, Inspection, percent};
 use super::json::Doc;
-use super::report::DriveReport;
+use super::report::{DriveReport, HOW_TO_ASK};
 use super::{ata, nvme, protection, scsi};
 use ssdlab_base::LabError;
 use ssdlab_bench::device::health::ReportedValue;
@@ -42,6 +42,14 @@ pub fn inspect(report: &DriveReport) -> Result<Inspection, LabError> {
         Some("SCSI") => scsi::read(&doc, &mut inspection),
         _ => {}
     }
+    if hides_drives(&doc, &inspection.identity) {
+        inspection.notes.push(
+            "it is a RAID controller's volume or behind a bridge, and says nothing of the drive: \
+             ask the drive itself by --device-type (`megaraid,0`, `cciss,0`; `sat`, \
+             `sntjmicron`, `sntasmedia` or `sntrealtek` for USB)"
+                .into(),
+        );
+    }
     if inspection.identity.is_virtual {
         inspection.notes.push(
             "a virtual machine's disk: what it says of health and wear, if anything, is not the \
@@ -75,12 +83,7 @@ fn refuse_failed(doc: &Doc, source: &str) -> Result<(), LabError> {
     } else {
         format!("{source}: smartctl could not read the drive: {messages}")
     };
-    Err(LabError::refused(
-        message,
-        "run `inspect` as root; a drive behind a RAID controller needs --device-type, for \
-         instance `megaraid,0`; most disks of virtual machines do not answer; for a file, save \
-         a report with `smartctl --json=c -x /dev/DEVICE > FILE.json`",
-    ))
+    Err(LabError::refused(message, HOW_TO_ASK))
 }
 
 fn refuse_rotating(doc: &Doc, source: &str) -> Result<(), LabError> {
@@ -88,6 +91,7 @@ fn refuse_rotating(doc: &Doc, source: &str) -> Result<(), LabError> {
     let why = match doc.number("rotation_rate") {
         Some(rate) if rate > 1.0 => format!("{rate} turns a minute"),
         None if ata::has_heads(doc) => "it reports how it spins up and seeks".to_owned(),
+        None if scsi::has_heads(doc) => "it counts how it loads and unloads its heads".to_owned(),
         _ => return Ok(()),
     };
     Err(LabError::refused(
@@ -122,6 +126,27 @@ fn identity(doc: &Doc) -> DriveIdentity {
         capacity: capacity(doc),
         is_virtual,
     }
+}
+
+/// Whether the report is that of what stands between the host and the drives.
+fn hides_drives(doc: &Doc, identity: &DriveIdentity) -> bool {
+    const CONTROLLERS: [&str; 10] = [
+        " perc ",
+        "megaraid",
+        "avago mr",
+        "broadcom mr",
+        "lsi mr",
+        "serveraid",
+        "logical volume",
+        "smart array",
+        "adaptec",
+        "areca",
+    ];
+    let model = identity.model.as_deref().unwrap_or("").to_lowercase();
+    let model = format!(" {model} ");
+    let is_controller = CONTROLLERS.iter().any(|name| model.contains(name));
+    let is_silent = doc.flag("smart_support.available") == Some(false);
+    (is_controller || is_silent) && !identity.is_virtual
 }
 
 /// Bytes of the first namespace; smartctl gives those of the whole drive instead when it has many

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use ssdlab_base::LabError;
 use ssdlab_base::error::InputLocation;
+use std::io::Read;
 use std::path::Path;
 
 /// What the kernel believes of the device.
@@ -69,6 +70,20 @@ pub fn drive_reports(path: &Path) -> Result<Vec<DriveReport>, LabError> {
     parse(&pasted::decoded(&bytes), &path.display().to_string())
 }
 
+/// The reports on standard input.
+///
+/// # Errors
+/// As [`drive_reports`].
+pub fn piped_reports() -> Result<Vec<DriveReport>, LabError> {
+    let source = Path::new("standard input");
+    let mut bytes = Vec::new();
+    let read = std::io::stdin()
+        .take(FILE_BYTES_MAX)
+        .read_to_end(&mut bytes);
+    read.map_err(|error| LabError::file("reading", source, error))?;
+    parse(&pasted::decoded(&bytes), "standard input")
+}
+
 /// The reports in a text that came from `source`.
 ///
 /// # Errors
@@ -76,9 +91,22 @@ pub fn drive_reports(path: &Path) -> Result<Vec<DriveReport>, LabError> {
 pub fn parse(text: &str, source: &str) -> Result<Vec<DriveReport>, LabError> {
     let mut reports = Vec::new();
     let is_json = text.trim_start().starts_with(['{', '[']);
-    if !is_json && let Some(value) = pasted::from_text(text) {
-        return Ok(vec![one(value, source)?]);
+    if !is_json {
+        reports = pasted::from_text(text);
+        for report in &mut reports {
+            source.clone_into(&mut report.source);
+        }
+        if !reports.is_empty() {
+            return Ok(reports);
+        }
+        if let Some(refusal) = pasted::refusal(text) {
+            return Err(LabError::refused(
+                format!("{source}: smartctl could not read the drive: {refusal}"),
+                HOW_TO_ASK,
+            ));
+        }
     }
+    let text = after_prompt(text);
     let mut values = serde_json::Deserializer::from_str(text).into_iter::<Value>();
     loop {
         match values.next() {
@@ -90,6 +118,10 @@ pub fn parse(text: &str, source: &str) -> Result<Vec<DriveReport>, LabError> {
             Some(Ok(value)) => reports.push(one(value, source)?),
             // The end of a file that was being written.
             Some(Err(error)) if error.is_eof() && !reports.is_empty() => break,
+            Some(Err(error)) if error.is_eof() => {
+                let what = "it ends in the middle: a part was not copied";
+                return Err(not_json(source, Some(error.line()), what.to_owned()));
+            }
             Some(Err(error)) => {
                 return Err(not_json(source, Some(error.line()), error.to_string()));
             }
@@ -99,6 +131,20 @@ pub fn parse(text: &str, source: &str) -> Result<Vec<DriveReport>, LabError> {
         return Err(not_json(source, None, "it is empty".into()));
     }
     Ok(reports)
+}
+
+/// What to do where smartctl could not read a drive.
+pub(super) const HOW_TO_ASK: &str = "\
+    run `inspect` as root; a drive behind a RAID controller needs --device-type, for instance \
+    `megaraid,0`, one behind a USB bridge `sat`, `sntjmicron`, `sntasmedia` or `sntrealtek`; \
+    most disks of virtual machines do not answer; for a file, save a report with \
+    `smartctl --json=c -x /dev/DEVICE > FILE.json`";
+
+/// JSON that was pasted with the command before it begins at a line of its own.
+fn after_prompt(text: &str) -> &str {
+    let is_json = text.trim_start().starts_with(['{', '[']);
+    let start = text.find("\n{").filter(|_| !is_json);
+    start.map_or(text, |start| &text[start + 1..])
 }
 
 /// Adds `nvme id-ctrl` to the report before it, or begins one with it.

@@ -6,6 +6,20 @@ use ssdlab_bench::device::health::ReportedValue;
 
 const GB: f64 = 1e9;
 
+/// Whether the drive counts what only one with heads does; SSDs count none.
+pub(super) fn has_heads(doc: &Doc) -> bool {
+    let counters = "scsi_start_stop_cycle_counter";
+    [
+        "accumulated_load_unload_cycles",
+        "specified_load_unload_count_over_device_lifetime",
+    ]
+    .iter()
+    .any(|name| {
+        doc.whole(&format!("{counters}.{name}"))
+            .is_some_and(|count| count > 0)
+    })
+}
+
 pub(super) fn read(doc: &Doc, found: &mut Inspection) {
     let used = percent(doc, "scsi_percentage_used_endurance_indicator", 255.0);
     let life = &mut found.life;

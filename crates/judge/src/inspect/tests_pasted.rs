@@ -266,6 +266,11 @@ fn spare_writes_and_impossible_counters_of_known_makers() {
     );
     let bytes = 120.0 * f64::from(32 << 20);
     assert_eq!(value(&two_kinds.life.nand_bytes_written), Some(bytes));
+    let gigabytes = sata(
+        "SK hynix SC311",
+        json!([row(241, "Total_Writes_GB", 100, 1234)]),
+    );
+    assert_eq!(value(&gigabytes.life.host_bytes_written), Some(1.234e12));
     let full_of_ones = sata(
         "NONAME",
         json!([row(241, "Host_Writes_32MiB", 100, (1 << 48) - 1)]),

@@ -64,7 +64,7 @@ fn shown(fault: &Bottleneck, e: &Evidence) -> Mechanism {
         id: fault.cause.name().replace(' ', "_"),
         title: show::sentence_case(fault.cause.name()),
         sentence: format!(
-            "{}. On a fork of the model that has a healthy drive's: {}, {} times as fast.",
+            "{}. With a healthy drive's in its place, {} would be {} times as fast.",
             show::sentence_case(&fault.sentence),
             fault.load.name(),
             show::plain(fault.factor)

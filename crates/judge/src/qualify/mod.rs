@@ -14,6 +14,9 @@ pub mod loads;
 pub mod mechanisms;
 pub mod metrics;
 pub mod names;
+pub mod next_step;
+#[cfg(test)]
+mod next_step_tests;
 pub mod overwrite;
 pub mod plan;
 pub mod procedures;
@@ -47,6 +50,7 @@ mod weigh;
 pub use later::LaterStates;
 pub use loads::UsedRun;
 pub use mechanisms::explain;
+pub use next_step::{MissingEvidence, OpenQuestion};
 pub use overwrite::{DurableRun, Overwrite};
 pub use plan::{QualifyPlan, qualify};
 pub use procedures::{QualifyProgress, QualifyStep, SilentProgress, measure};

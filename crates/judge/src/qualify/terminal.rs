@@ -2,7 +2,8 @@
 
 use crate::others;
 use crate::qualify::{
-    Assessment, Qualification, QualifyOutcome, RoleFinding, RoleVerdict, compare, names, readings,
+    Assessment, OpenQuestion, Qualification, QualifyOutcome, RoleFinding, RoleVerdict, compare,
+    names, readings,
 };
 use ssdlab_bench::device::TargetKind;
 use ssdlab_drives::rests_on::RestsOn;
@@ -42,26 +43,22 @@ pub fn answer(q: &Qualification, width: usize) -> String {
         rows.push(("It means".into(), verdict.consequence.clone()));
     }
     let with_outcome = |outcome| worst.iter().filter(move |f| f.outcome == outcome);
-    let titles = |findings: Vec<&&RoleFinding>| {
-        let more = findings.len().saturating_sub(NAMED_MAX);
-        let named = findings.iter().take(NAMED_MAX);
-        let mut titles: Vec<String> = named
-            .map(|f| format!("{} ({})", f.title, f.value))
-            .collect();
-        titles.extend((more > 0).then(|| format!("{more} more")));
-        titles.join("; ")
-    };
     for (head, outcome) in [
         ("Not met", QualifyOutcome::Fail),
         ("Not known", QualifyOutcome::Unknown),
     ] {
         let findings: Vec<&&RoleFinding> = with_outcome(outcome).collect();
         if !findings.is_empty() {
-            rows.push((head.into(), titles(findings)));
+            rows.push((head.into(), titles(&findings)));
         }
     }
-    let unknown = with_outcome(QualifyOutcome::Unknown).find(|f| f.hard || f.id == "health");
-    rows.extend(unknown.map(|f| ("Find out by".into(), next_step(q, f))));
+    let question = OpenQuestion {
+        facts: &q.target.evidence.facts,
+        role: &q.role,
+        profile: &q.profile,
+    };
+    let step = question.first_step(&worst);
+    rows.extend(step.map(|step| ("Find out by".into(), step)));
     let health = &q.target.evidence.facts.health;
     let warnings = health
         .iter()
@@ -76,7 +73,9 @@ pub fn answer(q: &Qualification, width: usize) -> String {
     notes.extend(note.map(|note| (String::new(), format!("{note}."))));
     let incomplete = q.incomplete.len();
     notes.extend((incomplete > 0).then(|| {
-        let cut = format!("{incomplete} steps were left out or cut short");
+        let verb = if incomplete == 1 { "was" } else { "were" };
+        let steps = units::plural(incomplete as u64, "step");
+        let cut = format!("{steps} {verb} left out or cut short");
         ("Incomplete".to_owned(), cut)
     }));
     let heads = rows.iter().chain(&notes);
@@ -89,6 +88,18 @@ pub fn answer(q: &Qualification, width: usize) -> String {
     lines.extend(wrapped(&notes, indent, width));
     lines.truncate(ANSWER_LINES_MAX);
     lines.join("\n") + "\n"
+}
+
+/// The first few findings by title, with their values where there are any.
+fn titles(findings: &[&&RoleFinding]) -> String {
+    let more = findings.len().saturating_sub(NAMED_MAX);
+    let with_value = |f: &&&RoleFinding| match f.value.as_str() {
+        "unknown" => f.title.clone(),
+        value => format!("{} ({value})", f.title),
+    };
+    let mut titles: Vec<String> = findings.iter().take(NAMED_MAX).map(with_value).collect();
+    titles.extend((more > 0).then(|| format!("{more} more")));
+    titles.join("; ")
 }
 
 /// What the ledger has of a real target's drive, beside what was measured here.
@@ -135,75 +146,6 @@ pub fn least_room(verdict: &RoleVerdict) -> Option<&RoleFinding> {
     let musts = verdict.findings.iter().filter(|f| f.hard);
     let numbers = musts.filter_map(|f| Some((f.room?, f)));
     numbers.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, f)| f)
-}
-
-/// The one command that would decide what `unknown` leaves open.
-fn next_step(q: &Qualification, unknown: &RoleFinding) -> String {
-    let facts = &q.target.evidence.facts;
-    let timed = matches!(
-        unknown.id.as_str(),
-        "durable_write_rate" | "flush_tail" | "append_tail"
-    ) || is_overwritten(unknown);
-    match (facts.kind, facts.virtualised) {
-        (TargetKind::Modelled | TargetKind::Null, _) => next_step_of_model(q, unknown),
-        (_, Some(true)) => format!(
-            "`ssdlab inspect /dev/DEVICE` on the machine that holds the drive under this virtual \
-             disk, then `ssdlab qualify --role {}` there",
-            q.role
-        ),
-        (TargetKind::BlockDevice, _) if timed => format!(
-            "`ssdlab qualify {} --role {} --profile full --size {} {}`, which overwrites \
-             all of it for hours",
-            facts.name,
-            q.role,
-            facts.capacity,
-            // What this run wrote looks like data: a device without a serial number needs more.
-            match &facts.serial {
-                Some(serial) => format!("--serial {serial}"),
-                None => format!("--destroy {}", facts.capacity),
-            }
-        ),
-        (TargetKind::BlockDevice, _) => format!("ssdlab inspect {}", facts.name),
-        (TargetKind::File, _) => {
-            "`sudo ssdlab inspect /dev/DEVICE`, the drive under this file system: model, \
-             protection and health"
-                .into()
-        }
-    }
-}
-
-/// Whether it takes a drive that was overwritten.
-fn is_overwritten(unknown: &RoleFinding) -> bool {
-    let states = [readings::USED, readings::WORST_CASE];
-    states.iter().any(|state| unknown.title.ends_with(state)) || unknown.id == "write_cliff"
-}
-
-/// The same for a model, which a longer run tells nothing of what its file leaves out.
-fn next_step_of_model(q: &Qualification, unknown: &RoleFinding) -> String {
-    let facts = &q.target.evidence.facts;
-    let name = facts.typed.as_ref().unwrap_or(&facts.name);
-    let file = name
-        .strip_prefix("drive:")
-        .filter(|file| file.ends_with(".toml"));
-    let key = match unknown.id.as_str() {
-        "endurance" => Some("rated_writes"),
-        "power_loss_protection" => Some("power_loss_protection"),
-        _ => None,
-    };
-    match (key, file) {
-        (Some(key), Some(file)) => format!("the drive's sheet: {key} in [documented] of {file}"),
-        (Some(_), None) => "nothing: no source that was read says it of this drive".to_owned(),
-        (None, _) if unknown.id == "durability" => {
-            "a real drive of the kind, by cuts of its power: `ssdlab pull run /dev/DEVICE --serial \
-             SERIAL --ledger FILE`"
-                .to_owned()
-        }
-        (None, _) if is_overwritten(unknown) => {
-            "nothing: every profile overwrites a model as long, and this one does not settle".into()
-        }
-        (None, _) if q.profile == "full" => "nothing: the full profile has been run".to_owned(),
-        (None, _) => format!("ssdlab qualify {name} --role {} --profile full", q.role),
-    }
 }
 
 /// Modelled drives that were measured beside it, a line each: the answer and the rate of durable

@@ -235,7 +235,10 @@ fn soft(findings: &[RoleFinding], outcome: QualifyOutcome) -> String {
         .iter()
         .filter(of_outcome)
         .map(|f| match outcome {
-            QualifyOutcome::Fail => format!("{} ({}, {})", lower_first(&f.title), f.value, f.limit),
+            QualifyOutcome::Fail => {
+                let title = lower_first(&f.title);
+                format!("{title} ({}, required {})", f.value, f.limit)
+            }
             _ => lower_first(&f.title),
         })
         .collect();

@@ -251,17 +251,21 @@ pub fn of_model(
         let settings = b.cause.is_setting().cmp(&a.cause.is_setting());
         settings.then(b.factor.total_cmp(&a.factor))
     });
-    // A drive that is as its kind slows down too: say by what.
+    let mut figures: Vec<SymptomFigure> = loads.iter().map(SymptomLoad::figure).collect();
+    // A drive that is as its kind slows down too: say by what, and by how much in all. A healthy
+    // drive's figures are no measure then.
     if symptom == Symptom::SlowsDown
-        && causes.is_empty()
+        && causes.iter().all(|cause| cause.normal)
         && let Some(new) = &new
     {
         let slowest = |a: &&SymptomLoad, b: &&SymptomLoad| a.slowed().total_cmp(&b.slowed());
         let slowed = loads.iter().filter(|load| load.slowed() >= FAULT);
         let load = slowed.max_by(slowest);
-        causes.extend(load.and_then(|load| load.limit(drive, new, seed)));
+        if let Some(limit) = load.and_then(|load| load.limit(drive, new, seed)) {
+            causes = vec![limit];
+            figures.iter_mut().for_each(|figure| figure.healthy = None);
+        }
     }
-    let figures = loads.iter().map(SymptomLoad::figure).collect();
     let mut notes = Vec::new();
     if symptom == Symptom::SlowerThanSheet {
         notes.push(if sheet.loads.is_empty() {

@@ -6,12 +6,15 @@
 //! long as on the slowest of some sound drives of the same interface and cells: a drive that is as
 //! fast as its kind is not slow.
 
-use super::{SheetFigures, Symptom, SymptomAnswer, fresh, of_model, rested};
+use super::{SheetFigures, Symptom, SymptomAnswer, fresh, of_investigation, of_model, rested};
 use crate::ablate::planted::{FAULTS, healthy, planted};
 use crate::ablate::{AblationLoad, FAULT, measure, steady};
 use crate::cause::Cause;
+use crate::experiment::{ExperimentBench, Investigation, SmartSnapshot, investigate};
 use ssdlab_base::LabError;
+use ssdlab_bench::device::{ModelledTarget, TargetFacts, TargetKind};
 use ssdlab_ssd::{Drive, DriveConfig};
+use std::sync::atomic::AtomicBool;
 
 /// Times as long that a load of a symptom takes with a fault that causes it.
 const SLOWED: f64 = 2.0;
@@ -42,6 +45,26 @@ pub struct PlantedSymptom {
     pub answer: SymptomAnswer,
     /// Whether the planted cause was named first.
     pub right: bool,
+}
+
+/// A faulty drive of which only its times are known.
+pub struct HiddenDrive {
+    facts: TargetFacts,
+    investigation: Investigation,
+    cause: Cause,
+}
+
+impl HiddenDrive {
+    /// Asks about a symptom.
+    pub fn ask(&self, symptom: Symptom) -> PlantedSymptom {
+        let answer = of_investigation(&self.facts, &self.investigation, symptom);
+        let first = answer.causes.first().map(|cause| cause.cause);
+        PlantedSymptom {
+            symptom,
+            right: first == Some(self.cause),
+            answer,
+        }
+    }
 }
 
 impl PlantedDrive {
@@ -159,6 +182,41 @@ impl PlantedDrive {
                 .collect(),
             condition: "the rates of the drive without the fault".into(),
         }
+    }
+
+    /// Investigates the faulty drive through its interface alone, as a real one.
+    ///
+    /// # Errors
+    /// When an experiment fails.
+    pub fn investigated(&self) -> Result<HiddenDrive, LabError> {
+        let config = self.faulty.config();
+        let bytes = config.user_bytes;
+        let interface = if config.host.full_duplex {
+            "nvme"
+        } else {
+            "sata"
+        };
+        let facts = TargetFacts {
+            capacity: bytes,
+            interface: Some(interface.into()),
+            ..TargetFacts::unknown("hidden".into(), TargetKind::BlockDevice)
+        };
+        let stop = AtomicBool::new(false);
+        let mut bench = ExperimentBench {
+            target: &mut ModelledTarget::around(self.faulty.clone(), facts.clone()),
+            bytes,
+            seed: 1,
+            stop: &stop,
+            busy: true,
+        };
+        let investigation = investigate(&mut bench, u64::MAX, &mut |_, _| {}, &mut |_| {
+            SmartSnapshot::default()
+        })?;
+        Ok(HiddenDrive {
+            facts,
+            investigation,
+            cause: self.cause(),
+        })
     }
 
     /// Asks about a symptom.

@@ -18,17 +18,12 @@ pub fn outcome(outcome: SymptomOutcome) -> (&'static str, &'static str) {
 
 /// A figure beside what it is held against.
 pub fn beside(figure: &SymptomFigure) -> String {
-    let mut parts = Vec::new();
+    let mut parts = vec![format!("{}: {}", figure.title, figure.now)];
     parts.extend(figure.new.as_ref().map(|new| format!("new: {new}")));
     parts.extend(figure.sheet.as_ref().map(|sheet| format!("sheet: {sheet}")));
     let healthy = figure.healthy.as_ref();
     parts.extend(healthy.map(|healthy| format!("without its causes: {healthy}")));
-    let beside = if parts.is_empty() {
-        String::new()
-    } else {
-        format!(" ({})", parts.join("; "))
-    };
-    format!("{}: {}{beside}", figure.title, figure.now)
+    parts.join("; ")
 }
 
 /// What shows a cause, as a sentence.

@@ -38,7 +38,11 @@ fn by_others(models: &[&ModelFamily]) -> String {
     let Some(figures) = OthersFigures::of(&family.name) else {
         return String::new();
     };
-    let lines = figures.ranges().into_iter().map(|range| {
+    let ranges = figures.ranges();
+    if ranges.is_empty() {
+        return String::new();
+    }
+    let lines = ranges.into_iter().map(|range| {
         let lines = wrap(&range.sentence(), 76);
         format!("  {}\n", lines.join("\n    "))
     });

@@ -10,6 +10,7 @@ use std::path::PathBuf;
 Examples:
   ssdlab inspect /dev/nvme0
   ssdlab inspect saved.json                what `smartctl --json=c -x` printed
+  smartctl -x /dev/sda | ssdlab inspect -
   ssdlab inspect january.json june.json    one drive twice: when is it worn out?
   ssdlab inspect --watch 1h --out d.jsonl /dev/sda; ssdlab inspect d.jsonl
   ssdlab inspect old --format text         what `age --out old` left
@@ -18,8 +19,8 @@ Examples:
 Nothing is written to the drive. Exit code 1: the drive fails by its own
 judgement.")]
 pub struct Inspect {
-    /// Devices; files with what smartctl printed as JSON; modelled drives: drive:NAME, a saved
-    /// one, the results of `ssdlab age`, or a checkpoint.
+    /// Devices; files with what smartctl or nvme printed (`-`: standard input); modelled drives:
+    /// drive:NAME, a saved one, the results of `ssdlab age`, or a checkpoint.
     #[arg(required = true, value_name = "DEVICE|FILE|DRIVE")]
     pub sources: Vec<PathBuf>,
     /// smartctl's -d, for drives behind a controller (megaraid,0).
