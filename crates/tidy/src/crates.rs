@@ -53,6 +53,10 @@ pub const PLACES: &[CratePlacement] = &[
         only_uses: Some(&["base"]),
         ..on(3, "serve")
     },
+    CratePlacement {
+        only_uses: Some(&["crash"]),
+        ..on(3, "crash-fs")
+    },
     on(2, "base"),
     CratePlacement {
         only_uses: Some(&["ssd"]),

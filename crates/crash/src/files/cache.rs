@@ -68,7 +68,7 @@ impl CrashFiles {
     }
 
     /// Whether the disk knows less of a file than the cache.
-    fn has_changed(&self, inode: u64) -> bool {
+    pub(super) fn has_changed(&self, inode: u64) -> bool {
         self.meta.inodes.get(&inode) != self.on_disk.inodes.get(&inode)
     }
 

@@ -6,6 +6,7 @@ mod length;
 mod meta;
 mod names;
 mod rules;
+mod sync;
 
 pub use rules::FileSystemRules;
 
@@ -29,6 +30,21 @@ use std::collections::{BTreeMap, BTreeSet};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FileId(u64);
+
+impl FileId {
+    /// Number of the inode, which no other file has while this one is there.
+    ///
+    /// ```
+    /// # use ssdlab_crash::{CrashDisk, DriveConfig, CrashFiles, FileSystemRules};
+    /// # let disk = CrashDisk::new(DriveConfig::tiny(), 1)?;
+    /// # let mut files = CrashFiles::format(disk, FileSystemRules::posix())?;
+    /// assert_ne!(files.create("a")?.number(), files.create("b")?.number());
+    /// # Ok::<(), ssdlab_crash::CrashError>(())
+    /// ```
+    pub fn number(self) -> u64 {
+        self.0
+    }
+}
 
 /// A page of the cache: the file, and the page's number in it.
 type PageId = (u64, u64);

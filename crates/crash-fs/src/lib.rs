@@ -1,0 +1,20 @@
+//! x
+#![deny(unsafe_code)]
+
+mod error;
+mod machine;
+mod paths;
+mod recorder;
+mod replay;
+mod shadow;
+mod state;
+pub mod std;
+mod test;
+
+pub use error::CrashFsError;
+pub use machine::{CrashFs, CrashFsBuilder};
+pub use paths::Entered;
+pub use ssdlab_crash::{
+    Blame, CrashError, CrashFiles, DriveConfig, FileSystemRules, Nanos, RecoveryReport, drawn_drive,
+};
+pub use test::{CrashProgram, CrashTest, RecoveredFiles, TestFailure, TestResult};
