@@ -10,6 +10,8 @@ mod shadow;
 mod state;
 pub mod std;
 mod test;
+#[cfg(feature = "tokio")]
+pub mod tokio;
 
 pub use error::CrashFsError;
 pub use machine::{CrashFs, CrashFsBuilder};

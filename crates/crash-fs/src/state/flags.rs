@@ -1,8 +1,7 @@
 //! How files are opened.
 
 use super::SyncKind;
-use crate::error::system;
-use std::io::{ErrorKind, Result};
+use std::io::{Error, ErrorKind, Result};
 
 /// How a file is opened.
 #[derive(Clone, Debug, Default)]
@@ -25,13 +24,14 @@ impl OpenFlags {
 
     /// What `std` refuses before it asks the kernel.
     pub(super) fn check(&self) -> Result<()> {
-        let writes = self.is_writing();
+        let invalid = |what| Err(Error::new(ErrorKind::InvalidInput, what));
+        if !self.read && !self.is_writing() {
+            return invalid("must specify at least one of read, write, or append access");
+        }
         let makes = self.create || self.create_new;
-        let is_invalid = !self.read && !writes
-            || !self.write && (self.truncate || makes && !self.append)
-            || self.append && self.truncate && !self.create_new;
-        if is_invalid {
-            return Err(system(ErrorKind::InvalidInput));
+        let truncates_log = self.append && self.truncate && !self.create_new;
+        if !self.is_writing() && (self.truncate || makes) || truncates_log {
+            return invalid("creating or truncating a file requires write or append access");
         }
         Ok(())
     }
