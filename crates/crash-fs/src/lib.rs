@@ -1,6 +1,8 @@
 //! x
 #![deny(unsafe_code)]
 
+#[cfg(feature = "compat")]
+pub mod compat;
 mod error;
 mod machine;
 mod paths;

@@ -19,6 +19,9 @@ pub(crate) struct Description {
     boot: u64,
     number: u64,
     position: Mutex<u64>,
+    /// The number that stands for it where a descriptor is asked for.
+    #[cfg(all(feature = "compat", target_os = "linux"))]
+    pub descriptor: ::std::sync::OnceLock<i32>,
 }
 
 impl Description {
@@ -36,6 +39,8 @@ impl Description {
             boot,
             number,
             position: Mutex::new(0),
+            #[cfg(all(feature = "compat", target_os = "linux"))]
+            descriptor: ::std::sync::OnceLock::new(),
         }
     }
 
@@ -106,6 +111,13 @@ pub struct File {
     description: Arc<Description>,
 }
 
+#[cfg(all(feature = "compat", target_os = "linux"))]
+impl From<Arc<Description>> for File {
+    fn from(description: Arc<Description>) -> File {
+        File { description }
+    }
+}
+
 impl fmt::Debug for File {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("File")
@@ -119,6 +131,11 @@ impl File {
         File {
             description: Arc::new(description),
         }
+    }
+
+    #[cfg(all(feature = "compat", target_os = "linux"))]
+    pub(crate) fn description(&self) -> &Arc<Description> {
+        &self.description
     }
 
     #[cfg(feature = "tokio")]
