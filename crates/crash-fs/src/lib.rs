@@ -1,4 +1,4 @@
-//! x
+#![doc = include_str!("../README.md")]
 #![deny(unsafe_code)]
 
 #[cfg(feature = "compat")]

@@ -136,7 +136,7 @@ impl CrashFs {
     }
 
     /// [`CrashFs::enter`] for a task: while the future is polled.
-    pub fn scope<F: Future>(&self, future: F) -> impl Future<Output = F::Output> {
+    pub fn scope<F: Future>(&self, future: F) -> impl Future<Output = F::Output> + use<F> {
         let machine = self.clone();
         let mut future = Box::pin(future);
         std::future::poll_fn(move |context| {

@@ -7,6 +7,7 @@ use ssdlab_crash::{Blame, DriveConfig, FileSystemRules, RecoveryReport};
 use std::collections::BTreeSet;
 use std::error::Error;
 use std::fmt;
+use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -171,6 +172,13 @@ impl<T> CrashProgram<T> {
         &self.machine
     }
 
+    /// The calls until here are not cut, such as those that make an empty database. The last time
+    /// that it is called counts.
+    pub fn cut_from_here(&self) {
+        let mut state = self.machine.lock();
+        state.cut_from = state.calls;
+    }
+
     /// Notes a fact that no later cut may undo. From any thread.
     pub fn acknowledge(&self, fact: T) {
         locked(&self.facts).push(fact);
@@ -309,7 +317,8 @@ struct Trial<'a, T> {
 /// A program's run, with its cuts.
 struct ProgramRun<T> {
     images: Vec<CutImage>,
-    calls: u64,
+    /// The calls that may be cut.
+    calls: Range<u64>,
     facts: Vec<T>,
 }
 
@@ -324,13 +333,15 @@ struct ImageFailure {
 type ImageResult<T> = Result<T, Box<ImageFailure>>;
 
 /// Numbers of calls: all, or as many as asked for, one from each of as many equal parts.
-fn plan(calls: u64, cuts: u64, seed: u64) -> BTreeSet<u64> {
-    if calls <= cuts {
-        return (0..calls).collect();
+fn plan(calls: &Range<u64>, cuts: u64, seed: u64) -> BTreeSet<u64> {
+    // The end is a place as well.
+    let count = calls.end + 1 - calls.start;
+    if count <= cuts {
+        return (calls.start..=calls.end).collect();
     }
     let place = |part: u64| {
-        let (begin, end) = (part * calls / cuts, (part + 1) * calls / cuts);
-        begin + mixed(seed_of_cut(seed, part)) % (end - begin).max(1)
+        let (begin, end) = (part * count / cuts, (part + 1) * count / cuts);
+        calls.start + begin + mixed(seed_of_cut(seed, part)) % (end - begin).max(1)
     };
     (0..cuts).map(place).collect()
 }
@@ -347,8 +358,8 @@ impl<T: Send + 'static> Trial<'_, T> {
     fn all(&mut self) -> Result<(), Box<TestFailure>> {
         let mut calls = self.run(0, BTreeSet::new())?.calls;
         for seed in 0..self.test.seeds {
-            let run = self.run(seed, plan(calls + 1, self.test.cuts, seed))?;
-            calls = run.calls;
+            let run = self.run(seed, plan(&calls, self.test.cuts, seed))?;
+            calls = run.calls.clone();
             self.check_images(seed, run, None)?;
         }
         Ok(())
@@ -384,7 +395,9 @@ impl<T: Send + 'static> Trial<'_, T> {
         if takes_end(calls) {
             recorder.cut(calls, "after the last".into(), &state.files, |_| Ok(()));
         }
+        let calls = state.cut_from..calls;
         drop(state);
+        recorder.images.retain(|image| image.place >= calls.start);
         let facts = std::mem::take(&mut *locked(&program.facts));
         Ok(ProgramRun {
             images: recorder.images,

@@ -33,9 +33,10 @@ macro_rules! program {
             let _ = see!(fs::create_dir_all(at("a/log/x")));
             let _ = see!(fs::create_dir_all(at("a/log")));
             let _ = see!(fs::read(at("a/log/x")));
-            let _ = see!(fs::read(at("a/log/")).map(drop).or_else(|error| {
-                if error.kind() == ErrorKind::NotADirectory { Ok(()) } else { Err(error) }
-            }));
+            let _ = see!(fs::read(at("a/log/")));
+            let _ = see!(fs::write(at("a/log/"), "x"));
+            let _ = see!(fs::write(at("a/none/"), "x"));
+            let _ = see!(fs::metadata(at("a/log/")).map(|m| m.len()));
             let _ = see!(fs::read_to_string(at("a/log")));
             let _ = see!(fs::remove_file(at("a")).map_err(|_| ErrorKind::Other.into()));
             let _ = see!(fs::remove_dir(at("a")));

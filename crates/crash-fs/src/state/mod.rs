@@ -68,6 +68,8 @@ pub(crate) struct State {
     pub recorder: Option<Recorder>,
     /// Calls that changed something.
     pub calls: u64,
+    /// The first call that a test may cut.
+    pub cut_from: u64,
     open: BTreeMap<FileId, OpenInode>,
     directories: BTreeMap<u64, Option<String>>,
     pub(super) locks: BTreeMap<FileId, FileLock>,
@@ -86,6 +88,7 @@ impl State {
             files,
             recorder: None,
             calls: 0,
+            cut_from: 0,
             open: BTreeMap::new(),
             directories: BTreeMap::new(),
             locks: BTreeMap::new(),
@@ -242,6 +245,17 @@ impl State {
                 }
             }
             Err(error) => Err(error),
+        }
+    }
+
+    /// What a path that ends with a slash names.
+    pub fn must_be_directory(&self, path: &str, flags: &OpenFlags) -> Result<()> {
+        let is_made = flags.create || flags.create_new;
+        match self.is_directory(path) {
+            Ok(true) => Ok(()),
+            Ok(false) if !is_made => Err(system(ErrorKind::NotADirectory)),
+            Err(error) if !is_made => Err(error),
+            _ => Err(system(ErrorKind::IsADirectory)),
         }
     }
 

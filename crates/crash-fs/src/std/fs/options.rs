@@ -82,6 +82,9 @@ impl OpenOptions {
         let place = place(path.as_ref())?;
         let machine = place.machine;
         let (target, boot, number) = machine.call(|state| {
+            if place.is_directory {
+                state.must_be_directory(&place.path, &self.flags)?;
+            }
             let target = state.open(machine.shadow(), &place.path, &self.flags)?;
             Ok((target, state.boot(), state.number()))
         })?;
