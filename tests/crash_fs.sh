@@ -72,15 +72,17 @@ engines() {
   # As cargo compiles what comes from the registry itself.
   (cd "$work/engines" && RUSTFLAGS="--cap-lints allow" CARGO_TARGET_DIR=$work/target \
     cargo build --quiet --bins)
+  local engine
+  for engine in redb fjall sled; do "$work/target/debug/$engine"; done
 }
 
 
 
 simulators() {
-  package simulators
-  (cd "$work/simulators" && CARGO_TARGET_DIR=$work/target cargo build --quiet --bins)
-  "$work/target/debug/turmoil"
-  "$work/target/debug/shuttle" 2>"$work/shuttle.log" || { cat "$work/shuttle.log" && exit 1; }
+  (cd "$top" && cargo run --quiet -p ssdlab-crash-fs --example turmoil)
+  package shuttle
+  (cd "$work/shuttle" && CARGO_TARGET_DIR=$work/target cargo build --quiet)
+  "$work/target/debug/on-shuttle" 2>"$work/shuttle.log" || { cat "$work/shuttle.log" && exit 1; }
   package madsim
   (cd "$work/madsim" && RUSTFLAGS="--cfg madsim" CARGO_TARGET_DIR=$work/target-madsim \
     cargo build --quiet)

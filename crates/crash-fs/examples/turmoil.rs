@@ -1,6 +1,8 @@
 //! A server in a network simulated by turmoil, with its files on a crash disk: the seed and the
 //! clock are turmoil's, and a call on a file takes the time that the drive takes.
 //!
+//! `cargo run -p ssdlab-crash-fs --example turmoil`
+//!
 //! The server is written for `tokio::fs`. The power is cut at random moments, and the client counts
 //! what it was promised.
 
