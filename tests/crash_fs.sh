@@ -63,6 +63,7 @@ engines() {
   (cd "$work/fetch" && cargo metadata --quiet --format-version 1 >"$work/metadata.json")
   copy fjall-3.1.13 fjall
   copy lsm-tree-3.1.10 lsm-tree
+  copy sfa-1.0.0 sfa
   copy sled-0.34.7 sled
   plant fjall fjall-planted src/journal/writer.rs \
     's/self\.file\.get_mut\(\)\.sync_(all|data)\(\)/Ok::<(), std::io::Error>(())/'
@@ -73,7 +74,10 @@ engines() {
   (cd "$work/engines" && RUSTFLAGS="--cap-lints allow" CARGO_TARGET_DIR=$work/target \
     cargo build --quiet --bins)
   local engine
-  for engine in redb fjall sled; do "$work/target/debug/$engine"; done
+  for engine in redb fjall sled; do
+    # Panics of an engine on a disk that was cut are what is looked for.
+    "$work/target/debug/$engine" 2>"$work/$engine.log" || { tail "$work/$engine.log" && exit 1; }
+  done
 }
 
 

@@ -22,7 +22,11 @@ const PORT: u16 = 1024;
 async fn serve(folder: PathBuf, syncs: bool) -> turmoil::Result {
     let listener = TcpListener::bind(("0.0.0.0", PORT)).await?;
     let mut options = OpenOptions::new();
-    let mut log = options.append(true).create(true).open(folder.join("log")).await?;
+    let mut log = options
+        .append(true)
+        .create(true)
+        .open(folder.join("log"))
+        .await?;
     File::open(&folder).await?.sync_all().await?;
     loop {
         let (mut client, _) = listener.accept().await?;
@@ -101,14 +105,22 @@ fn run(seed: u64, syncs: bool) -> turmoil::Result<Outcome> {
         }
     }
     let drive_time = machine.now().0;
-    Ok(Outcome { cuts, lost: found.or(lost(&folder, answered.get())), drive_time })
+    Ok(Outcome {
+        cuts,
+        lost: found.or(lost(&folder, answered.get())),
+        drive_time,
+    })
 }
 
 fn main() -> turmoil::Result {
     let mut cuts = 0;
     for seed in 0..10 {
         let outcome = run(seed, true)?;
-        assert_eq!(outcome, run(seed, true)?, "the same seed gives the same run");
+        assert_eq!(
+            outcome,
+            run(seed, true)?,
+            "the same seed gives the same run"
+        );
         if let Some(record) = outcome.lost {
             return Err(format!("seed {seed}: record {record} was answered and is gone").into());
         }

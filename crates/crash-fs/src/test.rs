@@ -3,7 +3,7 @@
 use crate::machine::{CrashFs, CrashFsBuilder, Hooks};
 use crate::recorder::{CutImage, Recorder, seed_of_cut};
 use crate::replay::{CutToken, replay_command};
-use ssdlab_crash::{Blame, DriveConfig, FileSystemRules, RecoveryReport};
+use ssdlab_crash::{Blame, CrashFiles, DriveConfig, FileSystemRules, RecoveryReport};
 use std::collections::BTreeSet;
 use std::error::Error;
 use std::fmt;
@@ -58,6 +58,7 @@ pub struct CrashTest {
     settings: CrashFsBuilder,
     seeds: u64,
     cuts: u64,
+    cuts_checks: bool,
 }
 
 impl Default for CrashTest {
@@ -66,6 +67,7 @@ impl Default for CrashTest {
             settings: CrashFs::builder(),
             seeds: 4,
             cuts: 200,
+            cuts_checks: true,
         }
     }
 }
@@ -86,6 +88,13 @@ impl CrashTest {
     /// are spread over all calls.
     pub fn cuts(mut self, cuts: u64) -> CrashTest {
         self.cuts = cuts;
+        self
+    }
+
+    /// Whether the check is cut as well at every other cut, as it is by default: a program that
+    /// recovers in it must bear that.
+    pub fn cut_checks(mut self, cut_checks: bool) -> CrashTest {
+        self.cuts_checks = cut_checks;
         self
     }
 
@@ -114,7 +123,8 @@ impl CrashTest {
     }
 
     /// Runs the program, and the check after each cut; returns the number of cuts. A panic in
-    /// either, such as that of `assert_eq!`, counts as its error.
+    /// either, such as that of `assert_eq!`, counts as its error. Before any cut the check must pass
+    /// on the files of a whole run, and fail on an empty disk if something was acknowledged.
     ///
     /// With the environment variable `SSDLAB_CUT`, which a failure prints, only that cut is made.
     ///
@@ -320,6 +330,8 @@ struct ProgramRun<T> {
     /// The calls that may be cut.
     calls: Range<u64>,
     facts: Vec<T>,
+    /// The files at the end, with everything that the program has written.
+    uncut: CrashFiles,
 }
 
 /// Why an image failed.
@@ -356,11 +368,40 @@ fn mixed(value: u64) -> u64 {
 
 impl<T: Send + 'static> Trial<'_, T> {
     fn all(&mut self) -> Result<(), Box<TestFailure>> {
-        let mut calls = self.run(0, BTreeSet::new())?.calls;
+        let run = self.run(0, BTreeSet::new())?;
+        self.control(&run)?;
+        let mut calls = run.calls;
         for seed in 0..self.test.seeds {
             let run = self.run(seed, plan(&calls, self.test.cuts, seed))?;
             calls = run.calls.clone();
             self.check_images(seed, run, None)?;
+        }
+        Ok(())
+    }
+
+    /// The check must pass on what the program leaves without a cut, and fail without its files if
+    /// it acknowledged something: a check that tests nothing must not pass.
+    fn control(&self, run: &ProgramRun<T>) -> Result<(), Box<TestFailure>> {
+        let failed = |message: String| self.failed(0, None, message);
+        let check = |files: CrashFiles| -> Result<Result<(), String>, Box<TestFailure>> {
+            let machine = CrashFs::mount(files, Hooks::default());
+            let machine = machine.map_err(|error| failed(error.to_string()))?;
+            let facts = &run.facts;
+            let recovered = RecoveredFiles { machine, facts };
+            Ok(caught(|| (self.check)(&recovered)))
+        };
+        if let Err(message) = check(run.uncut.fork())? {
+            return Err(failed(format!("the check on its files: {message}")));
+        }
+        let empty = self.test.settings.files(0);
+        let empty = empty.map_err(|error| failed(error.to_string()))?;
+        if !run.facts.is_empty() && check(empty)?.is_ok() {
+            let count = run.facts.len();
+            let message = format!(
+                "the check passes without its files: it does not look for the \
+                 {count} facts that were acknowledged"
+            );
+            return Err(failed(message));
         }
         Ok(())
     }
@@ -396,6 +437,7 @@ impl<T: Send + 'static> Trial<'_, T> {
             recorder.cut(calls, "after the last".into(), &state.files, |_| Ok(()));
         }
         let calls = state.cut_from..calls;
+        let uncut = state.files.fork();
         drop(state);
         recorder.images.retain(|image| image.place >= calls.start);
         let facts = std::mem::take(&mut *locked(&program.facts));
@@ -403,6 +445,7 @@ impl<T: Send + 'static> Trial<'_, T> {
             images: recorder.images,
             calls,
             facts,
+            uncut,
         })
     }
 
@@ -415,8 +458,8 @@ impl<T: Send + 'static> Trial<'_, T> {
         for image in run.images {
             self.cuts += 1;
             let drawn = mixed(seed_of_cut(seed, image.place)) % self.check_calls.max(1);
-            let is_odd = image.place % 2 == 1;
-            let nested = nested.unwrap_or(is_odd.then_some(drawn));
+            let is_nested = self.test.cuts_checks && image.place % 2 == 1;
+            let nested = nested.unwrap_or(is_nested.then_some(drawn));
             let facts = &run.facts[..image.acknowledged.min(run.facts.len())];
             if let Err(failure) = self.check_image(seed, image.clone(), facts, nested) {
                 let mut found = self.failed(seed, Some(&image), failure.message);

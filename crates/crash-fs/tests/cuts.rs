@@ -166,15 +166,18 @@ fn a_drive_that_lies_is_blamed_and_a_program_that_fails_by_itself_too() {
             let mut log = File::create(program.root().join("log"))?;
             log.write_all(&[1; 100])?;
             log.sync_all()?;
-            program.acknowledge(());
+            program.acknowledge(1);
             Ok(())
         },
-        |_| Ok(()),
+        |recovered| {
+            fs::read(recovered.root().join("log"))?;
+            Ok(())
+        },
     );
     assert_eq!(failure.expect_err("it lies").blame, Blame::Drive);
     let failure = CrashTest::new().run(
         |program| {
-            program.acknowledge(());
+            program.acknowledge(1);
             fs::read(program.root().join("none"))?;
             Ok(())
         },
@@ -184,6 +187,32 @@ fn a_drive_that_lies_is_blamed_and_a_program_that_fails_by_itself_too() {
     assert_eq!(failure.blame, Blame::Call);
     assert!(
         failure.to_string().contains("without a cut: No such file"),
+        "{failure}"
+    );
+}
+
+#[test]
+fn a_check_that_tests_nothing_or_cannot_pass_is_refused() {
+    let write = |program: &ssdlab_crash_fs::CrashProgram<u8>| {
+        fs::write(program.root().join("log"), "1")?;
+        program.acknowledge(1);
+        Ok(())
+    };
+    let failure = CrashTest::new()
+        .run(write, |_| Ok(()))
+        .expect_err("tests nothing");
+    assert_eq!(failure.blame, Blame::Call);
+    assert!(
+        failure.message.contains("passes without its files"),
+        "{failure}"
+    );
+    let failure = CrashTest::new().run(write, |recovered| {
+        fs::read(recovered.root().join("another"))?;
+        Ok(())
+    });
+    let failure = failure.expect_err("looks elsewhere");
+    assert!(
+        failure.message.contains("the check on its files"),
         "{failure}"
     );
 }

@@ -17,6 +17,7 @@ use crate::report::RecoveryReport;
 use meta::{BLOCK, DATA_FIRST, InodeRef, META_BLOCKS, Meta, NameChange};
 use ssdlab_ssd::rng::Rng;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 /// An open file. It is good until power is lost, or the file loses its name.
 ///
@@ -94,6 +95,8 @@ pub struct CrashFiles {
     /// The shortest that a file has been since its size was last written to the disk, of those that
     /// have been shortened.
     shortest: BTreeMap<u64, u64>,
+    /// From and to which size a file was lengthened at once since then.
+    steps: BTreeMap<u64, Vec<Range<u64>>>,
     inode_last: u64,
     sequence: u64,
     /// Calls before the one that is cut.
@@ -138,6 +141,7 @@ impl CrashFiles {
             dirty: BTreeMap::new(),
             replaced: BTreeSet::new(),
             shortest: BTreeMap::new(),
+            steps: BTreeMap::new(),
             inode_last: 0,
             sequence: 0,
             calls_left: None,
@@ -248,6 +252,7 @@ impl CrashFiles {
         self.changes.clear();
         self.replaced.clear();
         self.shortest.clear();
+        self.steps.clear();
         self.calls_left = None;
         let mut newest: Option<(u64, Meta)> = None;
         for copy in 0..2 {

@@ -1,4 +1,5 @@
-//! fjall: as it is, and without the sync of its journal.
+//! fjall: as it is, and without the sync of its journal. Under the rules of POSIX it loses commits:
+//! the directory `keyspaces` is synced before `keyspaces/0` is made in it (3.1.13, `create_new`).
 
 use engines::{Engine, cut, expect, value};
 use ssdlab_crash_fs::{FileSystemRules, TestResult};
@@ -41,10 +42,12 @@ engine!(Fjall, fjall);
 engine!(Planted, fjall_planted);
 
 fn main() {
-    let rules = [("POSIX", FileSystemRules::posix()), ("ext4", FileSystemRules::ext4())];
-    for (name, rules) in rules {
-        expect(&format!("fjall 3.1.13, {name}"), true, cut::<Fjall>(rules, 20, 100));
-    }
-    let planted = cut::<Planted>(FileSystemRules::ext4(), 20, 100);
-    expect("fjall 3.1.13 whose persist() does not sync, ext4", false, planted);
+    let (posix, ext4) = (FileSystemRules::posix(), FileSystemRules::ext4());
+    let planted = "fjall 3.1.13 whose persist() does not sync, ext4";
+    let all = [
+        expect("fjall 3.1.13, POSIX", false, cut::<Fjall>(posix, 20, 100)),
+        expect("fjall 3.1.13, ext4", true, cut::<Fjall>(ext4, 20, 100)),
+        expect(planted, false, cut::<Planted>(ext4, 20, 100)),
+    ];
+    std::process::exit(i32::from(all.contains(&false)));
 }

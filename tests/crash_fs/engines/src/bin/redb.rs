@@ -84,11 +84,14 @@ engine!(Planted, redb, false);
 engine!(Older, redb3, true);
 
 fn main() {
-    let rules = FileSystemRules::posix();
-    expect("redb 4.6.0, POSIX", true, cut::<Redb>(rules, 12, 100));
-    let planted = cut::<Planted>(rules, 12, 100);
-    expect("redb 4.6.0 on a backend that does not sync, POSIX", false, planted);
-    if std::env::args().any(|argument| argument == "older") {
-        expect("redb 3.1.3, POSIX", false, cut::<Older>(rules, 12, 400));
-    }
+    let (posix, ext4) = (FileSystemRules::posix(), FileSystemRules::ext4());
+    let planted = "redb 4.6.0 on a backend that does not sync, POSIX";
+    let older = "redb 3.1.3, ext4";
+    let all = [
+        expect("redb 4.6.0, POSIX", true, cut::<Redb>(posix, 12, 200)),
+        expect("redb 4.6.0, ext4", true, cut::<Redb>(ext4, 12, 200)),
+        expect(planted, false, cut::<Planted>(posix, 12, 200)),
+        expect(older, false, cut::<Older>(ext4, 12, 200)),
+    ];
+    std::process::exit(i32::from(all.contains(&false)));
 }
