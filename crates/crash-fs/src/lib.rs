@@ -1,5 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![deny(unsafe_code)]
+// The guide shows a test.
+#![allow(clippy::test_attr_in_doctest)]
 
 #[cfg(feature = "compat")]
 pub mod compat;

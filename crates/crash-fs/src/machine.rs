@@ -3,7 +3,7 @@
 use crate::error::from_crash;
 use crate::paths::{self, Entered};
 use crate::shadow::Shadow;
-use crate::state::State;
+use crate::state::DiskState;
 use ssdlab_crash::{CrashDisk, CrashFiles, DriveConfig, FileSystemRules, Nanos, RecoveryReport};
 use std::fmt;
 use std::future::Future;
@@ -27,7 +27,7 @@ pub(crate) struct Hooks {
 }
 
 pub(crate) struct Machine {
-    state: Mutex<State>,
+    state: Mutex<DiskState>,
     shadow: Shadow,
     hooks: Hooks,
 }
@@ -94,7 +94,7 @@ impl CrashFs {
         let mut files = files;
         shadow.rebuild(&mut files)?;
         let machine = Arc::new(Machine {
-            state: Mutex::new(State::new(files)),
+            state: Mutex::new(DiskState::new(files)),
             shadow,
             hooks,
         });
@@ -207,13 +207,13 @@ impl CrashFs {
         self.machine.hooks.sleep.as_ref().map(|sleep| sleep(time))
     }
 
-    pub(crate) fn lock(&self) -> MutexGuard<'_, State> {
+    pub(crate) fn lock(&self) -> MutexGuard<'_, DiskState> {
         let state = self.machine.state.lock();
         state.unwrap_or_else(|error| error.into_inner())
     }
 
     /// Every call of a program begins here.
-    pub(crate) fn call<T>(&self, call: impl FnOnce(&mut State) -> Result<T>) -> Result<T> {
+    pub(crate) fn call<T>(&self, call: impl FnOnce(&mut DiskState) -> Result<T>) -> Result<T> {
         if let Some(hook) = &self.machine.hooks.before_each_call {
             hook();
         }

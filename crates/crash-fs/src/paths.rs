@@ -54,7 +54,7 @@ impl Drop for Entered {
 }
 
 /// A path on a crash disk.
-pub(crate) struct Place {
+pub(crate) struct DiskPath {
     pub machine: CrashFs,
     /// Names joined by slashes; empty for the root.
     pub path: String,
@@ -63,7 +63,7 @@ pub(crate) struct Place {
 }
 
 /// Where a path leads.
-pub(crate) fn place(path: &Path) -> Result<Place> {
+pub(crate) fn place(path: &Path) -> Result<DiskPath> {
     if path.as_os_str().is_empty() {
         return Err(system(ErrorKind::NotFound));
     }
@@ -74,7 +74,7 @@ pub(crate) fn place(path: &Path) -> Result<Place> {
     let is_directory = last.ends_with(b"/") || last.ends_with(b"/.") || last == b".";
     let (machine, path) = machine_of(path)?;
     let path = names(&path)?;
-    Ok(Place {
+    Ok(DiskPath {
         machine,
         path,
         is_directory,

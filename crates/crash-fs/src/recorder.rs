@@ -18,7 +18,7 @@ pub(crate) struct CutImage {
     pub pending: Vec<String>,
 }
 
-pub(crate) struct Recorder {
+pub(crate) struct CutRecorder {
     pub plan: BTreeSet<u64>,
     pub seed: u64,
     /// How many facts are acknowledged now.
@@ -26,9 +26,11 @@ pub(crate) struct Recorder {
     pub images: Vec<CutImage>,
 }
 
-impl fmt::Debug for Recorder {
+impl fmt::Debug for CutRecorder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Recorder").field(&self.images.len()).finish()
+        f.debug_tuple("CutRecorder")
+            .field(&self.images.len())
+            .finish()
     }
 }
 
@@ -37,7 +39,7 @@ pub(crate) fn seed_of_cut(seed: u64, place: u64) -> u64 {
     seed << 32 | place
 }
 
-impl Recorder {
+impl CutRecorder {
     /// Cuts a fork just before a call or inside it, as the seed has it.
     pub fn cut<T>(
         &mut self,

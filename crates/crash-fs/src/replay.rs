@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 /// `SEED:CALL`, or `SEED:CALL:CALL OF THE CHECK`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct CutToken {
+pub(crate) struct ReplayToken {
     pub seed: u64,
     pub place: u64,
     pub nested: Option<u64>,
@@ -15,20 +15,20 @@ pub(crate) struct CutToken {
 /// Names the only cut to be made.
 const VARIABLE: &str = "SSDLAB_CUT";
 
-impl CutToken {
+impl ReplayToken {
     /// # Panics
     /// When the variable has something else: a cut that is not made must not pass.
-    pub fn from_environment() -> Option<CutToken> {
+    pub fn from_environment() -> Option<ReplayToken> {
         let text = env::var(VARIABLE).ok()?;
         let token = text.parse();
         Some(token.unwrap_or_else(|()| panic!("{VARIABLE}={text} is not SEED:CALL, such as 0:12")))
     }
 }
 
-impl FromStr for CutToken {
+impl FromStr for ReplayToken {
     type Err = ();
 
-    fn from_str(text: &str) -> Result<CutToken, ()> {
+    fn from_str(text: &str) -> Result<ReplayToken, ()> {
         let numbers = text.split(':').map(str::parse);
         let numbers: Vec<u64> = numbers.collect::<Result<_, _>>().map_err(drop)?;
         let (seed, place, nested) = match numbers.as_slice() {
@@ -36,7 +36,7 @@ impl FromStr for CutToken {
             [seed, place, nested] => (*seed, *place, Some(*nested)),
             _ => return Err(()),
         };
-        Ok(CutToken {
+        Ok(ReplayToken {
             seed,
             place,
             nested,
@@ -44,7 +44,7 @@ impl FromStr for CutToken {
     }
 }
 
-impl fmt::Display for CutToken {
+impl fmt::Display for ReplayToken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", self.seed, self.place)?;
         match self.nested {
@@ -65,7 +65,7 @@ fn quoted(argument: &str) -> String {
 }
 
 /// What makes a cut again: `cargo test` with the name of the test, or this program.
-pub(crate) fn replay_command(token: &CutToken) -> String {
+pub(crate) fn replay_command(token: &ReplayToken) -> String {
     let thread = std::thread::current();
     let test = thread.name().filter(|&name| name != "main");
     let package = env::var("CARGO_PKG_NAME").ok();
@@ -88,17 +88,17 @@ mod tests {
     #[test]
     fn tokens_are_read_as_they_are_printed_and_nonsense_is_refused() {
         for text in ["0:12", "3:0:7"] {
-            let token: CutToken = text.parse().expect(text);
+            let token: ReplayToken = text.parse().expect(text);
             assert_eq!(token.to_string(), text);
         }
         for text in ["", "1", "1:", "a:b", "1:2:3:4"] {
-            assert_eq!(text.parse::<CutToken>(), Err(()), "{text}");
+            assert_eq!(text.parse::<ReplayToken>(), Err(()), "{text}");
         }
     }
 
     #[test]
     fn the_command_names_this_test() {
-        let token = CutToken {
+        let token = ReplayToken {
             seed: 1,
             place: 2,
             nested: None,

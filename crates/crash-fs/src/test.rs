@@ -1,8 +1,8 @@
 //! A program, cut at its calls, and a check after each cut.
 
 use crate::machine::{CrashFs, CrashFsBuilder, Hooks};
-use crate::recorder::{CutImage, Recorder, seed_of_cut};
-use crate::replay::{CutToken, replay_command};
+use crate::recorder::{CutImage, CutRecorder, seed_of_cut};
+use crate::replay::{ReplayToken, replay_command};
 use ssdlab_crash::{Blame, CrashFiles, DriveConfig, FileSystemRules, RecoveryReport};
 use std::collections::BTreeSet;
 use std::error::Error;
@@ -135,7 +135,7 @@ impl CrashTest {
         program: impl Fn(&CrashProgram<T>) -> TestResult,
         check: impl Fn(&RecoveredFiles<T>) -> TestResult,
     ) -> Result<u64, Box<TestFailure>> {
-        let trial = Trial {
+        let trial = TestTrial {
             test: self,
             program: &program,
             check: &check,
@@ -143,7 +143,7 @@ impl CrashTest {
             cuts: 0,
         };
         let mut trial = trial;
-        let result = match CutToken::from_environment() {
+        let result = match ReplayToken::from_environment() {
             Some(token) => trial.one(token),
             None => trial.all(),
         };
@@ -246,8 +246,8 @@ pub struct TestFailure {
 }
 
 impl TestFailure {
-    fn token(&self) -> CutToken {
-        CutToken {
+    fn token(&self) -> ReplayToken {
+        ReplayToken {
             seed: self.seed,
             place: self.place,
             nested: self.nested,
@@ -315,7 +315,7 @@ fn caught(run: impl FnOnce() -> TestResult) -> Result<(), String> {
 }
 
 /// Cuts of one program.
-struct Trial<'a, T> {
+struct TestTrial<'a, T> {
     test: &'a CrashTest,
     program: &'a dyn Fn(&CrashProgram<T>) -> TestResult,
     check: &'a dyn Fn(&RecoveredFiles<T>) -> TestResult,
@@ -366,7 +366,7 @@ fn mixed(value: u64) -> u64 {
     value ^ value >> 31
 }
 
-impl<T: Send + 'static> Trial<'_, T> {
+impl<T: Send + 'static> TestTrial<'_, T> {
     fn all(&mut self) -> Result<(), Box<TestFailure>> {
         let run = self.run(0, BTreeSet::new())?;
         self.control(&run)?;
@@ -406,7 +406,7 @@ impl<T: Send + 'static> Trial<'_, T> {
         Ok(())
     }
 
-    fn one(&mut self, token: CutToken) -> Result<(), Box<TestFailure>> {
+    fn one(&mut self, token: ReplayToken) -> Result<(), Box<TestFailure>> {
         let run = self.run(token.seed, BTreeSet::from([token.place]))?;
         self.check_images(token.seed, run, Some(token.nested))
     }
@@ -421,7 +421,7 @@ impl<T: Send + 'static> Trial<'_, T> {
         let facts: Arc<Mutex<Vec<T>>> = Arc::default();
         let counted = Arc::clone(&facts);
         let takes_end = |calls: u64| plan.last().is_some_and(|&last| last >= calls);
-        machine.lock().recorder = Some(Recorder {
+        machine.lock().recorder = Some(CutRecorder {
             plan: plan.clone(),
             seed,
             acknowledged: Box::new(move || locked(&counted).len()),
@@ -514,7 +514,7 @@ impl<T: Send + 'static> Trial<'_, T> {
         }
         let machine = CrashFs::mount(files, Hooks::default())
             .map_err(|error| failed(Blame::Call, error.to_string(), report.clone()))?;
-        machine.lock().recorder = cut.map(|place| Recorder {
+        machine.lock().recorder = cut.map(|place| CutRecorder {
             plan: BTreeSet::from([place]),
             seed,
             acknowledged: Box::new(|| 0),

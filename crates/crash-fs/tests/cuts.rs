@@ -88,6 +88,19 @@ fn what_is_opened_with_o_dsync_is_durable_when_a_write_returns() {
 }
 
 #[test]
+fn locks_are_those_of_open_files() {
+    let machine = CrashFs::posix(1).expect("a disk");
+    let path = machine.root().join("log");
+    let (first, second) = (
+        File::create(&path).expect("made"),
+        File::open(&path).expect("opens"),
+    );
+    assert!(first.try_lock().is_ok() && second.try_lock().is_err());
+    drop(first);
+    assert!(second.try_lock_shared().is_ok() && second.unlock().is_ok());
+}
+
+#[test]
 fn a_full_disk_is_the_kernels_error() {
     let machine = CrashFs::builder()
         .capacity(1 << 20)

@@ -90,11 +90,6 @@ macro_rules! program {
             let _ = see!(file.metadata().map(|m| m.len()));
             let _ = see!(file.sync_all());
             let _ = see!(fs::read(at("a/log")));
-            let (first, second) = (File::open(at("a/copy")), File::open(at("a/copy")));
-            let (first, second) = (first.expect("opens"), second.expect("opens"));
-            seen.push(format!("{} {}", first.try_lock().is_ok(), second.try_lock().is_ok()));
-            drop(first);
-            seen.push(format!("{} {}", second.try_lock_shared().is_ok(), second.unlock().is_ok()));
             let folder = File::open(at("a")).expect("opens");
             let _ = see!(folder.sync_all());
             let _ = see!(folder.metadata().map(|m| m.is_dir()));

@@ -16,7 +16,7 @@ use std::io::{ErrorKind, Result};
 /// assert!(FileExt::try_lock_exclusive(&second).is_err());
 /// # Ok::<(), std::io::Error>(())
 /// ```
-pub trait FileExt {
+pub trait LockExt {
     /// As `fs2::FileExt::duplicate`.
     ///
     /// # Errors
@@ -62,7 +62,7 @@ fn tried(result: std::result::Result<(), TryLockError>) -> Result<()> {
     })
 }
 
-impl FileExt for File {
+impl LockExt for File {
     fn duplicate(&self) -> Result<File> {
         self.try_clone()
     }
@@ -94,3 +94,5 @@ impl FileExt for File {
         )
     }
 }
+
+pub use LockExt as FileExt;

@@ -15,7 +15,7 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 
-use crate::std::fs::{Description, File, TryLockError};
+use crate::std::fs::{File, OpenDescription, TryLockError};
 use std::collections::BTreeMap;
 use std::io::{Error, Result};
 use std::os::fd::{AsRawFd, RawFd};
@@ -49,9 +49,9 @@ pub const SYNC_FILE_RANGE_WAIT_AFTER: u32 = 4;
 const FIRST: RawFd = 1 << 30;
 
 /// Open files whose descriptor was asked for.
-static FILES: Mutex<BTreeMap<RawFd, Weak<Description>>> = Mutex::new(BTreeMap::new());
+static FILES: Mutex<BTreeMap<RawFd, Weak<OpenDescription>>> = Mutex::new(BTreeMap::new());
 
-fn files() -> MutexGuard<'static, BTreeMap<RawFd, Weak<Description>>> {
+fn files() -> MutexGuard<'static, BTreeMap<RawFd, Weak<OpenDescription>>> {
     FILES.lock().unwrap_or_else(|error| error.into_inner())
 }
 

@@ -1,6 +1,6 @@
 //! Locks, as flock(2): of open files, gone with the last handle.
 
-use super::{State, Target};
+use super::{DiskState, OpenTarget};
 use crate::error::bad_descriptor;
 use std::collections::BTreeSet;
 use std::io::Result;
@@ -12,9 +12,9 @@ pub(crate) struct FileLock {
     shared: BTreeSet<u64>,
 }
 
-impl State {
-    pub fn lock(&mut self, target: Target, holder: u64, exclusive: bool) -> Result<bool> {
-        let file = State::file(target).map_err(|_| bad_descriptor())?;
+impl DiskState {
+    pub fn lock(&mut self, target: OpenTarget, holder: u64, exclusive: bool) -> Result<bool> {
+        let file = DiskState::file(target).map_err(|_| bad_descriptor())?;
         let lock = self.locks.entry(file).or_default();
         let others_share = lock.shared.iter().any(|&number| number != holder);
         let other_has_all = lock.exclusive.is_some_and(|number| number != holder);
@@ -29,8 +29,10 @@ impl State {
         Ok(true)
     }
 
-    pub fn unlock(&mut self, target: Target, holder: u64) {
-        let Target::File(file) = target else { return };
+    pub fn unlock(&mut self, target: OpenTarget, holder: u64) {
+        let OpenTarget::File(file) = target else {
+            return;
+        };
         let Some(lock) = self.locks.get_mut(&file) else {
             return;
         };

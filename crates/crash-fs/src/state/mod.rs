@@ -7,7 +7,7 @@ mod names;
 pub(crate) use flags::OpenFlags;
 
 use crate::error::{CrashFsError, from_crash, system};
-use crate::recorder::Recorder;
+use crate::recorder::CutRecorder;
 use crate::shadow::Shadow;
 use locks::FileLock;
 use ssdlab_crash::{CrashError, CrashFiles, FileId, Nanos, RecoveryReport};
@@ -26,7 +26,7 @@ pub(crate) enum SyncKind {
 
 /// What an open file is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Target {
+pub(crate) enum OpenTarget {
     File(FileId),
     /// A number of the table of open directories.
     Directory(u64),
@@ -63,9 +63,9 @@ struct OpenInode {
 }
 
 #[derive(Debug)]
-pub(crate) struct State {
+pub(crate) struct DiskState {
     pub files: CrashFiles,
-    pub recorder: Option<Recorder>,
+    pub recorder: Option<CutRecorder>,
     /// Calls that changed something.
     pub calls: u64,
     /// The first call that a test may cut.
@@ -81,9 +81,9 @@ pub(crate) struct State {
     began: Nanos,
 }
 
-impl State {
-    pub fn new(files: CrashFiles) -> State {
-        State {
+impl DiskState {
+    pub fn new(files: CrashFiles) -> DiskState {
+        DiskState {
             began: files.disk().now(),
             files,
             recorder: None,
@@ -225,7 +225,7 @@ impl State {
         }
     }
 
-    pub fn open(&mut self, shadow: &Shadow, path: &str, flags: &OpenFlags) -> Result<Target> {
+    pub fn open(&mut self, shadow: &Shadow, path: &str, flags: &OpenFlags) -> Result<OpenTarget> {
         flags.check()?;
         match self.is_directory(path) {
             Ok(_) if flags.create_new => Err(system(ErrorKind::AlreadyExists)),
@@ -233,7 +233,7 @@ impl State {
             Ok(true) => {
                 let number = self.number();
                 self.directories.insert(number, Some(path.to_owned()));
-                Ok(Target::Directory(number))
+                Ok(OpenTarget::Directory(number))
             }
             Ok(false) => self.open_file(shadow, path, flags),
             Err(error) if error.kind() == ErrorKind::NotFound => {
@@ -259,22 +259,22 @@ impl State {
         }
     }
 
-    fn open_file(&mut self, shadow: &Shadow, path: &str, flags: &OpenFlags) -> Result<Target> {
+    fn open_file(&mut self, shadow: &Shadow, path: &str, flags: &OpenFlags) -> Result<OpenTarget> {
         let file = self.files.open(path).map_err(from_crash)?;
         if flags.is_writing() && self.attributes(file).mode & 0o200 == 0 {
             return Err(system(ErrorKind::PermissionDenied));
         }
         self.hold(shadow, path, file)?;
         if flags.truncate
-            && let Err(error) = self.set_len(Target::File(file), 0)
+            && let Err(error) = self.set_len(OpenTarget::File(file), 0)
         {
-            self.close(Target::File(file));
+            self.close(OpenTarget::File(file));
             return Err(error);
         }
-        Ok(Target::File(file))
+        Ok(OpenTarget::File(file))
     }
 
-    fn create(&mut self, shadow: &Shadow, path: &str, flags: &OpenFlags) -> Result<Target> {
+    fn create(&mut self, shadow: &Shadow, path: &str, flags: &OpenFlags) -> Result<OpenTarget> {
         let file = self.change(
             || format!("creation of `{path}`"),
             |files| files.create(path),
@@ -285,7 +285,7 @@ impl State {
         let mode = flags.mode.unwrap_or(0o666) & !0o022;
         self.attributes_mut(file).mode = mode;
         self.hold(shadow, path, file)?;
-        Ok(Target::File(file))
+        Ok(OpenTarget::File(file))
     }
 
     fn hold(&mut self, shadow: &Shadow, path: &str, file: FileId) -> Result<()> {
@@ -302,12 +302,12 @@ impl State {
         Ok(())
     }
 
-    pub fn close(&mut self, target: Target) {
+    pub fn close(&mut self, target: OpenTarget) {
         match target {
-            Target::Directory(number) => {
+            OpenTarget::Directory(number) => {
                 self.directories.remove(&number);
             }
-            Target::File(file) => {
+            OpenTarget::File(file) => {
                 let Some(open) = self.open.get_mut(&file) else {
                     return;
                 };
@@ -339,10 +339,10 @@ impl State {
         })
     }
 
-    fn file(target: Target) -> Result<FileId> {
+    fn file(target: OpenTarget) -> Result<FileId> {
         match target {
-            Target::File(file) => Ok(file),
-            Target::Directory(_) => Err(system(ErrorKind::IsADirectory)),
+            OpenTarget::File(file) => Ok(file),
+            OpenTarget::Directory(_) => Err(system(ErrorKind::IsADirectory)),
         }
     }
 
@@ -350,16 +350,16 @@ impl State {
         self.open.get_mut(&file)?.orphan.as_mut()
     }
 
-    pub fn size(&mut self, target: Target) -> Result<u64> {
-        let file = State::file(target)?;
+    pub fn size(&mut self, target: OpenTarget) -> Result<u64> {
+        let file = DiskState::file(target)?;
         match self.orphan(file) {
             Some(bytes) => Ok(bytes.len() as u64),
             None => self.files.size(file).map_err(from_crash),
         }
     }
 
-    pub fn read_at(&mut self, target: Target, offset: u64, out: &mut [u8]) -> Result<usize> {
-        let file = State::file(target)?;
+    pub fn read_at(&mut self, target: OpenTarget, offset: u64, out: &mut [u8]) -> Result<usize> {
+        let file = DiskState::file(target)?;
         let bytes = match self.orphan(file) {
             Some(bytes) => {
                 let start = bytes.len().min(offset as usize);
@@ -376,8 +376,8 @@ impl State {
     }
 
     /// Writes, and returns where; `None` appends.
-    pub fn write(&mut self, target: Target, offset: Option<u64>, bytes: &[u8]) -> Result<u64> {
-        let file = State::file(target)?;
+    pub fn write(&mut self, target: OpenTarget, offset: Option<u64>, bytes: &[u8]) -> Result<u64> {
+        let file = DiskState::file(target)?;
         let offset = match offset {
             Some(offset) => offset,
             None => self.size(target)?,
@@ -403,8 +403,8 @@ impl State {
         Ok(offset)
     }
 
-    pub fn set_len(&mut self, target: Target, bytes: u64) -> Result<()> {
-        let file = State::file(target)?;
+    pub fn set_len(&mut self, target: OpenTarget, bytes: u64) -> Result<()> {
+        let file = DiskState::file(target)?;
         if let Some(orphan) = self.orphan(file) {
             orphan.resize(bytes as usize, 0);
             return Ok(());
@@ -442,10 +442,10 @@ impl State {
         Ok(())
     }
 
-    pub fn sync(&mut self, target: Target, kind: SyncKind) -> Result<()> {
+    pub fn sync(&mut self, target: OpenTarget, kind: SyncKind) -> Result<()> {
         let file = match target {
-            Target::File(file) => file,
-            Target::Directory(number) => {
+            OpenTarget::File(file) => file,
+            OpenTarget::Directory(number) => {
                 let Some(path) = self.directories.get(&number).cloned().flatten() else {
                     return Ok(()); // removed: nothing is left to be made durable
                 };
@@ -470,8 +470,8 @@ impl State {
         }
     }
 
-    pub fn write_out(&mut self, target: Target) -> Result<()> {
-        let file = State::file(target)?;
+    pub fn write_out(&mut self, target: OpenTarget) -> Result<()> {
+        let file = DiskState::file(target)?;
         if self.orphan(file).is_some() {
             return Ok(());
         }
@@ -482,10 +482,10 @@ impl State {
         )
     }
 
-    pub fn stat(&mut self, target: Target) -> Result<Stat> {
+    pub fn stat(&mut self, target: OpenTarget) -> Result<Stat> {
         match target {
-            Target::Directory(number) => Ok(self.stat_of_directory(number)),
-            Target::File(file) => {
+            OpenTarget::Directory(number) => Ok(self.stat_of_directory(number)),
+            OpenTarget::File(file) => {
                 let len = self.size(target)?;
                 Ok(Stat {
                     is_directory: false,
@@ -523,7 +523,7 @@ impl State {
             return Ok(self.stat_of_directory(hash | 1 << 40));
         }
         let file = self.files.open(path).map_err(from_crash)?;
-        self.stat(Target::File(file))
+        self.stat(OpenTarget::File(file))
     }
 
     /// The file of a path, for what is not opened.

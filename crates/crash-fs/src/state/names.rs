@@ -1,12 +1,12 @@
 //! Calls on names.
 
-use super::State;
+use super::DiskState;
 use crate::error::{from_crash, system};
 use crate::shadow::Shadow;
 use ssdlab_crash::FileId;
 use std::io::{ErrorKind, Result};
 
-impl State {
+impl DiskState {
     pub fn create_dir(&mut self, shadow: &Shadow, path: &str) -> Result<()> {
         self.free(path)?;
         self.change(

@@ -3,7 +3,7 @@
 use super::{FileTimes, Metadata, OpenOptions, Permissions};
 use crate::CrashFs;
 use crate::error::{bad_descriptor, system};
-use crate::state::{OpenFlags, SyncKind, Target};
+use crate::state::{OpenFlags, OpenTarget, SyncKind};
 use std::fmt;
 use std::io::{Error, ErrorKind, IoSlice, IoSliceMut, Read, Result, Seek, SeekFrom, Write};
 use std::path::Path;
@@ -12,9 +12,9 @@ use std::time::SystemTime;
 
 /// An open file as the kernel has it: what is cloned by `try_clone` shares position and locks.
 #[derive(Debug)]
-pub(crate) struct Description {
+pub(crate) struct OpenDescription {
     pub machine: CrashFs,
-    pub target: Target,
+    pub target: OpenTarget,
     pub flags: OpenFlags,
     boot: u64,
     number: u64,
@@ -24,15 +24,15 @@ pub(crate) struct Description {
     pub descriptor: ::std::sync::OnceLock<i32>,
 }
 
-impl Description {
+impl OpenDescription {
     pub fn new(
         machine: CrashFs,
-        target: Target,
+        target: OpenTarget,
         boot: u64,
         number: u64,
         flags: OpenFlags,
-    ) -> Description {
-        Description {
+    ) -> OpenDescription {
+        OpenDescription {
             machine,
             target,
             flags,
@@ -49,7 +49,7 @@ impl Description {
         position.unwrap_or_else(|error| error.into_inner())
     }
 
-    fn call<T>(&self, call: impl FnOnce(&mut crate::state::State) -> Result<T>) -> Result<T> {
+    fn call<T>(&self, call: impl FnOnce(&mut crate::state::DiskState) -> Result<T>) -> Result<T> {
         self.machine.call(|state| {
             state.check(self.boot)?;
             call(state)
@@ -79,7 +79,7 @@ impl Description {
     }
 }
 
-impl Drop for Description {
+impl Drop for OpenDescription {
     fn drop(&mut self) {
         let mut state = self.machine.lock();
         if state.boot() == self.boot {
@@ -108,12 +108,12 @@ impl Drop for Description {
 /// # Ok::<(), std::io::Error>(())
 /// ```
 pub struct File {
-    description: Arc<Description>,
+    description: Arc<OpenDescription>,
 }
 
 #[cfg(all(feature = "compat", target_os = "linux"))]
-impl From<Arc<Description>> for File {
-    fn from(description: Arc<Description>) -> File {
+impl From<Arc<OpenDescription>> for File {
+    fn from(description: Arc<OpenDescription>) -> File {
         File { description }
     }
 }
@@ -127,14 +127,14 @@ impl fmt::Debug for File {
 }
 
 impl File {
-    pub(crate) fn of(description: Description) -> File {
+    pub(crate) fn of(description: OpenDescription) -> File {
         File {
             description: Arc::new(description),
         }
     }
 
     #[cfg(all(feature = "compat", target_os = "linux"))]
-    pub(crate) fn description(&self) -> &Arc<Description> {
+    pub(crate) fn description(&self) -> &Arc<OpenDescription> {
         &self.description
     }
 
@@ -242,7 +242,7 @@ impl File {
     /// # Errors
     /// Of a directory: unsupported.
     pub fn set_permissions(&self, permissions: Permissions) -> Result<()> {
-        let Target::File(file) = self.description.target else {
+        let OpenTarget::File(file) = self.description.target else {
             return super::functions::no_modes_of_directories();
         };
         self.description.call(|state| {
@@ -256,7 +256,7 @@ impl File {
     /// # Errors
     /// Of a directory: unsupported.
     pub fn set_times(&self, times: FileTimes) -> Result<()> {
-        let Target::File(file) = self.description.target else {
+        let OpenTarget::File(file) = self.description.target else {
             return super::functions::no_modes_of_directories();
         };
         self.description.call(|state| {

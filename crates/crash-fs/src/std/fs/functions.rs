@@ -2,7 +2,7 @@
 
 use super::{DirBuilder, DirEntry, File, FileType, Metadata, Permissions, ReadDir};
 use crate::error::{system, unsupported};
-use crate::paths::{Place, place};
+use crate::paths::{DiskPath, place};
 use std::io::{ErrorKind, Read, Result, Write};
 use std::path::{Path, PathBuf};
 
@@ -14,7 +14,7 @@ pub(super) fn no_modes_of_directories() -> Result<()> {
 }
 
 /// A path that ends with a slash must be a directory.
-fn file_place(path: &Path) -> Result<Place> {
+fn file_place(path: &Path) -> Result<DiskPath> {
     let place = place(path)?;
     if place.is_directory {
         let is_directory = place.machine.call(|state| state.is_directory(&place.path));

@@ -30,7 +30,7 @@ pub(crate) mod unix;
 
 pub use directory::{DirBuilder, DirEntry, ReadDir};
 #[cfg(all(feature = "compat", target_os = "linux"))]
-pub(crate) use file::Description;
+pub(crate) use file::OpenDescription;
 pub use file::{File, TryLockError};
 pub use functions::{
     canonicalize, copy, create_dir, create_dir_all, exists, hard_link, metadata, read, read_dir,

@@ -1,7 +1,7 @@
 //! How files are opened.
 
 use super::File;
-use super::file::Description;
+use super::file::OpenDescription;
 use crate::paths::place;
 use crate::state::OpenFlags;
 use std::io::Result;
@@ -88,7 +88,7 @@ impl OpenOptions {
             let target = state.open(machine.shadow(), &place.path, &self.flags)?;
             Ok((target, state.boot(), state.number()))
         })?;
-        let description = Description::new(machine, target, boot, number, self.flags.clone());
+        let description = OpenDescription::new(machine, target, boot, number, self.flags.clone());
         Ok(File::of(description))
     }
 }

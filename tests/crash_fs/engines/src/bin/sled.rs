@@ -1,4 +1,6 @@
-//! sled: as on Linux, where flush() is sync_file_range, and as elsewhere, where it is fsync.
+//! sled: as on Linux, where flush() is sync_file_range, and as elsewhere, where it is fsync. No
+//! version of it is clean: `conf` and the files of `blobs` are not synced, and a cut inside its own
+//! recovery leaves a database that does not open.
 
 use engines::{Engine, cut, expect, value};
 use ssdlab_crash_fs::std::fs::File;
@@ -48,10 +50,10 @@ engine!(CutTwice, sled_fsync, true, true);
 
 fn main() {
     let rules = FileSystemRules::ext4();
-    let right = "sled 0.34.7 with fsync and a synced conf, ext4, its recovery not cut";
+    let blobs = "sled 0.34.7 with fsync and a synced conf, ext4, its recovery not cut";
     let twice = "sled 0.34.7 with fsync and a synced conf, ext4, its recovery cut too";
     let all = [
-        expect(right, true, cut::<Elsewhere>(rules, 12, 200)),
+        expect(blobs, false, cut::<Elsewhere>(rules, 12, 200)),
         expect("sled 0.34.7 with sync_file_range, ext4", false, cut::<Linux>(rules, 12, 200)),
         expect("sled 0.34.7 whose conf is not synced, ext4", false, cut::<AsItIs>(rules, 12, 200)),
         expect(twice, false, cut::<CutTwice>(rules, 12, 200)),
