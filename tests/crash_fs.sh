@@ -58,7 +58,7 @@ imports='ssdlab_crash_fs::(std|compat)::'
 
 engines() {
   mkdir -p "$work/fetch/src"
-  sed '/^\[patch/,/^$/d; /^ssdlab-crash-fs\|path = /d' "$own/engines/Cargo.toml" >"$work/fetch/Cargo.toml"
+  sed '/^\[patch/,/^$/d; /^\[dependencies.fjall_planted/,/^$/d; /^ssdlab-crash-fs\|path = /d' "$own/engines/Cargo.toml" >"$work/fetch/Cargo.toml"
   : >"$work/fetch/src/lib.rs"
   (cd "$work/fetch" && cargo metadata --quiet --format-version 1 >"$work/metadata.json")
   copy fjall-3.1.13 fjall

@@ -327,8 +327,8 @@ impl CrashFsBuilder {
         self
     }
 
-    /// Runs before each call on files, such as a simulator's `yield_now`, so that it may let another
-    /// thread run there.
+    /// Runs before each call on files, such as a simulator's `yield_now`, so that it may let
+    /// another thread run there.
     pub fn before_each_call(mut self, hook: impl Fn() + Send + Sync + 'static) -> CrashFsBuilder {
         self.hooks.before_each_call = Some(Box::new(hook));
         self

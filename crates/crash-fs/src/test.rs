@@ -123,8 +123,8 @@ impl CrashTest {
     }
 
     /// Runs the program, and the check after each cut; returns the number of cuts. A panic in
-    /// either, such as that of `assert_eq!`, counts as its error. Before any cut the check must pass
-    /// on the files of a whole run, and fail on an empty disk if something was acknowledged.
+    /// either, such as that of `assert_eq!`, counts as its error. Before any cut the check must
+    /// pass on the files of a whole run, and fail on an empty disk if something was acknowledged.
     ///
     /// With the environment variable `SSDLAB_CUT`, which a failure prints, only that cut is made.
     ///
@@ -241,7 +241,8 @@ pub struct TestFailure {
     pub report: RecoveryReport,
     /// Cuts until then, this one included.
     pub cuts: u64,
-    /// Whether it fails again with the same seed and call. If not, the program is not deterministic.
+    /// Whether it fails again with the same seed and call. If not, the program is not
+    /// deterministic.
     pub repeats: bool,
 }
 

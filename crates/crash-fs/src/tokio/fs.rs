@@ -1,6 +1,7 @@
 //! `tokio::fs` on a crash disk: the same names, signatures and errors.
 //!
-//! Calls are done at once, on the thread of the task: no pool of threads, and the same order in each
+//! Calls are done at once, on the thread of the task: no pool of threads, and the same order in
+//! each
 //! run. With [`CrashFsBuilder::sleep`](crate::CrashFsBuilder::sleep) each takes the time that the
 //! drive takes.
 //!

@@ -184,8 +184,8 @@ impl File {
             .call(|state| state.sync(target, SyncKind::All))
     }
 
-    /// As [`std::fs::File::sync_data`]: fdatasync(2), which leaves the journal alone when nothing of
-    /// the inode has changed.
+    /// As [`std::fs::File::sync_data`]: fdatasync(2), which leaves the journal alone when
+    /// nothing of the inode has changed.
     ///
     /// # Errors
     /// As [`File::sync_all`].
@@ -405,8 +405,8 @@ macro_rules! file_traits {
             }
 
             fn write_vectored(&mut self, slices: &[IoSlice<'_>]) -> Result<usize> {
-                let bytes: Vec<u8> = slices.iter().flat_map(|slice| slice.iter().copied()).collect();
-                self.extend(&bytes)
+                let bytes: Vec<u8> = slices.iter().flat_map(|slice|
+                slice.iter().copied()).collect(); self.extend(&bytes)
             }
 
             /// Nothing, as in `std`: it makes nothing durable.

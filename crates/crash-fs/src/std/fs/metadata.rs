@@ -64,7 +64,8 @@ impl Metadata {
         Ok(self.stat.attributes.modified)
     }
 
-    /// As [`std::fs::Metadata::accessed`]: the time of creation or of `set_times`, as with `noatime`.
+    /// As [`std::fs::Metadata::accessed`]: the time of creation or of `set_times`, as with
+    /// `noatime`.
     ///
     /// # Errors
     /// Never.

@@ -17,7 +17,7 @@
 //! | std has | here |
 //! |---|---|
 //! | symbolic links | none; `soft_link` and `read_link` are refused as unsupported |
-//! | permissions, times | in memory: a cut brings their first values back; only "not writable" is enforced |
+//! | permissions, times | in memory, and gone with a cut; only "not writable" is enforced |
 //! | `custom_flags` | `O_SYNC` and `O_DSYNC`; others are refused as unsupported |
 //! | descriptors, `mmap` of a file | do not compile |
 
