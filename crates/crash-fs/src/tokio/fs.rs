@@ -149,20 +149,22 @@ impl From<blocking::OpenOptions> for OpenOptions {
     }
 }
 
-/// As `tokio::fs::DirBuilder`.
+pub use TaskDirBuilder as DirBuilder;
+
+/// As `tokio::fs::DirBuilder`, which is its name here too.
 #[derive(Debug, Default)]
-pub struct DirBuilder {
+pub struct TaskDirBuilder {
     recursive: bool,
 }
 
-impl DirBuilder {
+impl TaskDirBuilder {
     /// As `tokio::fs::DirBuilder::new`.
-    pub fn new() -> DirBuilder {
-        DirBuilder::default()
+    pub fn new() -> TaskDirBuilder {
+        TaskDirBuilder::default()
     }
 
     /// As `tokio::fs::DirBuilder::recursive`.
-    pub fn recursive(&mut self, recursive: bool) -> &mut DirBuilder {
+    pub fn recursive(&mut self, recursive: bool) -> &mut TaskDirBuilder {
         self.recursive = recursive;
         self
     }
