@@ -233,6 +233,13 @@ run_file-systems() {
   SSDLAB_CUTS=${SSDLAB_CUTS:-40} bash tests/file_systems.sh "$target/debug/ssdlab"
 }
 
+group crash-fs 1 240 "engines from crates.io on crash disks by other imports; turmoil, shuttle, madsim"
+own tests/crash_fs.sh tests/crash_fs/ crates/crash-fs/
+tests crates/crash/
+run_crash-fs() {
+  bash tests/crash_fs.sh
+}
+
 group pages 4 60 "no page has a cut column at 400, 1,000 or 1,600 px, light or dark, in Chromium"
 own tests/pages.sh tests/pages.py tests/ledger_page.py crates/view/
 tests crates/judge/src/page/ crates/bench/src/report/ crates/life/src/simulate/page.rs crates/predict/

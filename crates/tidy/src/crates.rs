@@ -53,6 +53,10 @@ pub const PLACES: &[CratePlacement] = &[
         only_uses: Some(&["base"]),
         ..on(3, "serve")
     },
+    CratePlacement {
+        only_uses: Some(&["crash"]),
+        ..on(3, "crash-fs")
+    },
     on(2, "base"),
     CratePlacement {
         only_uses: Some(&["ssd"]),
@@ -113,7 +117,9 @@ pub fn read(repository: &Repository) -> Result<Vec<Crate>, String> {
     for (source, manifest) in &manifests {
         let own = package(manifest).ok_or_else(|| format!("{}: no package", source.path))?;
         let used = dependencies(manifest, &shared);
-        let uses = used.iter().filter(|name| ours.contains(name.as_str()));
+        // A crate that is its own dev-dependency tests its features.
+        let others = |name: &&String| ours.contains(name.as_str()) && name.as_str() != own;
+        let uses = used.iter().filter(others);
         crates.push(Crate {
             name: short(own).to_owned(),
             folder: source.path.trim_end_matches("/Cargo.toml").to_owned(),

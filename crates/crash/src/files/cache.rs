@@ -68,7 +68,7 @@ impl CrashFiles {
     }
 
     /// Whether the disk knows less of a file than the cache.
-    fn has_changed(&self, inode: u64) -> bool {
+    pub(super) fn has_changed(&self, inode: u64) -> bool {
         self.meta.inodes.get(&inode) != self.on_disk.inodes.get(&inode)
     }
 
@@ -169,6 +169,13 @@ impl CrashFiles {
         self.sequence = sequence;
         self.on_disk = next;
         self.shortest.retain(|inode, _| !written.contains(inode));
+        let on_disk = &self.on_disk.inodes;
+        self.steps.retain(|inode, steps| {
+            // A size before a step may have been written, and the step be still to come.
+            let size = on_disk.get(inode).map_or(0, |of| of.size);
+            steps.retain(|step| step.end > size);
+            !steps.is_empty()
+        });
         let mut index = 0;
         self.changes.retain(|_| {
             index += 1;
@@ -223,10 +230,11 @@ impl CrashFiles {
     fn any_size(&mut self, inode: u64) -> u64 {
         let most = self.size_on_disk(inode);
         let old = self.shortest_on_disk(inode);
-        match self.rng.below(3) {
+        let size = match self.rng.below(3) {
             0 if most > old => old + self.rng.below(most - old),
             1 => old.min(most),
             _ => most,
-        }
+        };
+        self.outside_steps(inode, size)
     }
 }

@@ -7,7 +7,8 @@ use crate::error::CrashError;
 impl CrashFiles {
     /// Makes a file shorter, or longer by zeroes, as ftruncate(2) does. It is durable after
     /// [`CrashFiles::fsync`]; until then a cut leaves a length between the shortest and the longest
-    /// that the file has had since.
+    /// that the file has had since, but none inside a step that this call made: it changes the
+    /// inode at once.
     ///
     /// # Errors
     /// When the file is gone, and when power is lost.
@@ -26,12 +27,21 @@ impl CrashFiles {
     pub fn set_len(&mut self, file: FileId, bytes: u64) -> Result<(), CrashError> {
         self.call()?;
         let inode = self.known(file)?;
-        if bytes < self.size(file)? {
+        let size = self.size(file)?;
+        if bytes < size {
             self.shrink(inode, bytes)
         } else {
-            self.grow(inode, bytes)?
+            self.grow(inode, bytes)?;
+            self.steps.entry(inode).or_default().push(size..bytes);
         }
         Ok(())
+    }
+
+    /// A size for the disk that no step of [`CrashFiles::set_len`] was on its way through.
+    pub(super) fn outside_steps(&self, inode: u64, size: u64) -> u64 {
+        let steps = self.steps.get(&inode).into_iter().flatten();
+        let around = steps.filter(|step| step.start < size && size < step.end);
+        around.map(|step| step.start).min().unwrap_or(size)
     }
 
     /// Gives a file at least this size. What lies behind its present end, in the same page, never
@@ -60,6 +70,7 @@ impl CrashFiles {
         let inode_entry = self.meta.inodes.entry(inode).or_default();
         inode_entry.size = bytes;
         inode_entry.blocks.retain(|&page, _| page < first_gone);
+        self.steps.remove(&inode);
         let shortest = self.shortest.entry(inode).or_insert(bytes);
         *shortest = bytes.min(*shortest);
     }

@@ -6,6 +6,7 @@ mod length;
 mod meta;
 mod names;
 mod rules;
+mod sync;
 
 pub use rules::FileSystemRules;
 
@@ -16,6 +17,7 @@ use crate::report::RecoveryReport;
 use meta::{BLOCK, DATA_FIRST, InodeRef, META_BLOCKS, Meta, NameChange};
 use ssdlab_ssd::rng::Rng;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 /// An open file. It is good until power is lost, or the file loses its name.
 ///
@@ -29,6 +31,21 @@ use std::collections::{BTreeMap, BTreeSet};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FileId(u64);
+
+impl FileId {
+    /// Number of the inode, which no other file has while this one is there.
+    ///
+    /// ```
+    /// # use ssdlab_crash::{CrashDisk, DriveConfig, CrashFiles, FileSystemRules};
+    /// # let disk = CrashDisk::new(DriveConfig::tiny(), 1)?;
+    /// # let mut files = CrashFiles::format(disk, FileSystemRules::posix())?;
+    /// assert_ne!(files.create("a")?.number(), files.create("b")?.number());
+    /// # Ok::<(), ssdlab_crash::CrashError>(())
+    /// ```
+    pub fn number(self) -> u64 {
+        self.0
+    }
+}
 
 /// A page of the cache: the file, and the page's number in it.
 type PageId = (u64, u64);
@@ -78,6 +95,8 @@ pub struct CrashFiles {
     /// The shortest that a file has been since its size was last written to the disk, of those that
     /// have been shortened.
     shortest: BTreeMap<u64, u64>,
+    /// From and to which size a file was lengthened at once since then.
+    steps: BTreeMap<u64, Vec<Range<u64>>>,
     inode_last: u64,
     sequence: u64,
     /// Calls before the one that is cut.
@@ -122,6 +141,7 @@ impl CrashFiles {
             dirty: BTreeMap::new(),
             replaced: BTreeSet::new(),
             shortest: BTreeMap::new(),
+            steps: BTreeMap::new(),
             inode_last: 0,
             sequence: 0,
             calls_left: None,
@@ -232,6 +252,7 @@ impl CrashFiles {
         self.changes.clear();
         self.replaced.clear();
         self.shortest.clear();
+        self.steps.clear();
         self.calls_left = None;
         let mut newest: Option<(u64, Meta)> = None;
         for copy in 0..2 {

@@ -1,7 +1,7 @@
 //! Names of files.
 
 use super::meta::{InodeRef, NameChange};
-use super::{CrashFiles, refused};
+use super::{CrashFiles, FileId, refused};
 use crate::error::CrashError;
 
 impl CrashFiles {
@@ -16,6 +16,22 @@ impl CrashFiles {
     /// ```
     pub fn exists(&self, name: &str) -> bool {
         self.found(name).is_some()
+    }
+
+    /// Number of names of a file; zero if it is gone.
+    ///
+    /// ```
+    /// # use ssdlab_crash::{CrashDisk, DriveConfig, CrashFiles, FileSystemRules};
+    /// # let disk = CrashDisk::new(DriveConfig::tiny(), 1)?;
+    /// let mut files = CrashFiles::format(disk, FileSystemRules::posix())?;
+    /// let log = files.create("log")?;
+    /// files.hard_link("log", "kept")?;
+    /// assert_eq!(files.links(log), 2);
+    /// # Ok::<(), ssdlab_crash::CrashError>(())
+    /// ```
+    pub fn links(&self, file: FileId) -> usize {
+        let is_name = |named: &&InodeRef| named.file() == Some(file.number());
+        self.meta.names.values().filter(is_name).count()
     }
 
     /// Paths of what is in a directory, sorted; `""` is the root. Empty if no directory has
