@@ -135,6 +135,8 @@ struct LiveWatch {
     surroundings: WatchSurroundings,
     begun: DiskStat,
     last: DiskStat,
+    /// When requests in the device were last counted.
+    marked: DiskStat,
     layers: Vec<LayerCounters>,
     recorder: Option<WatchRecorder>,
     lost_before: u64,
@@ -269,6 +271,7 @@ impl LiveWatch {
             surroundings,
             begun,
             last: begun,
+            marked: begun,
             layers,
             recorder,
             lost_before: 0,
@@ -325,8 +328,22 @@ impl LiveWatch {
         }
     }
 
+    /// Lets requests go that the kernel has no more in the device.
+    fn mark_in_flight(&mut self) {
+        let Some(stat) = DiskStat::read(&self.subject.disk.disk) else {
+            return;
+        };
+        if stat.has_advanced(&self.marked) {
+            self.assembler.expect(monotonic_ns(), stat.in_flight());
+        }
+        self.marked = stat;
+    }
+
     /// Takes the events since the last call.
     fn drain(&mut self, progress: &mut dyn WatchProgress) -> Result<(), LabError> {
+        if self.tick == TICK {
+            self.mark_in_flight();
+        }
         let Some(events) = &mut self.events else {
             return Ok(());
         };
@@ -385,9 +402,6 @@ impl LiveWatch {
         if let Some(stat) = stat {
             if self.events.is_none() && self.kernel.is_none() {
                 self.history.add_second(stat.since(&self.last).second());
-            }
-            if stat.has_advanced(&self.last) {
-                self.assembler.expect(now_ns, stat.in_flight());
             }
             self.last = stat;
             self.surroundings.layers = self.layer_times(&stat);

@@ -139,8 +139,9 @@ struct InFlightMark {
     count: u64,
 }
 
-/// ns from which a request that the kernel does not count any more was missed at its end.
-const MISSED_AFTER_NS: u64 = 1_000_000_000;
+/// ns from which a request that the kernel does not count any more was missed at its end. Kernel 6.18
+/// was seen to leave out events of softirqs beside a process of another namespace, one in thousands.
+const MISSED_AFTER_NS: u64 = 200_000_000;
 
 /// What was seen and could not be put together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -432,7 +433,7 @@ pub(crate) mod tests {
     fn what_the_kernel_has_no_more_is_dropped() {
         let beside = |in_kernel: u64| {
             let mut assembler = RequestAssembler::default();
-            let s = 1_000_000_000;
+            let s = MISSED_AFTER_NS;
             assembler.take(&event(100, BlockStep::Issued, "R", 0, 8));
             assembler.expect(2 * s, in_kernel);
             assembler.take(&event(3 * s, BlockStep::Issued, "R", 64, 8));

@@ -248,15 +248,16 @@ impl BlockTracepoints {
                 match record.parse_record() {
                     Ok(ParsedRecord::Sample(sample)) => {
                         let (time, data) = (sample.time(), sample.raw());
-                        let (Some(time_ns), Some(data)) = (time, data) else {
-                            continue;
-                        };
                         let pid = sample.pid().unwrap_or(0);
-                        self.batch
-                            .extend(parse_event(&self.layouts, time_ns, pid, data));
+                        let event = time
+                            .zip(data)
+                            .and_then(|(time, data)| parse_event(&self.layouts, time, pid, data));
+                        self.lost += u64::from(event.is_none());
+                        self.batch.extend(event);
                     }
                     Ok(ParsedRecord::Lost(lost)) => self.lost += lost.lost,
-                    _ => {}
+                    Ok(_) => {}
+                    Err(_) => self.lost += 1,
                 }
             }
         }
