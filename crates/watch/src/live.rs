@@ -341,7 +341,7 @@ impl LiveWatch {
 
     /// Takes the events since the last call.
     fn drain(&mut self, progress: &mut dyn WatchProgress) -> Result<(), LabError> {
-        if self.tick == TICK {
+        if self.tick == TICK && self.events.is_some() {
             self.mark_in_flight();
         }
         let Some(events) = &mut self.events else {
