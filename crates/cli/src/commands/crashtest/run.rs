@@ -1,6 +1,7 @@
 //! `ssdlab crashtest run`: a program of the user's, or a database, cut by cut.
 
 use super::again::posix_command;
+use super::preload;
 use super::campaign::{judge, recorded, remove_dead, settings};
 use crate::args::crashtest::{CrashtestRunArgs, InsideArgs};
 use crate::failure::{CliFailure, CommandExit};
@@ -17,6 +18,9 @@ use ssdlab_power::inside::{
 /// # Errors
 /// When this machine cannot do it, or the program fails.
 pub fn run(args: &CrashtestRunArgs) -> Result<CommandExit, CliFailure> {
+    if args.way == "preload" {
+        return preload::run(args);
+    }
     let kind = file_system(&args.mount)?;
     inside::check_machine(kind)?;
     let scripts = match &args.preset {
