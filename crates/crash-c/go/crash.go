@@ -46,7 +46,7 @@ type Files struct {
 }
 
 // last returns the error of a status. Its text belongs to the thread, which the caller has locked.
-func last(status C.SsdlabStatus) error {
+func last(status uint32) error {
 	text := C.GoString(C.ssdlab_error())
 	switch status {
 	case C.SSDLAB_OK:
@@ -99,7 +99,7 @@ func (f *Files) Fork() *Files {
 }
 
 // call runs one call of the library.
-func (f *Files) call(run func() C.SsdlabStatus) error {
+func (f *Files) call(run func() uint32) error {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
 	runtime.LockOSThread()
@@ -110,15 +110,15 @@ func (f *Files) call(run func() C.SsdlabStatus) error {
 	return last(run())
 }
 
-func (f *Files) onPath(path string, run func(*C.char) C.SsdlabStatus) error {
+func (f *Files) onPath(path string, run func(*C.char) uint32) error {
 	text := C.CString(path)
 	defer C.free(unsafe.Pointer(text))
-	return f.call(func() C.SsdlabStatus { return run(text) })
+	return f.call(func() uint32 { return run(text) })
 }
 
 // Reseed changes the seed of write-back and of the disk.
 func (f *Files) Reseed(seed uint64) {
-	f.call(func() C.SsdlabStatus {
+	f.call(func() uint32 {
 		C.ssdlab_files_reseed(f.files, C.uint64_t(seed))
 		return C.SSDLAB_OK
 	})
@@ -126,7 +126,7 @@ func (f *Files) Reseed(seed uint64) {
 
 // ArmCall arms a cut at the nth call from now, counted from 0.
 func (f *Files) ArmCall(nth uint64) {
-	f.call(func() C.SsdlabStatus {
+	f.call(func() uint32 {
 		C.ssdlab_files_arm_call(f.files, C.uint64_t(nth))
 		return C.SSDLAB_OK
 	})
@@ -134,12 +134,12 @@ func (f *Files) ArmCall(nth uint64) {
 
 // Cut cuts the power now.
 func (f *Files) Cut() error {
-	return f.call(func() C.SsdlabStatus { return C.ssdlab_files_cut(f.files) })
+	return f.call(func() uint32 { return C.ssdlab_files_cut(f.files) })
 }
 
 // PowerOn switches the power on and mounts what is there. Open files are gone.
 func (f *Files) PowerOn() error {
-	return f.call(func() C.SsdlabStatus { return C.ssdlab_files_power_on(f.files, nil) })
+	return f.call(func() uint32 { return C.ssdlab_files_power_on(f.files, nil) })
 }
 
 // IsOn says whether the disk has power.
@@ -155,7 +155,7 @@ type Handle uint64
 // Create makes an empty file, which must not exist.
 func (f *Files) Create(path string) (Handle, error) {
 	var handle C.uint64_t
-	err := f.onPath(path, func(path *C.char) C.SsdlabStatus {
+	err := f.onPath(path, func(path *C.char) uint32 {
 		return C.ssdlab_files_create(f.files, path, &handle)
 	})
 	return Handle(handle), err
@@ -164,7 +164,7 @@ func (f *Files) Create(path string) (Handle, error) {
 // Open opens a file.
 func (f *Files) Open(path string) (Handle, error) {
 	var handle C.uint64_t
-	err := f.onPath(path, func(path *C.char) C.SsdlabStatus {
+	err := f.onPath(path, func(path *C.char) uint32 {
 		return C.ssdlab_files_open(f.files, path, &handle)
 	})
 	return Handle(handle), err
@@ -173,7 +173,7 @@ func (f *Files) Open(path string) (Handle, error) {
 // Size returns the bytes of a file.
 func (f *Files) Size(file Handle) (int64, error) {
 	var size C.uint64_t
-	err := f.call(func() C.SsdlabStatus {
+	err := f.call(func() uint32 {
 		return C.ssdlab_files_size(f.files, C.uint64_t(file), &size)
 	})
 	return int64(size), err
@@ -181,7 +181,7 @@ func (f *Files) Size(file Handle) (int64, error) {
 
 // WriteAt writes into a file.
 func (f *Files) WriteAt(file Handle, bytes []byte, offset int64) error {
-	return f.call(func() C.SsdlabStatus {
+	return f.call(func() uint32 {
 		from := (*C.uint8_t)(unsafe.SliceData(bytes))
 		return C.ssdlab_files_write(f.files, C.uint64_t(file), C.uint64_t(offset), from,
 			C.size_t(len(bytes)))
@@ -194,7 +194,7 @@ func (f *Files) ReadAt(file Handle, bytes []byte, offset int64) (int, error) {
 		return 0, nil
 	}
 	var count C.size_t
-	err := f.call(func() C.SsdlabStatus {
+	err := f.call(func() uint32 {
 		to := (*C.uint8_t)(unsafe.SliceData(bytes))
 		return C.ssdlab_files_read(f.files, C.uint64_t(file), C.uint64_t(offset), to,
 			C.size_t(len(bytes)), &count)
@@ -204,26 +204,26 @@ func (f *Files) ReadAt(file Handle, bytes []byte, offset int64) (int, error) {
 
 // Truncate gives a file another length.
 func (f *Files) Truncate(file Handle, length int64) error {
-	return f.call(func() C.SsdlabStatus {
+	return f.call(func() uint32 {
 		return C.ssdlab_files_truncate(f.files, C.uint64_t(file), C.uint64_t(length))
 	})
 }
 
 // Sync makes bytes and size of a file durable.
 func (f *Files) Sync(file Handle) error {
-	return f.call(func() C.SsdlabStatus { return C.ssdlab_files_fsync(f.files, C.uint64_t(file)) })
+	return f.call(func() uint32 { return C.ssdlab_files_fsync(f.files, C.uint64_t(file)) })
 }
 
 // SyncData does the same as fdatasync.
 func (f *Files) SyncData(file Handle) error {
-	return f.call(func() C.SsdlabStatus {
+	return f.call(func() uint32 {
 		return C.ssdlab_files_fdatasync(f.files, C.uint64_t(file))
 	})
 }
 
 // SyncDir makes the names in a directory durable.
 func (f *Files) SyncDir(path string) error {
-	return f.onPath(path, func(path *C.char) C.SsdlabStatus {
+	return f.onPath(path, func(path *C.char) uint32 {
 		return C.ssdlab_files_sync_dir(f.files, path)
 	})
 }
@@ -232,7 +232,7 @@ func (f *Files) SyncDir(path string) error {
 func (f *Files) Rename(from, to string) error {
 	name := C.CString(to)
 	defer C.free(unsafe.Pointer(name))
-	return f.onPath(from, func(path *C.char) C.SsdlabStatus {
+	return f.onPath(from, func(path *C.char) uint32 {
 		return C.ssdlab_files_rename(f.files, path, name)
 	})
 }
@@ -241,7 +241,7 @@ func (f *Files) Rename(from, to string) error {
 func (f *Files) Link(path, name string) error {
 	text := C.CString(name)
 	defer C.free(unsafe.Pointer(text))
-	return f.onPath(path, func(path *C.char) C.SsdlabStatus {
+	return f.onPath(path, func(path *C.char) uint32 {
 		return C.ssdlab_files_link(f.files, path, text)
 	})
 }
@@ -249,7 +249,7 @@ func (f *Files) Link(path, name string) error {
 // Remove removes a name, or an empty directory.
 func (f *Files) Remove(path string) error {
 	isDir := f.IsDir(path)
-	return f.onPath(path, func(path *C.char) C.SsdlabStatus {
+	return f.onPath(path, func(path *C.char) uint32 {
 		if isDir {
 			return C.ssdlab_files_rmdir(f.files, path)
 		}
@@ -259,7 +259,7 @@ func (f *Files) Remove(path string) error {
 
 // Mkdir makes an empty directory.
 func (f *Files) Mkdir(path string) error {
-	return f.onPath(path, func(path *C.char) C.SsdlabStatus {
+	return f.onPath(path, func(path *C.char) uint32 {
 		return C.ssdlab_files_mkdir(f.files, path)
 	})
 }
@@ -267,7 +267,7 @@ func (f *Files) Mkdir(path string) error {
 // Exists says whether a file or directory has this name.
 func (f *Files) Exists(path string) bool {
 	exists := false
-	f.onPath(path, func(path *C.char) C.SsdlabStatus {
+	f.onPath(path, func(path *C.char) uint32 {
 		exists = bool(C.ssdlab_files_exists(f.files, path))
 		return C.SSDLAB_OK
 	})
@@ -277,7 +277,7 @@ func (f *Files) Exists(path string) bool {
 // IsDir says whether a directory has this name.
 func (f *Files) IsDir(path string) bool {
 	isDir := false
-	f.onPath(path, func(path *C.char) C.SsdlabStatus {
+	f.onPath(path, func(path *C.char) uint32 {
 		isDir = bool(C.ssdlab_files_is_dir(f.files, path))
 		return C.SSDLAB_OK
 	})
@@ -289,7 +289,7 @@ func (f *Files) List(path string) ([]string, error) {
 	for room := 1 << 14; ; room *= 4 {
 		buffer := make([]byte, room)
 		var count C.size_t
-		err := f.onPath(path, func(path *C.char) C.SsdlabStatus {
+		err := f.onPath(path, func(path *C.char) uint32 {
 			to := (*C.char)(unsafe.Pointer(unsafe.SliceData(buffer)))
 			return C.ssdlab_files_list(f.files, path, to, C.size_t(room), &count)
 		})

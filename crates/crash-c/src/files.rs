@@ -48,7 +48,10 @@ pub unsafe extern "C" fn ssdlab_files_format(
         (SsdlabRules::SSDLAB_BTRFS, FileSystemRules::btrfs()),
     ];
     let Some((_, rules)) = known.into_iter().find(|(name, _)| *name as u32 == rules) else {
-        refused("these rules are of no file system", "SSDLAB_POSIX, _EXT4, _XFS or _BTRFS");
+        refused(
+            "these rules are of no file system",
+            "SSDLAB_POSIX, _EXT4, _XFS or _BTRFS",
+        );
         return std::ptr::null_mut();
     };
     match CrashFiles::format(disk, rules) {
@@ -355,7 +358,11 @@ pub unsafe extern "C" fn ssdlab_files_list(
             "ssdlab_files_mkdir() makes one",
         );
     }
-    let paths: String = files.list(path).iter().map(|path| format!("{path}\0")).collect();
+    let paths: String = files
+        .list(path)
+        .iter()
+        .map(|path| format!("{path}\0"))
+        .collect();
     let copied = paths.len().min(room);
     // SAFETY: the caller has room for so many bytes, and a pointer.
     unsafe {

@@ -22,7 +22,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     };
     let preset = (check == "preset").then(|| program.join(" "));
     let faults = std::env::var("FAULT").ok();
-    let seed = std::env::var("SEED").ok().and_then(|seed| seed.parse().ok());
+    let seed = std::env::var("SEED")
+        .ok()
+        .and_then(|seed| seed.parse().ok());
     let settings = CampaignSettings {
         drive: "consumer-sata-1tb".into(),
         size: Some(64 << 20),
@@ -42,7 +44,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         posix_command: None,
         preload: Some(PreloadSettings {
             rules: rules.clone(),
-            program: if preset.is_some() { Vec::new() } else { program.to_vec() },
+            program: if preset.is_some() {
+                Vec::new()
+            } else {
+                program.to_vec()
+            },
             marks_on_stdout: preset.is_none(),
             finds: preset.is_none(),
             preset,

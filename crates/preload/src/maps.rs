@@ -22,7 +22,10 @@ unsafe impl Sync for Mappings {}
 
 static MAPPINGS: Mappings = Mappings(UnsafeCell::new(Vec::new()));
 
-#[expect(clippy::mut_from_ref, reason = "a turn is needed to come here, and there is one")]
+#[expect(
+    clippy::mut_from_ref,
+    reason = "a turn is needed to come here, and there is one"
+)]
 fn mappings(_: &Turn) -> &mut Vec<SharedMapping> {
     // SAFETY: a process has one turn at a time.
     unsafe { &mut *MAPPINGS.0.get() }

@@ -163,7 +163,8 @@ unsafe extern "C" fn mkdtemp(template: *mut c_char) -> *mut c_char {
         return std::ptr::null_mut();
     };
     // SAFETY: libc's function of that name and type.
-    let function = unsafe { std::mem::transmute::<*mut libc::c_void, MakeTemporaryFolder>(function) };
+    let function =
+        unsafe { std::mem::transmute::<*mut libc::c_void, MakeTemporaryFolder>(function) };
     // SAFETY: the caller's string.
     let is_inside = unsafe { inside(libc::AT_FDCWD, template) }.is_some();
     let turn = if is_inside { Turn::begin() } else { None };

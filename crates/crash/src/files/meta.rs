@@ -252,7 +252,9 @@ impl Meta {
 pub(super) fn encoded_len(bytes: &[u8]) -> usize {
     let mut head = MetaReader(bytes);
     let length = head.number().and_then(|_| head.number());
-    length.map_or(0, |length| usize::try_from(length).unwrap_or(0).saturating_add(16))
+    length.map_or(0, |length| {
+        usize::try_from(length).unwrap_or(0).saturating_add(16)
+    })
 }
 
 /// FNV-1a, and never zero for what is empty.

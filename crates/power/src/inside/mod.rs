@@ -21,8 +21,8 @@ mod tracer;
 
 pub use file_system::DriveFileSystem;
 pub use plan::{CheckMethod, Scripts};
-pub use preset::{DatabasePreset, DurabilityClaim, PresetSetting, preset_size, presets};
 pub(crate) use preset::chosen;
+pub use preset::{DatabasePreset, DurabilityClaim, PresetSetting, preset_size, presets};
 pub use program::MarkSource;
 pub(crate) use program::missing;
 

@@ -205,7 +205,9 @@ mod tests {
         let names: Vec<String> = presets().into_iter().map(|preset| preset.key).collect();
         assert_eq!(
             names,
-            ["duckdb", "leveldb", "lmdb", "postgres", "redis", "rocksdb", "sqlite"]
+            [
+                "duckdb", "leveldb", "lmdb", "postgres", "redis", "rocksdb", "sqlite"
+            ]
         );
         for name in &names {
             let (_, row) = chosen(name).expect("a default");

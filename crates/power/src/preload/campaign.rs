@@ -45,9 +45,10 @@ struct PlannedCut {
 }
 
 fn settings_of(settings: &CampaignSettings) -> Result<PreloadSettings, LabError> {
-    settings.preload.clone().ok_or_else(|| {
-        LabError::refused("this campaign is not one of --way preload", "")
-    })
+    settings
+        .preload
+        .clone()
+        .ok_or_else(|| LabError::refused("this campaign is not one of --way preload", ""))
 }
 
 impl PreloadCampaign {
@@ -71,7 +72,9 @@ impl PreloadCampaign {
         for made in [&root, &own] {
             std::fs::create_dir(made).map_err(|error| LabError::file("creating", made, error))?;
         }
-        let root = root.canonicalize().map_err(|error| LabError::file("finding", &root, error))?;
+        let root = root
+            .canonicalize()
+            .map_err(|error| LabError::file("finding", &root, error))?;
         scratch.open_to_all();
         let output = out.join("workload.txt");
         let places = RecorderPlaces {
@@ -263,7 +266,10 @@ impl PreloadCampaign {
         let tokens: Vec<String> = planned.iter().map(|cut| self.token(cut)).collect();
         for (cut, token) in planned.iter().zip(&tokens) {
             if !done.contains_key(token) {
-                courses.entry(cut.course).or_default().push((*cut, token.clone()));
+                courses
+                    .entry(cut.course)
+                    .or_default()
+                    .push((*cut, token.clone()));
             }
         }
         let scripts = FolderScripts::new(&self.settings, &self.preload)?;
@@ -302,7 +308,10 @@ impl PreloadCampaign {
             return Err(error);
         }
         done.extend(new.into_iter().map(|line| (line.token.clone(), line)));
-        let lines = tokens.iter().filter_map(|token| done.remove(token)).collect();
+        let lines = tokens
+            .iter()
+            .filter_map(|token| done.remove(token))
+            .collect();
         let report = self.report(lines, planned.len(), stop)?;
         self.folder.keep_summary(&report)?;
         Ok(report)
@@ -368,13 +377,19 @@ impl PreloadCampaign {
         let share = (cut.draw.wrapping_mul(389) % 1000) as u16;
         let in_recovery = (occasion == Occasion::Recovery).then_some(share);
         let mut remains = course.cut(cut.draw, in_recovery)?;
-        let marks = self.tape.marks_before(remains.call.min(self.tape.calls.len()));
+        let marks = self
+            .tape
+            .marks_before(remains.call.min(self.tape.calls.len()));
         let drive = remains.files.disk().drive();
         let struck = drive.struck_faults().iter();
         let struck = struck.map(|kind| kind.info().name.to_owned()).collect();
         let mut message = None;
         if remains.breach.is_none() || remains.files.disk().is_on() {
-            let path = self.folder.path().join("checks").join(format!("{token}.txt"));
+            let path = self
+                .folder
+                .path()
+                .join("checks")
+                .join(format!("{token}.txt"));
             let source = FolderSource::Crashed(&mut remains.files);
             let checked = scripts.check(source, &self.tape, &marks, token, &path, stop);
             match (checked, &remains.breach) {
@@ -391,7 +406,15 @@ impl PreloadCampaign {
                 (Err(error), None) => return Err(error),
             }
         }
-        Ok(Some(self.line(&remains, token, occasion, message, struck, marks.len(), cut)?))
+        Ok(Some(self.line(
+            &remains,
+            token,
+            occasion,
+            message,
+            struck,
+            marks.len(),
+            cut,
+        )?))
     }
 
     #[expect(clippy::too_many_arguments, reason = "the parts of one line")]

@@ -149,7 +149,12 @@ fn compared(mut outcome: ScriptOutcome, due: &str, output: &Path) -> ScriptOutco
     }
     let bytes = std::fs::read(output).unwrap_or_default();
     let lost = missing(due, &String::from_utf8_lossy(&bytes));
-    let how = outcome.text.split(':').take(2).collect::<Vec<_>>().join(":");
+    let how = outcome
+        .text
+        .split(':')
+        .take(2)
+        .collect::<Vec<_>>()
+        .join(":");
     let how = if outcome.is_good {
         String::new()
     } else {

@@ -34,7 +34,12 @@ impl ControlRun<'_> {
         mut before: Course<'_>,
         stop: &AtomicBool,
     ) -> Result<ControlRecord, LabError> {
-        let marks: Vec<String> = self.tape.marks.iter().map(|mark| mark.text.clone()).collect();
+        let marks: Vec<String> = self
+            .tape
+            .marks
+            .iter()
+            .map(|mark| mark.text.clone())
+            .collect();
         let preparation = self.settings.after_mark.as_ref().map_or(0, |text| {
             let place = marks.iter().position(|mark| mark == text);
             place.map_or(0, |index| index + 1)
@@ -45,7 +50,9 @@ impl ControlRun<'_> {
         }
         let check = |source, name: &str, output: &str| {
             let path = self.out.join(output);
-            let outcome = self.scripts.check(source, self.tape, &marks, name, &path, stop)?;
+            let outcome = self
+                .scripts
+                .check(source, self.tape, &marks, name, &path, stop)?;
             refuse_unusable(self.settings, outcome, &path)
         };
         let whole = FolderSource::Folder(self.whole);

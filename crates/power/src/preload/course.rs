@@ -184,7 +184,10 @@ impl<'a> Course<'a> {
                 let breach = format!("the drive broke its word in {count} sectors: {first}");
                 (report.lost.len(), Some(breach))
             }
-            Err(error) => (0, Some(format!("the drive broke its word: {}", error.what()))),
+            Err(error) => (
+                0,
+                Some(format!("the drive broke its word: {}", error.what())),
+            ),
         };
         Ok(CutRemains {
             files: self.files,

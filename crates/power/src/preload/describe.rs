@@ -73,9 +73,8 @@ impl CallTape {
         let calls = &self.calls[..call.min(self.calls.len())];
         let mut open = Vec::new();
         for (file, name) in self.names.iter().enumerate() {
-            let syncs = |call: &TapeCall| {
-                synced(call) == Some(file) || matches!(call, TapeCall::SyncAll)
-            };
+            let syncs =
+                |call: &TapeCall| synced(call) == Some(file) || matches!(call, TapeCall::SyncAll);
             let last = calls.iter().rposition(syncs);
             let later = last.map_or(0, |index| index + 1)..until;
             let writes = calls.get(later).unwrap_or_default().iter();
@@ -88,7 +87,11 @@ impl CallTape {
                 open.push(format!("{count} of {name} ({since})"));
             }
         }
-        open.extend(self.open_names(&calls[..until.min(calls.len())], calls, names_need_directory));
+        open.extend(self.open_names(
+            &calls[..until.min(calls.len())],
+            calls,
+            names_need_directory,
+        ));
         let more = open.len().saturating_sub(NAMED);
         open.truncate(NAMED);
         let mut text = open.join("; ");

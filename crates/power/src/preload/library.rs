@@ -14,12 +14,14 @@ const VARIABLE: &str = "SSDLAB_PRELOAD";
 /// When it is nowhere.
 pub fn find_library() -> Result<PathBuf, LabError> {
     if let Some(path) = std::env::var_os(VARIABLE).map(PathBuf::from) {
-        return path.canonicalize().map_err(|error| {
-            LabError::file("finding", &path, error)
-        });
+        return path
+            .canonicalize()
+            .map_err(|error| LabError::file("finding", &path, error));
     }
     let program = std::env::current_exe().and_then(|path| path.canonicalize());
-    let folder = program.ok().and_then(|path| path.parent().map(PathBuf::from));
+    let folder = program
+        .ok()
+        .and_then(|path| path.parent().map(PathBuf::from));
     let folder = folder.unwrap_or_default();
     let places = [
         folder.join(NAME),

@@ -246,8 +246,15 @@ impl Recorder {
         while let Ok(count @ 1..) = terminal.read(&mut chunk) {
             bytes.extend_from_slice(&chunk[..count]);
         }
+        if bytes.is_empty() {
+            return;
+        }
         let _ = self.output.write_all(&bytes);
         self.line.extend(bytes);
+        // What was printed after a turn comes after what the turn did, which has been sent.
+        if let Some(holder) = self.holder {
+            self.listen(holder);
+        }
         while let Some(end) = self.line.iter().position(|&byte| byte == b'\n') {
             let line: Vec<u8> = self.line.drain(..=end).collect();
             let text = String::from_utf8_lossy(&line).trim_end().to_owned();

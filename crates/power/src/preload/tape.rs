@@ -112,7 +112,8 @@ impl CallTape {
         }
         for (name, bytes) in [(DATA, data.as_slice()), (CALLS, text.as_bytes())] {
             let path = out.join(name);
-            std::fs::write(&path, bytes).map_err(|error| LabError::file("writing", &path, error))?;
+            std::fs::write(&path, bytes)
+                .map_err(|error| LabError::file("writing", &path, error))?;
         }
         Ok(())
     }
@@ -234,7 +235,9 @@ impl TapeMaker {
             }
             Deed::SyncAll => {
                 let mapped: Vec<u64> = self.live(|file| file.is_mapped);
-                mapped.iter().for_each(|&inode| self.content(inode, 0, u64::MAX, false));
+                mapped
+                    .iter()
+                    .for_each(|&inode| self.content(inode, 0, u64::MAX, false));
                 self.tape.calls.push(TapeCall::SyncAll);
             }
             Deed::Content { inode, offset, len } => self.content(inode, offset, len, false),
@@ -263,7 +266,8 @@ impl TapeMaker {
         self.tape.names.push(path.clone());
         let reader = File::open(self.root.join(&path)).ok();
         if reader.is_none() {
-            self.unsupported.push(format!("`{path}`, which cannot be read"));
+            self.unsupported
+                .push(format!("`{path}`, which cannot be read"));
         }
         self.files.insert(
             inode,
@@ -277,7 +281,9 @@ impl TapeMaker {
             },
         );
         self.paths.insert(path.clone(), inode);
-        self.tape.calls.push(TapeCall::Create { file: number, path });
+        self.tape
+            .calls
+            .push(TapeCall::Create { file: number, path });
     }
 
     /// Takes a name from a file; false: there was none.
@@ -461,7 +467,12 @@ impl TapeMaker {
                 present.insert(path);
             }
         }
-        let known = self.paths.keys().chain(&self.directories).cloned().collect();
+        let known = self
+            .paths
+            .keys()
+            .chain(&self.directories)
+            .cloned()
+            .collect();
         for path in present.symmetric_difference(&known) {
             problems.push(format!("the name `{path}`"));
         }

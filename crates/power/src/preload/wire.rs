@@ -3,23 +3,62 @@
 /// What a call of the program did; the numbers are those of `crates/preload/src/turn.rs`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Deed {
-    Create { inode: u64, path: String },
-    MakeDirectory { path: String },
-    Unlink { path: String },
-    RemoveDirectory { path: String },
-    Rename { from: String, to: String },
-    Link { inode: u64, path: String },
-    Write { inode: u64, offset: u64, len: u64 },
-    SetLength { inode: u64, len: u64 },
-    Sync { inode: u64 },
+    Create {
+        inode: u64,
+        path: String,
+    },
+    MakeDirectory {
+        path: String,
+    },
+    Unlink {
+        path: String,
+    },
+    RemoveDirectory {
+        path: String,
+    },
+    Rename {
+        from: String,
+        to: String,
+    },
+    Link {
+        inode: u64,
+        path: String,
+    },
+    Write {
+        inode: u64,
+        offset: u64,
+        len: u64,
+    },
+    SetLength {
+        inode: u64,
+        len: u64,
+    },
+    Sync {
+        inode: u64,
+    },
     /// The flag: of a mapping alone.
-    SyncData { inode: u64, of_mapping: bool },
-    SyncDirectory { path: String },
+    SyncData {
+        inode: u64,
+        of_mapping: bool,
+    },
+    SyncDirectory {
+        path: String,
+    },
     SyncAll,
-    Content { inode: u64, offset: u64, len: u64 },
-    Streamed { inode: u64 },
-    Mapped { inode: u64 },
-    Unsupported { what: String },
+    Content {
+        inode: u64,
+        offset: u64,
+        len: u64,
+    },
+    Streamed {
+        inode: u64,
+    },
+    Mapped {
+        inode: u64,
+    },
+    Unsupported {
+        what: String,
+    },
 }
 
 /// A message of a process.

@@ -3,8 +3,8 @@
 use crate::args::crashtest::CampaignArgs;
 use crate::failure::{CliFailure, CommandExit};
 use crate::output::{print_result, say};
-use ssdlab_base::{LabError, parallel};
 use ssdlab_base::quantity::parse_size;
+use ssdlab_base::{LabError, parallel};
 use ssdlab_power::crashtest::Occasion;
 use ssdlab_power::crashtest::scripts::{
     CampaignSettings, NameRules, ScriptCampaign, ScriptReport, clear_dead,
@@ -30,7 +30,9 @@ pub fn judge(
     stop: &Arc<AtomicBool>,
 ) -> Result<CommandExit, CliFailure> {
     campaign.check_mark()?;
-    show(args, out, |jobs, progress| campaign.run(jobs, stop, progress))
+    show(args, out, |jobs, progress| {
+        campaign.run(jobs, stop, progress)
+    })
 }
 
 /// Shows the progress and the result of what cuts.

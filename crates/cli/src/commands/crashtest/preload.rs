@@ -8,7 +8,7 @@ use crate::progress::stop_on_signal;
 use ssdlab_base::LabError;
 use ssdlab_base::quantity::parse_size;
 use ssdlab_power::crashtest::scripts::CampaignSettings;
-use ssdlab_power::inside::{CheckMethod, DriveFileSystem, MarkSource, Scripts, preset_size};
+use ssdlab_power::inside::{CheckMethod, DriveFileSystem, Scripts, preset_size};
 use ssdlab_power::preload::{PreloadCampaign, PreloadSettings};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -21,7 +21,10 @@ pub fn run(args: &CrashtestRunArgs) -> Result<CommandExit, CliFailure> {
     let settings = whole_settings(args)?;
     let stop = stop_on_signal()?;
     let campaign = PreloadCampaign::record(&args.out, settings, &stop)?;
-    say(args.campaign.quiet, &format!("recorded {}", campaign.summary()));
+    say(
+        args.campaign.quiet,
+        &format!("recorded {}", campaign.summary()),
+    );
     show(&args.campaign, &args.out, |jobs, progress| {
         campaign.run(jobs, &stop, progress)
     })
@@ -71,7 +74,11 @@ fn refuse_what_it_has_not(args: &CrashtestRunArgs) -> Result<(), LabError> {
         return Err(LabError::refused(problem, "--way kernel, or --mount ext4"));
     }
     let known = ["any", "recovery"];
-    let other = args.campaign.on.iter().find(|on| !known.contains(&on.as_str()));
+    let other = args
+        .campaign
+        .on
+        .iter()
+        .find(|on| !known.contains(&on.as_str()));
     if let Some(on) = other {
         return Err(LabError::refused(
             format!("--way preload has no cuts on the occasion {on}"),
@@ -85,10 +92,7 @@ fn refuse_what_it_has_not(args: &CrashtestRunArgs) -> Result<(), LabError> {
 ///
 /// # Errors
 /// When files cannot be read, or the check cannot be run.
-pub fn again(
-    args: &Crashtest,
-    stop: &Arc<AtomicBool>,
-) -> Result<Option<CommandExit>, CliFailure> {
+pub fn again(args: &Crashtest, stop: &Arc<AtomicBool>) -> Result<Option<CommandExit>, CliFailure> {
     if !args.resume && args.replay.is_none() {
         return Ok(None);
     }
@@ -110,7 +114,10 @@ pub fn again(
         if !line.why.is_empty() {
             print(&format!("  the check says: {}", line.why))?;
         }
-        print(&format!("  {} marks before it; replay: {}", line.marks, line.token))?;
+        print(&format!(
+            "  {} marks before it; replay: {}",
+            line.marks, line.token
+        ))?;
     }
     let has_passed = line.verdict == "passed";
     Ok(Some(CommandExit::good_if(has_passed, CommandExit::Fails)))

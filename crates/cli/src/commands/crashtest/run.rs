@@ -1,8 +1,8 @@
 //! `ssdlab crashtest run`: a program of the user's, or a database, cut by cut.
 
 use super::again::posix_command;
-use super::preload;
 use super::campaign::{judge, recorded, remove_dead, settings};
+use super::preload;
 use crate::args::crashtest::{CrashtestRunArgs, InsideArgs};
 use crate::failure::{CliFailure, CommandExit};
 use crate::output::{print, print_json};

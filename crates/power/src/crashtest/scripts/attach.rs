@@ -45,7 +45,10 @@ impl ScratchFolder {
 
     /// Lets other users in.
     pub fn open_to_all(&self) {
-        let folders = std::fs::read_dir(&self.path).into_iter().flatten().flatten();
+        let folders = std::fs::read_dir(&self.path)
+            .into_iter()
+            .flatten()
+            .flatten();
         for path in folders.map(|entry| entry.path()).chain([self.path.clone()]) {
             let _ = std::fs::set_permissions(path, PermissionsExt::from_mode(0o755));
         }
