@@ -166,14 +166,18 @@ func (t *Tape) Cut(empty *Files, first, cuts int, check func(*Files, int) error)
 			}
 			base.next++
 		}
-		if err := t.one(base, call, uint64(cut), check); err != nil {
-			return &Failure{Cut: cut + 1, Call: call, Acknowledged: t.acknowledged(call), Err: err}
+		if reached, err := t.one(base, call, uint64(cut), check); err != nil {
+			acknowledged := t.acknowledged(reached)
+			return &Failure{Cut: cut + 1, Call: reached, Acknowledged: acknowledged, Err: err}
 		}
 	}
 	return nil
 }
 
-func (t *Tape) one(base *played, call int, draw uint64, check func(*Files, int) error) error {
+// one cuts at a call or soon after; returns the call in which the power went.
+func (t *Tape) one(
+	base *played, call int, draw uint64, check func(*Files, int) error,
+) (int, error) {
 	fork := &played{files: base.files.Fork(), next: call}
 	defer fork.files.Close()
 	fork.handles = append(fork.handles, base.handles...)
@@ -185,17 +189,17 @@ func (t *Tape) one(base *played, call int, draw uint64, check func(*Files, int) 
 			break
 		}
 		if err != nil {
-			return err
+			return fork.next, err
 		}
 		fork.next++
 	}
 	if fork.files.IsOn() {
 		if err := fork.files.Cut(); err != nil {
-			return err
+			return fork.next, err
 		}
 	}
 	if err := fork.files.PowerOn(); err != nil {
-		return err
+		return fork.next, err
 	}
-	return check(fork.files, t.acknowledged(fork.next))
+	return fork.next, check(fork.files, t.acknowledged(fork.next))
 }

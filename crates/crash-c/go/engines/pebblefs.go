@@ -28,7 +28,12 @@ func NewRecordedFS(tape *crash.Tape) *RecordedFS {
 }
 
 // on takes the slashes from a name's ends: the tape's paths begin at the top.
-func on(name string) string { return strings.Trim(name, "/") }
+func on(name string) string {
+	if name == "." {
+		return ""
+	}
+	return strings.Trim(name, "/")
+}
 
 type recordedFile struct {
 	vfs.File
