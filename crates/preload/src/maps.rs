@@ -90,10 +90,10 @@ unsafe extern "C" fn munmap(address: *mut c_void, length: size_t) -> c_int {
     // SAFETY: the vector's length is read.
     let is_empty = unsafe { (*MAPPINGS.0.get()).is_empty() };
     if !is_empty && let Some(mut turn) = Turn::begin() {
-        let all = mappings(&turn);
+        let shared = mappings(&turn);
         let meets = |mapping: &SharedMapping| mapping.start < end && start < mapping.end;
-        let gone: Vec<SharedMapping> = all.iter().copied().filter(meets).collect();
-        all.retain(|mapping| !meets(mapping));
+        let gone: Vec<SharedMapping> = shared.iter().copied().filter(meets).collect();
+        shared.retain(|mapping| !meets(mapping));
         for mapping in gone {
             let range = [mapping.offset, (mapping.end - mapping.start) as u64];
             turn.report(Deed::Content, mapping.file, range, [b"", b""]);

@@ -125,8 +125,8 @@ unsafe fn move_name(
     let file = moved.map_or(0, |status| status.st_ino);
     match (old, new) {
         _ if flags & libc::RENAME_EXCHANGE != 0 => {
-            let what = b"two names exchanged by renameat2()";
-            turn.report(Deed::Unsupported, 0, [0, 0], [what, b""]);
+            let text = b"two names exchanged by renameat2()";
+            turn.report(Deed::Unsupported, 0, [0, 0], [text, b""]);
         }
         (Some(old), Some(new)) => turn.report(Deed::Rename, file, [0, 0], [&old, &new]),
         (None, Some(new)) => {
@@ -208,8 +208,8 @@ unsafe fn link_by_path(text: *const c_char, dirfd: c_int, path: *const c_char) -
     // SAFETY: the caller's path.
     unsafe {
         on_name(dirfd, path, run, |turn, place| {
-            let what = [b"the symbolic link ", place].concat();
-            turn.report(Deed::Unsupported, 0, [0, 0], [&what, b""]);
+            let text = [b"the symbolic link ", place].concat();
+            turn.report(Deed::Unsupported, 0, [0, 0], [&text, b""]);
         })
     }
 }

@@ -169,14 +169,14 @@ unsafe extern "C" fn mkdtemp(template: *mut c_char) -> *mut c_char {
     let is_inside = unsafe { inside(libc::AT_FDCWD, template) }.is_some();
     let turn = if is_inside { Turn::begin() } else { None };
     // SAFETY: the caller's own argument.
-    let made = unsafe { function(template) };
+    let folder = unsafe { function(template) };
     if let Some(mut turn) = turn {
         turn.ended();
         // SAFETY: the name that it made.
         let place = unsafe { inside(libc::AT_FDCWD, template) };
-        if let (false, Some(place)) = (made.is_null(), place) {
+        if let (false, Some(place)) = (folder.is_null(), place) {
             turn.report(Deed::MakeDirectory, 0, [0, 0], [&place, b""]);
         }
     }
-    made
+    folder
 }

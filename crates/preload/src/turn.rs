@@ -75,7 +75,7 @@ extern "C" fn after_fork_in_child() {
 
 /// The folder of the campaign; `None`: there is no campaign.
 pub fn folder() -> Option<&'static CampaignFolder> {
-    let found = FOLDER.get_or_init(|| {
+    let campaign = FOLDER.get_or_init(|| {
         let root = variable(c"SSDLAB_PRELOAD_ROOT")?;
         let socket = variable(c"SSDLAB_PRELOAD_SOCKET")?;
         let mut path = root.clone();
@@ -95,7 +95,7 @@ pub fn folder() -> Option<&'static CampaignFolder> {
             socket,
         })
     });
-    found.as_ref()
+    campaign.as_ref()
 }
 
 impl CampaignFolder {
@@ -106,10 +106,10 @@ impl CampaignFolder {
 
     /// A path from its top; `None`: it is outside.
     pub fn inside<'a>(&self, path: &'a [u8]) -> Option<&'a [u8]> {
-        let rest = path.strip_prefix(self.root.as_slice())?;
-        match rest.split_first() {
-            None => Some(rest),
-            Some((b'/', rest)) => Some(rest),
+        let tail = path.strip_prefix(self.root.as_slice())?;
+        match tail.split_first() {
+            None => Some(tail),
+            Some((b'/', tail)) => Some(tail),
             Some(_) => None,
         }
     }
@@ -135,12 +135,12 @@ impl Turn {
         let folder = folder()?;
         let errno = kernel::errno();
         let mut signals = std::mem::MaybeUninit::<sigset_t>::zeroed();
-        let mut all = std::mem::MaybeUninit::<sigset_t>::zeroed();
+        let mut every = std::mem::MaybeUninit::<sigset_t>::zeroed();
         // A handler that came in a turn and wrote would wait for itself.
         // SAFETY: sets of ours.
         let signals = unsafe {
-            libc::sigfillset(all.as_mut_ptr());
-            libc::pthread_sigmask(libc::SIG_SETMASK, all.as_ptr(), signals.as_mut_ptr());
+            libc::sigfillset(every.as_mut_ptr());
+            libc::pthread_sigmask(libc::SIG_SETMASK, every.as_ptr(), signals.as_mut_ptr());
             signals.assume_init()
         };
         acquire();

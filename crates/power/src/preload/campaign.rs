@@ -242,11 +242,11 @@ impl PreloadCampaign {
 
     fn token(&self, cut: &PlannedCut) -> String {
         let PlannedCut { call, course, draw } = cut;
-        let what = format!(
+        let description = format!(
             "{:?} {:?} {:?} {} {}",
             self.tape.calls, self.settings.faults, self.preload, self.settings.seed, call
         );
-        let digest = XxHash3_64::oneshot(what.as_bytes()) as u32;
+        let digest = XxHash3_64::oneshot(description.as_bytes()) as u32;
         format!("call{call}.{course}.{draw}-{digest:08x}")
     }
 
@@ -261,11 +261,11 @@ impl PreloadCampaign {
         progress: impl Fn(usize, usize) + Sync,
     ) -> Result<ScriptReport, LabError> {
         let planned = self.planned()?;
-        let mut done: BTreeMap<String, CutRecord> = self.folder.results()?;
+        let mut results: BTreeMap<String, CutRecord> = self.folder.results()?;
         let mut courses: BTreeMap<usize, Vec<(PlannedCut, String)>> = BTreeMap::new();
         let tokens: Vec<String> = planned.iter().map(|cut| self.token(cut)).collect();
         for (cut, token) in planned.iter().zip(&tokens) {
-            if !done.contains_key(token) {
+            if !results.contains_key(token) {
                 courses
                     .entry(cut.course)
                     .or_default()
@@ -275,12 +275,12 @@ impl PreloadCampaign {
         let scripts = FolderScripts::new(&self.settings, &self.preload)?;
         let courses: Vec<(usize, Vec<(PlannedCut, String)>)> = courses.into_iter().collect();
         let next = AtomicUsize::new(0);
-        let state = Mutex::new((done.len(), Vec::new(), None::<LabError>));
+        let state = Mutex::new((results.len(), Vec::new(), None::<LabError>));
         let is_over = || {
             let state = state.lock().unwrap_or_else(PoisonError::into_inner);
             stop.load(Ordering::Relaxed) || state.2.is_some()
         };
-        let each = |line: CutRecord| -> Result<(), LabError> {
+        let keep_line = |line: CutRecord| -> Result<(), LabError> {
             let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
             self.folder.append(&line)?;
             state.0 += 1;
@@ -290,7 +290,7 @@ impl PreloadCampaign {
         };
         let work = || {
             while let Some((course, cuts)) = courses.get(next.fetch_add(1, Ordering::Relaxed)) {
-                let played = self.play(*course, cuts, &scripts, stop, &is_over, &each);
+                let played = self.play(*course, cuts, &scripts, stop, &is_over, &keep_line);
                 if let Err(error) = played {
                     let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
                     state.2.get_or_insert(error);
@@ -307,10 +307,10 @@ impl PreloadCampaign {
         if let Some(error) = error {
             return Err(error);
         }
-        done.extend(new.into_iter().map(|line| (line.token.clone(), line)));
+        results.extend(new.into_iter().map(|line| (line.token.clone(), line)));
         let lines = tokens
             .iter()
-            .filter_map(|token| done.remove(token))
+            .filter_map(|token| results.remove(token))
             .collect();
         let report = self.report(lines, planned.len(), stop)?;
         self.folder.keep_summary(&report)?;
@@ -349,7 +349,7 @@ impl PreloadCampaign {
         scripts: &FolderScripts<'_>,
         stop: &AtomicBool,
         is_over: &impl Fn() -> bool,
-        each: &impl Fn(CutRecord) -> Result<(), LabError>,
+        keep_line: &impl Fn(CutRecord) -> Result<(), LabError>,
     ) -> Result<(), LabError> {
         let mut played = self.course(course)?;
         for (cut, token) in cuts {
@@ -358,7 +358,7 @@ impl PreloadCampaign {
             }
             played.seek(cut.call)?;
             if let Some(line) = self.judge(played.clone(), cut, token, scripts, stop)? {
-                each(line)?;
+                keep_line(line)?;
             }
         }
         Ok(())

@@ -173,18 +173,18 @@ fn compared(mut outcome: ScriptOutcome, due: &str, output: &Path) -> ScriptOutco
 
 /// Owner and rights as the program had them at its end; of what was not there then, those of the
 /// directory.
-fn settle(tape: &CallTape, path: &str, at: &Path, is_directory: bool) -> Result<(), LabError> {
+fn settle(tape: &CallTape, path: &str, target: &Path, is_directory: bool) -> Result<(), LabError> {
     use std::os::unix::fs::MetadataExt;
-    let failed = |error| LabError::file("writing", at, error);
-    let parent = at.parent().and_then(|parent| parent.metadata().ok());
+    let failed = |error| LabError::file("writing", target, error);
+    let parent = target.parent().and_then(|parent| parent.metadata().ok());
     let above = parent.map_or((0, 0), |status| (status.uid(), status.gid()));
     let mode = if is_directory { 0o755 } else { 0o644 };
     let known = tape.owners.get(path);
     let (mode, uid, gid) = known.copied().unwrap_or((mode, above.0, above.1));
-    std::fs::set_permissions(at, PermissionsExt::from_mode(mode & 0o7777)).map_err(failed)?;
-    let status = at.metadata().map_err(failed)?;
+    std::fs::set_permissions(target, PermissionsExt::from_mode(mode & 0o7777)).map_err(failed)?;
+    let status = target.metadata().map_err(failed)?;
     if (status.uid(), status.gid()) != (uid, gid) {
-        chown(at, Some(uid), Some(gid)).map_err(failed)?;
+        chown(target, Some(uid), Some(gid)).map_err(failed)?;
     }
     Ok(())
 }
@@ -196,11 +196,11 @@ fn copy_files(
     to: &Path,
 ) -> Result<(), LabError> {
     for path in files.list(folder) {
-        let at = to.join(&path);
-        let failed = |error| LabError::file("writing", &at, error);
+        let target = to.join(&path);
+        let failed = |error| LabError::file("writing", &target, error);
         if files.is_dir(&path) {
-            std::fs::create_dir(&at).map_err(failed)?;
-            settle(tape, &path, &at, true)?;
+            std::fs::create_dir(&target).map_err(failed)?;
+            settle(tape, &path, &target, true)?;
             copy_files(files, &path, tape, to)?;
             continue;
         }
@@ -209,8 +209,8 @@ fn copy_files(
             files.read_at(file, 0, len as usize)
         });
         let bytes = bytes.map_err(|error| super::course::refused(&error))?;
-        std::fs::write(&at, bytes).map_err(failed)?;
-        settle(tape, &path, &at, false)?;
+        std::fs::write(&target, bytes).map_err(failed)?;
+        settle(tape, &path, &target, false)?;
     }
     Ok(())
 }
@@ -226,15 +226,16 @@ fn copy_folder(from: &Path, folder: &str, tape: &CallTape, to: &Path) -> Result<
             "" => name,
             folder => format!("{folder}/{name}"),
         };
-        let at = to.join(&path);
+        let target = to.join(&path);
         let kind = entry.file_type().map_err(failed)?;
         if kind.is_dir() {
-            std::fs::create_dir(&at).map_err(|error| LabError::file("writing", &at, error))?;
-            settle(tape, &path, &at, true)?;
+            std::fs::create_dir(&target)
+                .map_err(|error| LabError::file("writing", &target, error))?;
+            settle(tape, &path, &target, true)?;
             copy_folder(from, &path, tape, to)?;
         } else if kind.is_file() {
-            std::fs::copy(entry.path(), &at).map_err(failed)?;
-            settle(tape, &path, &at, false)?;
+            std::fs::copy(entry.path(), &target).map_err(failed)?;
+            settle(tape, &path, &target, false)?;
         }
     }
     Ok(())

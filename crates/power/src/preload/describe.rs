@@ -61,8 +61,8 @@ impl CallTape {
 
     /// Marks made before a call begins.
     pub fn marks_before(&self, call: usize) -> Vec<String> {
-        let made = self.marks.iter().take_while(|mark| mark.after <= call);
-        made.map(|mark| mark.text.clone()).collect()
+        let earlier = self.marks.iter().take_while(|mark| mark.after <= call);
+        earlier.map(|mark| mark.text.clone()).collect()
     }
 
     /// What no sync had made durable before a call, of what came before the last mark; empty: all
