@@ -86,13 +86,12 @@ else
   skip "the C library by a C compiler" "gcc or pkg-config is not installed"
 fi
 if command -v go >/dev/null 2>&1; then
-  mkdir "$work/overlay"
   (
     cd crates/crash-c/go/engines
     export GOFLAGS=-mod=mod
     go mod download 2>/dev/null || exit 77
-    sh overlay.sh "$work/overlay" >"$work/overlay.json"
-    go test -count=1 -overlay "$work/overlay.json" -v ./... | grep -v '^=== '
+    sh hooks.sh "$work/hooks"
+    go test -count=1 -modfile "$work/hooks/go.mod" -v ./... | grep -v '^=== '
   ) || { [ $? = 77 ] && skip "bbolt and pebble" "their modules cannot be had"; } || failed=1
 else
   skip "bbolt and pebble" "go is not installed"

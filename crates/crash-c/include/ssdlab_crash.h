@@ -49,8 +49,9 @@ extern "C" {
 
 // A new disk, switched on. `kind` 0 is a drive of 1.75 MiB or, of the same kind, of `size` bytes;
 // other numbers draw small drives of many kinds (384 KiB). `seed` decides where armed cuts strike.
-// `faults` are names with commas between, such as "ignores-flush" or "ignores-fua:500,lost-writes";
-// null or empty: an honest drive. Returns null when there is no such drive or fault.
+// `faults` are names with commas between, such as "ignores-flush" or
+// "ignores-fua:500,lost-writes"; null or empty: an honest drive. Returns null when there is no such
+// drive or fault.
 struct SsdlabDisk *ssdlab_disk_new(uint64_t kind, uint64_t size, uint64_t seed, const char *faults);
 
 // A disk in the same state, which goes its own way from here.
@@ -92,7 +93,7 @@ enum SsdlabStatus ssdlab_disk_trim(struct SsdlabDisk *disk, uint64_t offset, uin
 // Arms a cut after `events` events from now: completions, and ends of NAND operations.
 void ssdlab_disk_arm_event(struct SsdlabDisk *disk, uint64_t events);
 
-// Arms a cut after so many nanoseconds of the disk's time.
+// Arms a cut after this number of nanoseconds of the disk's time.
 void ssdlab_disk_arm_after(struct SsdlabDisk *disk, uint64_t nanoseconds);
 
 // Arms a cut in the middle of the nth NAND program or erase from now, from 1.
@@ -124,8 +125,8 @@ size_t ssdlab_disk_may_read(const struct SsdlabDisk *disk,
                             uint64_t *to,
                             size_t room);
 
-// Makes an empty file system on a disk, which is freed with it. `rules` is one of SsdlabRules. Null
-// when the disk is too small.
+// Makes an empty file system on a disk, which is freed with it. `rules` is one of SsdlabRules.
+// Null when the disk is too small.
 struct SsdlabFiles *ssdlab_files_format(struct SsdlabDisk *disk, uint32_t rules);
 
 // The same files and disk, which go their own way from here; open files stay open.

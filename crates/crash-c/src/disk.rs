@@ -11,7 +11,7 @@ pub struct SsdlabDisk(pub(crate) CrashDisk);
 const SUPERBLOCK: u64 = 196_608;
 const TINY: u64 = 448 * 4096;
 
-/// A drive of at least so many bytes; 0: of 1.75 MiB, or as it is drawn.
+/// A drive of at least this size; 0: of 1.75 MiB, or as it is drawn.
 fn config(kind: u64, size: u64) -> DriveConfig {
     let mut config = match kind {
         0 => DriveConfig::tiny(),
@@ -28,8 +28,9 @@ fn config(kind: u64, size: u64) -> DriveConfig {
 
 /// A new disk, switched on. `kind` 0 is a drive of 1.75 MiB or, of the same kind, of `size` bytes;
 /// other numbers draw small drives of many kinds (384 KiB). `seed` decides where armed cuts strike.
-/// `faults` are names with commas between, such as "ignores-flush" or "ignores-fua:500,lost-writes";
-/// null or empty: an honest drive. Returns null when there is no such drive or fault.
+/// `faults` are names with commas between, such as "ignores-flush" or
+/// "ignores-fua:500,lost-writes"; null or empty: an honest drive. Returns null when there is no such
+/// drive or fault.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ssdlab_disk_new(
     kind: u64,
@@ -160,7 +161,7 @@ pub unsafe extern "C" fn ssdlab_disk_arm_event(disk: *mut SsdlabDisk, events: u6
     unsafe { of(disk) }.arm(CutAt::Event(events));
 }
 
-/// Arms a cut after so many nanoseconds of the disk's time.
+/// Arms a cut after this number of nanoseconds of the disk's time.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ssdlab_disk_arm_after(disk: *mut SsdlabDisk, nanoseconds: u64) {
     // SAFETY: a disk of ours.

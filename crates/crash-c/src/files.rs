@@ -28,8 +28,8 @@ pub struct SsdlabFiles {
     ids: Vec<FileId>,
 }
 
-/// Makes an empty file system on a disk, which is freed with it. `rules` is one of SsdlabRules. Null
-/// when the disk is too small.
+/// Makes an empty file system on a disk, which is freed with it. `rules` is one of SsdlabRules.
+/// Null when the disk is too small.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ssdlab_files_format(
     disk: *mut SsdlabDisk,
@@ -364,7 +364,7 @@ pub unsafe extern "C" fn ssdlab_files_list(
         .map(|path| format!("{path}\0"))
         .collect();
     let copied = paths.len().min(room);
-    // SAFETY: the caller has room for so many bytes, and a pointer.
+    // SAFETY: the caller has room for these bytes, and a pointer.
     unsafe {
         to.copy_from_nonoverlapping(paths.as_ptr().cast(), copied);
         put(count, paths.len());

@@ -1,4 +1,4 @@
-//! What a program does to the files of one folder, told to a crash campaign as it happens.
+//! What a program does to the files of one folder, reported to a crash campaign as it happens.
 //!
 //! `ssdlab crashtest run --way preload` starts the program with this library in `LD_PRELOAD`. The
 //! files are real and the kernel does every call; a call that changes a file of the folder, makes a
@@ -9,10 +9,10 @@
 //! ```text
 //!  program --write()--> begin() --> campaign grants the turn
 //!                       the kernel's write()
-//!                       turn ends: Write { file, offset, length } --> campaign reads the bytes
+//!                       turn ends: Write { file, offset, length } -> it reads them
 //! ```
-//! Not seen are system calls made without libc: static programs, Go, io_uring. The campaign compares
-//! the folder with what it was told at the end, and refuses if they differ.
+//! Not seen are system calls made without libc: static programs, Go, io_uring. At the end the
+//! campaign compares the folder with the reports, and refuses if they differ.
 #![cfg(target_os = "linux")]
 #![allow(clippy::missing_safety_doc)]
 

@@ -1,4 +1,4 @@
-//! Shared mappings: what is written to one is a file's at the next sync.
+//! Shared mappings: bytes written to one are the file's at the next sync.
 
 use crate::kernel::{self, call};
 use crate::turn::{Deed, Turn, folder};
@@ -122,7 +122,7 @@ unsafe extern "C" fn msync(address: *mut c_void, length: size_t, flags: c_int) -
         let range = [offset, (to - from) as u64];
         turn.report(Deed::Content, mapping.file, range, [b"", b""]);
         if flags & libc::MS_SYNC != 0 {
-            // Whether pages of the mapping alone, or all: those that nobody named are not in it yet.
+            // Other pages of the mapping were not named, and are not on the tape yet.
             turn.report(Deed::SyncData, mapping.file, [1, 0], [b"", b""]);
         }
     }

@@ -13,7 +13,7 @@ import (
 )
 
 // boltTape records transactions of bbolt. Its file is a real one, which it maps; four calls of bbolt
-// go through hooks that `overlay.sh` puts in at compile time, since bbolt has no interface for them.
+// go through hooks that `hooks.sh` puts into a copy of its source: bbolt has no interface for them.
 func boltTape(t *testing.T, syncs bool) (*crash.Tape, int) {
 	tape := &crash.Tape{}
 	number := tape.Create("bolt")

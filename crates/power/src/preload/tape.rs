@@ -160,7 +160,7 @@ fn refused(error: serde_json::Error) -> LabError {
 /// A file while the program runs.
 struct LiveFile {
     number: usize,
-    /// To read what was written.
+    /// To read the written bytes.
     reader: Option<File>,
     image: Vec<u8>,
     links: usize,

@@ -33,22 +33,20 @@ pub fn run(args: &CrashtestRunArgs) -> Result<CommandExit, CliFailure> {
 fn whole_settings(args: &CrashtestRunArgs) -> Result<CampaignSettings, CliFailure> {
     refuse_what_it_has_not(args)?;
     let here = std::env::current_dir()?;
-    let rules = match args.rules.as_str() {
-        "posix" => "posix",
-        _ => &args.mount,
-    };
+    let is_posix = args.rules == "posix";
+    let rules = if is_posix { "posix" } else { &args.mount };
     let judged_by = match (&args.check, &args.found) {
         (_, Some(found)) => CheckMethod::Found(found),
         (check, None) => CheckMethod::Check(check.as_deref().unwrap_or_default()),
     };
     let (program, check) = Scripts::located(&args.program, judged_by, &here);
-    let preset_bytes = match &args.preset {
-        Some(preset) => preset_size(preset)?,
-        None => None,
-    };
+    let preset_bytes = args.preset.as_deref().map(preset_size).transpose()?;
     let preset_mark = args.preset.as_ref().map(|_| "begin".to_owned());
     let settings = settings(&args.campaign)?;
-    let bytes = preset_bytes.map(|size| parse_size(&size)).transpose()?;
+    let bytes = preset_bytes
+        .flatten()
+        .map(|size| parse_size(&size))
+        .transpose()?;
     let least = DriveFileSystem::Ext4.drive_bytes();
     Ok(CampaignSettings {
         size: settings.size.or(Some(bytes.unwrap_or(0).max(least))),
@@ -91,7 +89,7 @@ fn refuse_what_it_has_not(args: &CrashtestRunArgs) -> Result<(), LabError> {
 /// Goes on with a campaign of this kind, or repeats one of its cuts; `None`: it is of another kind.
 ///
 /// # Errors
-/// When files cannot be read, or the check cannot be run.
+/// When it cannot be read.
 pub fn again(args: &Crashtest, stop: &Arc<AtomicBool>) -> Result<Option<CommandExit>, CliFailure> {
     if !args.resume && args.replay.is_none() {
         return Ok(None);
