@@ -3,9 +3,10 @@
 use super::check::{FolderScripts, FolderSource};
 use super::control::ControlRun;
 use super::course::{Course, CourseDrive, CutRemains};
+use super::library::find_library;
 use super::recorder::{Recorder, RecorderPlaces};
 use super::tape::CallTape;
-use super::{PreloadSettings, find_library};
+use crate::crashtest::scripts::PreloadSettings;
 use crate::crashtest::scripts::{
     CampaignFolder, CampaignSettings, ControlRecord, CutRecord, ScratchFolder, ScriptReport,
 };

@@ -1,7 +1,7 @@
 //! The check, in a folder with what a cut has left.
 
-use super::PreloadSettings;
 use super::tape::CallTape;
+use crate::crashtest::scripts::PreloadSettings;
 use crate::crashtest::scripts::{CampaignSettings, ScratchFolder, ScriptOutcome, run_script};
 use crate::inside::{chosen, missing};
 use ssdlab_base::LabError;

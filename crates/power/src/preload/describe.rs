@@ -1,7 +1,7 @@
 //! A tape in words: what was called, where a cut was, and what was not durable then.
 
-use super::PreloadSettings;
 use super::tape::{CallTape, TapeCall};
+use crate::crashtest::scripts::PreloadSettings;
 use ssdlab_view::units::plural;
 
 /// Files that a message names.

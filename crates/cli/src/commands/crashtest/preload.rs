@@ -87,9 +87,6 @@ fn refuse_what_it_has_not(args: &CrashtestRunArgs) -> Result<(), LabError> {
 }
 
 /// Goes on with a campaign of this kind, or repeats one of its cuts; `None`: it is of another kind.
-///
-/// # Errors
-/// When it cannot be read.
 pub fn again(args: &Crashtest, stop: &Arc<AtomicBool>) -> Result<Option<CommandExit>, CliFailure> {
     if !args.resume && args.replay.is_none() {
         return Ok(None);

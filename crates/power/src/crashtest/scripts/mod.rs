@@ -20,6 +20,7 @@ mod folder;
 mod loops;
 mod mounts;
 mod names;
+mod preload;
 mod record;
 mod results;
 mod run;
@@ -36,6 +37,7 @@ pub(crate) use control::{
 pub use document::{CampaignDocument, CutRecord, LostWriteDocument, MinimalLossDocument};
 pub use folder::CampaignFolder;
 pub use names::{NOT_SEEN, NameHistory, NameRules, NameSummary, TracedName};
+pub use preload::PreloadSettings;
 pub use record::{
     END_OF_RECORDING, MOUNT_FOLDER, NAMES_FILE, Recording, RecordingStore, TRACE_FILE, mark, record,
 };

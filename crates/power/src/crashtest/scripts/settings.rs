@@ -2,8 +2,8 @@
 
 use super::attach::ScriptOptions;
 use super::names::NameRules;
+use super::preload::PreloadSettings;
 use crate::crashtest::{Campaign, CommandStream, Cuts, Occasion, StartingAge};
-use crate::preload::PreloadSettings;
 use crate::served::parse_fault;
 use serde::{Deserialize, Serialize};
 use ssdlab_base::LabError;
