@@ -185,6 +185,17 @@ postgresql() {
   [ -d /usr/lib/postgresql ] || command -v initdb >/dev/null 2>&1 || install postgresql || true
 }
 
+group preload 1 120 "campaigns without a kernel's file system, as over it; the crash disk in C and Go"
+own tests/preload.sh tests/known/ crates/preload/ crates/crash-c/ crates/power/src/preload/
+tests crates/power/ crates/crash/ docs/test-your-program.md
+run_preload() {
+  tools sqlite3:sqlite3 gcc:gcc pkg-config:pkg-config cbindgen:cbindgen go:golang
+  modules lmdb==3.0.0 rocksdict==0.3.29 plyvel==1.5.1
+  program
+  cargo build --quiet -p ssdlab-preload -p ssdlab-crash-c
+  SSDLAB_CUTS=${SSDLAB_CUTS:-2000} bash tests/preload.sh "$target/debug/ssdlab"
+}
+
 group outside 5 40 "other people's tools read what we write"
 own tests/outside.sh
 tests crates/load/ crates/bench/ crates/cli/ crates/view/

@@ -1,12 +1,14 @@
 """Do databases fare as their authors say? Runs the settings of databases.toml under `ssdlab crashtest`.
 
-    known.py --ssdlab PATH --work EMPTY_DIR [--cuts N] [--seed N] [--only WORD] [--ci]
+    known.py --ssdlab PATH --work EMPTY_DIR [--cuts N] [--seed N] [--only WORD] [--ci] [--way WAY]
     known.py --table FILE...
+    known.py --agree KERNEL_FILE PRELOAD_FILE
 
 Each setting runs on an honest drive, where the program must keep or lose what its authors say and
 the drive must not be blamed, and on a drive that ignores flushes, which must be blamed, and no
 program whose authors promise to keep everything. Results are appended to EMPTY_DIR/results.jsonl;
---table prints such files as the table of the guide.
+--table prints such files as the table of the guide. --way preload runs them on crash disks that a
+preloaded library feeds; --agree compares the results of both ways.
 Exit codes: 0 as published, 1 not, 2 the test could not do its work.
 """
 
@@ -77,14 +79,21 @@ def campaign(args, row, lies):
     cuts = CI_LYING_CUTS if args.ci and lies else args.cuts
     out = args.work / "campaign"
     shutil.rmtree(out, ignore_errors=True)
-    workload, check = scripts(row)
-    command = [args.ssdlab, "crashtest", "--json", "--quiet", "--after-mark", "begin",
-               "--workload", workload, "--check", check, "--size", row.get("size", "64MiB"),
-               "--cuts", cuts, "--seed", args.seed, "--jobs", args.jobs, "--minimise", "0",
-               "--out", out]
+    env = {**os.environ, **row.get("env", {})}
+    if args.way == "preload":
+        # The preset's python3 is the one that has the modules.
+        env["PATH"] = f"{Path(sys.executable).parent}:{env['PATH']}"
+        command = [args.ssdlab, "crashtest", "run", "--way", "preload", "--preset",
+                   f"{row['database']}:{row['setting']}"]
+    else:
+        workload, check = scripts(row)
+        command = [args.ssdlab, "crashtest", "--after-mark", "begin", "--workload", workload,
+                   "--check", check, "--size", row.get("size", "64MiB")]
+    command += ["--json", "--quiet", "--cuts", cuts, "--seed", args.seed, "--jobs", args.jobs,
+                "--minimise", "0", "--out", out]
     command += ["--fault", LIE] if lies else []
     done = subprocess.run([str(word) for word in command], capture_output=True, text=True,
-                          check=False, env={**os.environ, **row.get("env", {})})
+                          check=False, env=env)
     if done.returncode not in (0, 1):
         raise RigFailed(done.stderr.strip()[-500:])
     results = json.loads(done.stdout)["results"]
@@ -170,6 +179,39 @@ def table(paths):
                f" {said} at {honest['cuts']} cuts | {lying['drive']} of {lying['cuts']} cuts |")
 
 
+def agree(kernel, preload):
+    """Compares two files of results, row by row; returns the exit code."""
+    def read(path):
+        found = {}
+        for text in Path(path).read_text().splitlines():
+            line = json.loads(text)
+            place = (line["database"], line["setting"], line["on"])
+            found.setdefault(place, Counter()).update(
+                {key: line[key] for key in ("cuts", "lost", "damaged", "drive")})
+        return found
+
+    def verdict(row, lies, counts):
+        right = as_published(row, lies, counts)
+        return "blamed" if lies and right else row["published"] if right else "not as published"
+    first, second, compared, differ = read(kernel), read(preload), 0, 0
+    for row in rows():
+        for on in ("honest", LIE):
+            place = (row["name"], row["setting"], on)
+            if place not in first or place not in second:
+                continue
+            row_once = {**row, "share": 0}
+            ways = [verdict(row_once, on == LIE, found[place]) for found in (first, second)]
+            compared += 1
+            differ += ways[0] != ways[1]
+            counts = "; ".join(
+                f"{way} {found[place]['lost']} lost, {found[place]['damaged']} damaged,"
+                f" {found[place]['drive']} the drive's of {found[place]['cuts']}"
+                for way, found in (("kernel", first), ("preload", second)))
+            print(f"{'ok' if ways[0] == ways[1] else 'DIFFER':<8}{', '.join(place)}: {counts}")
+    print(f"{compared} compared, {differ} differ")
+    return int(differ > 0 or compared == 0)
+
+
 def main():
     """Runs, or prints a table."""
     parser = argparse.ArgumentParser(description=__doc__,
@@ -181,11 +223,15 @@ def main():
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--only", default="", help="settings whose name contains WORD")
     parser.add_argument("--ci", action="store_true", help="the settings marked so")
+    parser.add_argument("--way", default="kernel", choices=["kernel", "preload"])
     parser.add_argument("--table", nargs="+", metavar="FILE")
+    parser.add_argument("--agree", nargs=2, metavar="FILE")
     args = parser.parse_args()
     if args.table:
         print("\n".join(table(args.table)))
         return 0
+    if args.agree:
+        return agree(*args.agree)
     args.ssdlab, args.work = args.ssdlab.resolve(), args.work.resolve()
     return run(args)
 

@@ -100,6 +100,39 @@ class LevelDb:
             raise Damaged(error) from error
 
 
+class RocksDb:
+    """RocksDB by the binding rocksdict; the setting is `sync` or `nosync`."""
+
+    def __init__(self, folder, setting):
+        import rocksdict
+        self.batch = rocksdict.WriteBatch
+        self.write = rocksdict.WriteOptions()
+        self.write.sync = {"sync": True, "nosync": False}[setting]
+        options = rocksdict.Options(raw_mode=True)
+        options.create_if_missing(True)
+        # Small: its log becomes a table several times.
+        options.set_write_buffer_size(1 << 16)
+        self.error = Exception  # It has no error of its own.
+        try:
+            self.base = rocksdict.Rdict(str(folder / "rocksdb"), options)
+        except self.error as error:
+            raise Damaged(error) from error
+
+    def commit(self, number, total):
+        """Commits one transaction."""
+        batch = self.batch(raw_mode=True)
+        batch.put(b"row %d" % number, text_of(number).encode())
+        batch.put(b"total", b"%d" % total)
+        self.base.write(batch, self.write)
+
+    def read(self):
+        """Returns all rows, and the total."""
+        try:
+            return decode((bytes(key), bytes(value)) for key, value in self.base.items())
+        except self.error as error:
+            raise Damaged(error) from error
+
+
 def decode(pairs):
     """Takes apart what a store of keys and values holds; keys that nobody wrote are damage."""
     rows, total = [], 0
@@ -350,7 +383,7 @@ def is_user(name):
         return False
 
 
-STORES = {"lmdb": Lmdb, "leveldb": LevelDb, "duckdb": DuckDb, "redis": Redis,
+STORES = {"lmdb": Lmdb, "leveldb": LevelDb, "rocksdb": RocksDb, "duckdb": DuckDb, "redis": Redis,
           "postgres": Postgres}
 
 

@@ -2,5 +2,6 @@
 
 pub mod crashtest;
 pub mod inside;
+pub mod preload;
 pub mod schemas;
 pub mod served;

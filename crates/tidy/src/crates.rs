@@ -62,6 +62,16 @@ pub const PLACES: &[CratePlacement] = &[
         only_uses: Some(&["ssd"]),
         ..on(2, "crash")
     },
+    CratePlacement {
+        only_for: &["none: it is for programs in C"],
+        only_uses: Some(&["crash"]),
+        ..on(3, "crash-c")
+    },
+    CratePlacement {
+        only_for: &["none: programs load it"],
+        only_uses: Some(&[]),
+        ..on(1, "preload")
+    },
     on(1, "ssd"),
     CratePlacement {
         only_uses: Some(&[]),

@@ -40,7 +40,7 @@ pub const WHOLE_NUMBERS: [&str; 5] = [
 ];
 
 /// The files that may use `unsafe`.
-pub const UNSAFE: [&str; 14] = [
+pub const UNSAFE: [&str; 25] = [
     "crates/ssd/src/caches.rs",
     "crates/base/src/huge_pages.rs",
     "crates/bench/src/device/claim/blkid.rs",
@@ -49,9 +49,20 @@ pub const UNSAFE: [&str; 14] = [
     "crates/bench/src/device/nvme/calls.rs",
     "crates/bench/src/device/uring.rs",
     "crates/conform/src/guest/raw.rs",
+    "crates/crash-c/src/disk.rs",
+    "crates/crash-c/src/files.rs",
+    "crates/crash-c/src/lib.rs",
     "crates/crash/examples/sqlite.rs",
     "crates/drives/src/keep/directory/map.rs",
     "crates/drives/src/keep/directory/places.rs",
+    "crates/preload/src/data.rs",
+    "crates/preload/src/files.rs",
+    "crates/preload/src/kernel.rs",
+    "crates/preload/src/maps.rs",
+    "crates/preload/src/names.rs",
+    "crates/preload/src/streams.rs",
+    "crates/preload/src/sync.rs",
+    "crates/preload/src/turn.rs",
     "crates/serve/src/vhost_user/backend.rs",
     "crates/watch/src/source/bpf/syscall.rs",
     "crates/watch/src/source/ioctl.rs",

@@ -170,9 +170,15 @@ pub struct CrashtestRunArgs {
         required_unless_present = "preset"
     )]
     pub program: Vec<String>,
-    /// The file system; none: the program gets the drive itself as the file $SSDLAB_DATA.
-    #[arg(long, value_parser = ["ext4", "xfs", "none"], default_value = "ext4")]
+    /// The file system; none: the program gets the drive itself as the file $SSDLAB_DATA; btrfs:
+    /// only its rules, by --way preload.
+    #[arg(long, value_parser = ["ext4", "xfs", "btrfs", "none"], default_value = "ext4")]
     pub mount: String,
+    /// kernel: the kernel's file system on the drive (root, FUSE, loop devices). preload: a library
+    /// sees the program's calls, which are replayed on a crash disk by the rules of --mount or
+    /// --rules posix: no rights, and a cut takes milliseconds.
+    #[arg(long, value_parser = ["kernel", "preload"], default_value = "kernel")]
+    pub way: String,
     /// Run after each cut, by the shell; exit code 0: nothing is missing.
     #[arg(long, value_name = "COMMAND",
         required_unless_present_any = ["found", "preset"], conflicts_with = "found")]

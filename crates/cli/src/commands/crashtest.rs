@@ -2,6 +2,7 @@
 
 mod again;
 mod campaign;
+mod preload;
 mod run;
 
 pub use crate::args::crashtest::Crashtest;
@@ -36,6 +37,9 @@ fn scripts(args: &Crashtest) -> Result<CommandExit, CliFailure> {
     let quiet = args.campaign.quiet;
     remove_dead(quiet);
     let stop = stop_on_signal()?;
+    if let Some(exit) = preload::again(args, &stop)? {
+        return Ok(exit);
+    }
     if let Some(token) = &args.replay {
         return replay(args, &token.parse()?, &stop);
     }

@@ -1,6 +1,6 @@
 //! Write-back: how what is in the cache reaches the disk.
 
-use super::meta::{BLOCK, DATA_FIRST, DirEntryKey, META_BLOCKS};
+use super::meta::{BLOCK, DirEntryKey};
 use super::{CrashFiles, refused};
 use crate::error::CrashError;
 use std::collections::BTreeSet;
@@ -26,7 +26,7 @@ impl CrashFiles {
     /// A block that neither the files nor the disk's copy of them use.
     fn free_block(&self) -> Result<u64, CrashError> {
         let used: BTreeSet<u64> = &self.meta.blocks() | &self.on_disk.blocks();
-        let mut blocks = DATA_FIRST..self.disk.capacity() / BLOCK;
+        let mut blocks = 2 * self.meta_blocks()..self.disk.capacity() / BLOCK;
         match blocks.find(|block| !used.contains(block)) {
             Some(block) => Ok(block),
             None => refused(
@@ -155,7 +155,7 @@ impl CrashFiles {
         next.inodes.retain(|inode, _| known(inode));
         let sequence = self.sequence + 1;
         let mut copy = next.encode(sequence);
-        let most = META_BLOCKS * BLOCK;
+        let most = self.meta_blocks() * BLOCK;
         if copy.len() as u64 > most {
             return refused(
                 format!("{} names take more than {most} bytes", next.names.len()),

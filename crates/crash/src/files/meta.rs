@@ -248,6 +248,15 @@ impl Meta {
     }
 }
 
+/// Bytes of a copy, as its head says; a torn head says anything.
+pub(super) fn encoded_len(bytes: &[u8]) -> usize {
+    let mut head = MetaReader(bytes);
+    let length = head.number().and_then(|_| head.number());
+    length.map_or(0, |length| {
+        usize::try_from(length).unwrap_or(0).saturating_add(16)
+    })
+}
+
 /// FNV-1a, and never zero for what is empty.
 fn checksum(bytes: &[u8]) -> u64 {
     let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);

@@ -14,7 +14,7 @@ use crate::cut::CutAt;
 use crate::disk::CrashDisk;
 use crate::error::CrashError;
 use crate::report::RecoveryReport;
-use meta::{BLOCK, DATA_FIRST, InodeRef, META_BLOCKS, Meta, NameChange};
+use meta::{BLOCK, DATA_FIRST, InodeRef, META_BLOCKS, Meta, NameChange, encoded_len};
 use ssdlab_ssd::rng::Rng;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -256,10 +256,14 @@ impl CrashFiles {
         self.calls_left = None;
         let mut newest: Option<(u64, Meta)> = None;
         for copy in 0..2 {
-            let copy_offset = copy * META_BLOCKS * BLOCK;
-            let bytes = self
-                .disk
-                .read(copy_offset, (META_BLOCKS * BLOCK) as usize)?;
+            let copy_offset = copy * self.meta_blocks() * BLOCK;
+            let least = (META_BLOCKS * BLOCK) as usize;
+            let mut bytes = self.disk.read(copy_offset, least)?;
+            let most = (self.meta_blocks() * BLOCK) as usize;
+            let length = encoded_len(&bytes).min(most).next_multiple_of(512);
+            if length > least {
+                bytes = self.disk.read(copy_offset, length)?;
+            }
             let decoded = Meta::decode(&bytes);
             let is_newer = |old: &(u64, Meta)| decoded.as_ref().is_some_and(|new| new.0 > old.0);
             if newest.as_ref().is_none_or(is_newer) {
@@ -279,6 +283,12 @@ impl CrashFiles {
         self.on_disk = meta.clone();
         self.meta = meta;
         Ok(report)
+    }
+
+    /// Blocks of each copy of the names: enough for the places of as many pages as the disk has
+    /// blocks, and at least as many as a small disk always had.
+    fn meta_blocks(&self) -> u64 {
+        META_BLOCKS.max(self.disk.capacity() / BLOCK / 128)
     }
 
     /// Every call begins here.

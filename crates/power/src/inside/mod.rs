@@ -15,14 +15,16 @@ mod plan;
 mod posix;
 mod preset;
 mod program;
-mod terminal;
+pub(crate) mod terminal;
 mod tools;
 mod tracer;
 
 pub use file_system::DriveFileSystem;
 pub use plan::{CheckMethod, Scripts};
-pub use preset::{DatabasePreset, DurabilityClaim, PresetSetting, presets};
+pub(crate) use preset::chosen;
+pub use preset::{DatabasePreset, DurabilityClaim, PresetSetting, preset_size, presets};
 pub use program::MarkSource;
+pub(crate) use program::missing;
 
 use crate::crashtest::scripts::{
     COULD_NOT, END_OF_RECORDING, MOUNT_FOLDER, NAMES_FILE, TRACE_FILE, mark,

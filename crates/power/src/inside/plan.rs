@@ -40,22 +40,14 @@ impl Scripts {
         judged_by: CheckMethod<'_>,
         here: &Path,
     ) -> Scripts {
-        let words: Vec<String> = program.iter().map(|word| located(word, here)).collect();
+        let (words, command) = Scripts::located(program, judged_by, here);
         let task = match marks {
             MarkSource::Stdout => "work",
             MarkSource::Socket => "work-quiet",
         };
-        let (judge, command) = match judged_by {
-            CheckMethod::Check(command) => ("check", command),
-            CheckMethod::Found(command) => ("found", command),
-        };
-        // Its first word may be a script where the user is.
-        let (first, rest) = command.split_once(' ').unwrap_or((command, ""));
-        let program = located(first, here);
-        let command = if program == first {
-            command.to_owned()
-        } else {
-            format!("{} {rest}", quoted(&program))
+        let judge = match judged_by {
+            CheckMethod::Check(_) => "check",
+            CheckMethod::Found(_) => "found",
         };
         let cwd = quoted(&here.to_string_lossy());
         let export = |script: String| format!("export SSDLAB_CWD={cwd}; {script}");
@@ -65,6 +57,26 @@ impl Scripts {
             after_mark: MOUNTED.into(),
             drive_bytes: kind.drive_bytes(),
         }
+    }
+
+    /// A program's words and the command line of its check, with files of the folder `here` by
+    /// their whole paths.
+    pub fn located(
+        program: &[String],
+        judged_by: CheckMethod<'_>,
+        here: &Path,
+    ) -> (Vec<String>, String) {
+        let words = program.iter().map(|word| located(word, here)).collect();
+        let (CheckMethod::Check(command) | CheckMethod::Found(command)) = judged_by;
+        // Its first word may be a script where the user is.
+        let (first, rest) = command.split_once(' ').unwrap_or((command, ""));
+        let program = located(first, here);
+        let command = if program == first {
+            command.to_owned()
+        } else {
+            format!("{} {rest}", quoted(&program))
+        };
+        (words, command)
     }
 
     /// Those of the preset `NAME` or `NAME:SETTING`.

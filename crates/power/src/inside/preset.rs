@@ -120,6 +120,16 @@ pub fn chosen(text: &str) -> Result<(DatabasePreset, PresetSetting), LabError> {
     Ok((preset, row))
 }
 
+/// Bytes of the drive that a preset asks for, in words; `None`: the usual number.
+///
+/// # Errors
+/// When it is unknown or not installed.
+pub fn preset_size(text: &str) -> Result<Option<String>, LabError> {
+    let (preset, _) = chosen(text)?;
+    preset.check_installed()?;
+    Ok(preset.size)
+}
+
 impl DatabasePreset {
     /// Whether it is SQLite, whose scripts need no Python.
     fn is_of_shell(&self) -> bool {
@@ -145,7 +155,7 @@ impl DatabasePreset {
     }
 
     /// Writes its script into a folder; returns the command that runs it.
-    pub(super) fn write(
+    pub(crate) fn write(
         &self,
         row: &PresetSetting,
         is_work: bool,
@@ -195,7 +205,9 @@ mod tests {
         let names: Vec<String> = presets().into_iter().map(|preset| preset.key).collect();
         assert_eq!(
             names,
-            ["duckdb", "leveldb", "lmdb", "postgres", "redis", "sqlite"]
+            [
+                "duckdb", "leveldb", "lmdb", "postgres", "redis", "rocksdb", "sqlite"
+            ]
         );
         for name in &names {
             let (_, row) = chosen(name).expect("a default");

@@ -162,7 +162,7 @@ impl WorkloadProgram {
 }
 
 /// The first lines that are due and not there, in words.
-fn missing(due: &str, lines: &str) -> Option<String> {
+pub fn missing(due: &str, lines: &str) -> Option<String> {
     let lines: BTreeSet<&str> = lines.lines().map(str::trim_end).collect();
     let due: Vec<&str> = due.lines().map(str::trim_end).collect();
     let is_lost = |line: &&&str| !lines.contains(**line);

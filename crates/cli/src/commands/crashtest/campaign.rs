@@ -3,8 +3,8 @@
 use crate::args::crashtest::CampaignArgs;
 use crate::failure::{CliFailure, CommandExit};
 use crate::output::{print_result, say};
-use ssdlab_base::parallel;
 use ssdlab_base::quantity::parse_size;
+use ssdlab_base::{LabError, parallel};
 use ssdlab_power::crashtest::Occasion;
 use ssdlab_power::crashtest::scripts::{
     CampaignSettings, NameRules, ScriptCampaign, ScriptReport, clear_dead,
@@ -30,9 +30,20 @@ pub fn judge(
     stop: &Arc<AtomicBool>,
 ) -> Result<CommandExit, CliFailure> {
     campaign.check_mark()?;
+    show(args, out, |jobs, progress| {
+        campaign.run(jobs, stop, progress)
+    })
+}
+
+/// Shows the progress and the result of what cuts.
+pub fn show(
+    args: &CampaignArgs,
+    out: &Path,
+    cut: impl FnOnce(usize, &(dyn Fn(usize, usize) + Sync)) -> Result<ScriptReport, LabError>,
+) -> Result<CommandExit, CliFailure> {
     let jobs = args.jobs.map_or_else(parallel::cores, NonZeroUsize::get);
     let shown = AtomicUsize::new(0);
-    let report = campaign.run(jobs, stop, |done, all| {
+    let report = cut(jobs, &|done, all| {
         // Some twenty lines, however many cuts there are.
         let step = all.div_ceil(20).max(1);
         if done / step > shown.swap(done / step, Ordering::Relaxed) || done == all {
@@ -88,6 +99,7 @@ pub fn settings(args: &CampaignArgs) -> Result<CampaignSettings, CliFailure> {
         consistency_only: args.consistency_only,
         rules: NameRules::FileSystem,
         posix_command: None,
+        preload: None,
     })
 }
 

@@ -2,6 +2,7 @@
 
 use super::again::posix_command;
 use super::campaign::{judge, recorded, remove_dead, settings};
+use super::preload;
 use crate::args::crashtest::{CrashtestRunArgs, InsideArgs};
 use crate::failure::{CliFailure, CommandExit};
 use crate::output::{print, print_json};
@@ -17,6 +18,9 @@ use ssdlab_power::inside::{
 /// # Errors
 /// When this machine cannot do it, or the program fails.
 pub fn run(args: &CrashtestRunArgs) -> Result<CommandExit, CliFailure> {
+    if args.way == "preload" {
+        return preload::run(args);
+    }
     let kind = file_system(&args.mount)?;
     inside::check_machine(kind)?;
     let scripts = match &args.preset {

@@ -7,6 +7,7 @@ use ssdlab_base::LabError;
 use ssdlab_serve::fuse::FuseFile;
 use ssdlab_serve::nbd::{NbdOptions, NbdServer};
 use ssdlab_serve::{Address, Lint, SharedDrive, Store};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -14,6 +15,9 @@ use std::time::Duration;
 
 /// Numbers the folders of this process: short names, as those of sockets may not be long.
 static NEXT: AtomicU64 = AtomicU64::new(0);
+
+/// Linux' folder in memory for any user.
+const MEMORY: &str = "/dev/shm";
 
 /// A folder of its own, gone with all that is in it when this is.
 #[derive(Debug)]
@@ -27,10 +31,34 @@ impl ScratchFolder {
     /// # Errors
     /// When it cannot be made.
     pub fn new() -> Result<ScratchFolder, LabError> {
+        ScratchFolder::new_in(&std::env::temp_dir())
+    }
+
+    /// A new one in memory where the system has a place for that: files are made and gone in
+    /// microseconds.
+    ///
+    /// # Errors
+    /// When it cannot be made.
+    pub fn in_memory() -> Result<ScratchFolder, LabError> {
+        ScratchFolder::new_in(Path::new(MEMORY)).or_else(|_| ScratchFolder::new())
+    }
+
+    /// Lets other users in.
+    pub fn open_to_all(&self) {
+        let folders = std::fs::read_dir(&self.path)
+            .into_iter()
+            .flatten()
+            .flatten();
+        for path in folders.map(|entry| entry.path()).chain([self.path.clone()]) {
+            let _ = std::fs::set_permissions(path, PermissionsExt::from_mode(0o755));
+        }
+    }
+
+    fn new_in(parent: &Path) -> Result<ScratchFolder, LabError> {
         loop {
             let number = NEXT.fetch_add(1, Ordering::Relaxed);
             let name = format!("{FOLDER_PREFIX}{}-{number}", std::process::id());
-            let path = std::env::temp_dir().join(name);
+            let path = parent.join(name);
             match std::fs::create_dir(&path) {
                 Ok(()) => return Ok(ScratchFolder { path }),
                 // Left by a process of the same number that was killed.

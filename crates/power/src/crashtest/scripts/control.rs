@@ -50,9 +50,9 @@ impl ControlRecord {
 }
 
 /// Name of the check's output on the uncut run, in the campaign's directory.
-pub(super) const UNCUT_OUTPUT: &str = "control-uncut.txt";
+pub(crate) const UNCUT_OUTPUT: &str = "control-uncut.txt";
 /// The same on the drive without the workload's writes.
-pub(super) const EMPTY_OUTPUT: &str = "control-empty.txt";
+pub(crate) const EMPTY_OUTPUT: &str = "control-empty.txt";
 
 /// Tries the check on what the workload left, `whole`, and on what was there before it.
 ///
@@ -72,13 +72,7 @@ pub(super) fn control(
     });
     let count = marks.len() - preparation;
     if count == 0 && !settings.consistency_only {
-        return Err(LabError::refused(
-            "the workload acknowledged nothing: with no mark there is nothing that a cut could \
-             lose, and the check tests nothing",
-            "have it say what it takes for acknowledged (\"$SSDLAB\" mark TEXT, or a line on \
-             standard output of `crashtest run`); or --consistency-only, for a check that asks \
-             only whether what is there is whole",
-        ));
+        return Err(refuse_no_marks());
     }
     let check = ScriptCheck::new(settings, out, stop);
     let run = |commands: usize, name: &str, output: &str| {
@@ -88,14 +82,7 @@ pub(super) fn control(
     };
     let uncut = run(whole.commands.len(), "control-uncut", UNCUT_OUTPUT)?;
     if !uncut.is_good {
-        return Err(LabError::refused(
-            format!("the check fails on a run that was not cut: {}", uncut.text),
-            format!(
-                "every cut would be called a failure. All that it said is in {}. What was recorded \
-                 is kept: --resume --check COMMAND goes on with another check",
-                out.join(UNCUT_OUTPUT).display()
-            ),
-        ));
+        return Err(refuse_check_that_fails_uncut(&uncut, out));
     }
     let _ = std::fs::remove_file(out.join(UNCUT_OUTPUT));
     let record = ControlRecord {
@@ -108,22 +95,50 @@ pub(super) fn control(
     }
     let empty = run(before, "control-empty", EMPTY_OUTPUT)?;
     if empty.is_good {
-        return Err(LabError::refused(
-            format!(
-                "the check tests nothing: it passes on a drive without the workload's writes, \
-                 although {count} marks say what must be there"
-            ),
-            "compare what is there with the lines of $SSDLAB_MARKS; or --consistency-only, for a \
-             check that asks only whether what is there is whole. What was recorded is kept: \
-             --resume --check COMMAND goes on with another check",
-        ));
+        return Err(refuse_check_that_tests_nothing(count));
     }
     let _ = std::fs::remove_file(out.join(EMPTY_OUTPUT));
     Ok(record)
 }
 
+/// Why a workload without marks is refused.
+pub(crate) fn refuse_no_marks() -> LabError {
+    LabError::refused(
+        "the workload acknowledged nothing: with no mark there is nothing that a cut could \
+         lose, and the check tests nothing",
+        "have it say what it takes for acknowledged (\"$SSDLAB\" mark TEXT, or a line on \
+         standard output of `crashtest run`); or --consistency-only, for a check that asks \
+         only whether what is there is whole",
+    )
+}
+
+/// Why a check that fails without a cut is refused.
+pub(crate) fn refuse_check_that_fails_uncut(uncut: &ScriptOutcome, out: &Path) -> LabError {
+    LabError::refused(
+        format!("the check fails on a run that was not cut: {}", uncut.text),
+        format!(
+            "every cut would be called a failure. All that it said is in {}. What was recorded \
+             is kept: --resume --check COMMAND goes on with another check",
+            out.join(UNCUT_OUTPUT).display()
+        ),
+    )
+}
+
+/// Why a check that passes without the workload's writes is refused.
+pub(crate) fn refuse_check_that_tests_nothing(marks: usize) -> LabError {
+    LabError::refused(
+        format!(
+            "the check tests nothing: it passes on a drive without the workload's writes, \
+             although {marks} marks say what must be there"
+        ),
+        "compare what is there with the lines of $SSDLAB_MARKS; or --consistency-only, for a \
+         check that asks only whether what is there is whole. What was recorded is kept: \
+         --resume --check COMMAND goes on with another check",
+    )
+}
+
 /// Refuses an outcome that says nothing of the drive.
-fn refuse_unusable(
+pub(crate) fn refuse_unusable(
     settings: &CampaignSettings,
     outcome: ScriptOutcome,
     output: &Path,

@@ -16,9 +16,11 @@ mod check;
 mod control;
 mod document;
 mod files;
+mod folder;
 mod loops;
 mod mounts;
 mod names;
+mod preload;
 mod record;
 mod results;
 mod run;
@@ -26,14 +28,21 @@ mod settings;
 mod tidy;
 mod trace;
 
-pub use attach::{AttachedDrive, ScriptOptions};
+pub use attach::{AttachedDrive, ScratchFolder, ScriptOptions};
 pub use control::ControlRecord;
+pub(crate) use control::{
+    EMPTY_OUTPUT, UNCUT_OUTPUT, refuse_check_that_fails_uncut, refuse_check_that_tests_nothing,
+    refuse_no_marks, refuse_unusable,
+};
 pub use document::{CampaignDocument, CutRecord, LostWriteDocument, MinimalLossDocument};
+pub use folder::CampaignFolder;
 pub use names::{NOT_SEEN, NameHistory, NameRules, NameSummary, TracedName};
+pub use preload::PreloadSettings;
 pub use record::{
     END_OF_RECORDING, MOUNT_FOLDER, NAMES_FILE, Recording, RecordingStore, TRACE_FILE, mark, record,
 };
 pub use results::ScriptReport;
+pub(crate) use run::run_script;
 pub use run::{COULD_NOT, NOT_FOUND, NOT_RUN, ScriptOutcome};
 pub use settings::CampaignSettings;
 pub use tidy::clear_dead;
@@ -47,8 +56,6 @@ use check::ScriptCheck;
 use files::{file_error, write_whole};
 use names::NAMES;
 use ssdlab_base::LabError;
-use std::collections::BTreeMap;
-use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -70,7 +77,7 @@ struct AgeCuts<'a> {
 }
 
 /// Files of a workload that never came to its end, or whose check tests nothing.
-const UNFINISHED: [&str; 13] = [
+const UNFINISHED: [&str; 16] = [
     "checks",
     "workload.txt",
     control::UNCUT_OUTPUT,
@@ -84,6 +91,9 @@ const UNFINISHED: [&str; 13] = [
     NAMES,
     "names.part",
     record::TRACE_PART,
+    "calls.jsonl",
+    "calls.data",
+    "calls.part",
 ];
 
 /// What the check was tried on before any cut.
@@ -210,10 +220,11 @@ impl ScriptCampaign {
     }
 
     fn keep_settings(&self) -> Result<(), LabError> {
-        write_whole(&self.out.join("campaign.json"), |file| {
-            serde_json::to_writer_pretty(&mut *file, &self.settings)?;
-            writeln!(file)
-        })
+        self.folder().keep_settings(&self.settings)
+    }
+
+    fn folder(&self) -> CampaignFolder {
+        CampaignFolder::at(&self.out)
     }
 
     /// Opens what was recorded earlier.
@@ -221,20 +232,7 @@ impl ScriptCampaign {
     /// # Errors
     /// When `out` has none.
     pub fn open(out: &Path) -> Result<ScriptCampaign, LabError> {
-        let path = out.join("campaign.json");
-        let text = std::fs::read_to_string(&path).map_err(|source| LabError::File {
-            action: "reading",
-            path: path.clone(),
-            source,
-            hint: if out.join("workload.txt").exists() {
-                "its workload did not come to its end; the command that began it does it again"
-            } else {
-                "without a campaign in it, run one with --workload and --check first"
-            }
-            .into(),
-        })?;
-        let settings: CampaignSettings = serde_json::from_str(&text)
-            .map_err(|error| LabError::refused(format!("{}: {error}", path.display()), ""))?;
+        let (_, settings) = CampaignFolder::open(out)?;
         let path = out.join("stream.log");
         let log = std::fs::read(&path).map_err(file_error("reading", &path))?;
         let capacity = settings.config()?.user_bytes;
@@ -282,7 +280,7 @@ impl ScriptCampaign {
     }
 
     fn refuse_results(&self, what: &str, hint: &str) -> Result<(), LabError> {
-        if self.results()?.0.is_empty() {
+        if self.folder().results()?.is_empty() {
             return Ok(());
         }
         let problem = format!("{} has results {what}", self.out.display());
@@ -341,7 +339,8 @@ impl ScriptCampaign {
         let campaigns = self.settings.campaigns(&self.stream, jobs)?;
         let parts = self.parts(&campaigns)?;
         let cut_count: usize = parts.iter().map(|part| part.chosen.len()).sum();
-        let (mut done, file) = self.results()?;
+        let folder = self.folder();
+        let mut done = folder.results()?;
         let is_pending = |part: &AgeCuts<'_>, cut: &ChosenCut| {
             let token = part.prepared.token(cut.point);
             !done.contains_key(&token.to_string())
@@ -355,7 +354,7 @@ impl ScriptCampaign {
             .collect();
         let pending_count: usize = pending.iter().map(Vec::len).sum();
         let check = ScriptCheck::new(&self.settings, &self.out, stop);
-        let state = Mutex::new((file, cut_count - pending_count));
+        let state = Mutex::new(cut_count - pending_count);
         let call = |recovered: &mut RecoveredDrive| check.run(recovered);
         let is_over = || check.is_stopped() || check.is_broken();
         for (part, pending) in parts.iter().zip(&pending) {
@@ -365,15 +364,14 @@ impl ScriptCampaign {
                     return;
                 }
                 let line = self.line(result, part.age, check.verdict(result));
-                let appended = self.append(&mut state.0, &line);
-                check.note(appended);
-                state.1 += 1;
-                progress(state.1, cut_count);
+                check.note(folder.append(&line));
+                *state += 1;
+                progress(*state, cut_count);
             };
             part.prepared.judge_all(pending, &call, &record, &is_over);
         }
         check.broken()?;
-        done.extend(self.results()?.0);
+        done.extend(folder.results()?);
         let mut lines: Vec<CutRecord> = Vec::new();
         for part in &parts {
             let tokens = part.chosen.iter().map(|cut| part.prepared.token(cut.point));
@@ -386,15 +384,13 @@ impl ScriptCampaign {
             stopped: check.is_stopped(),
             minimal,
             stream: super::prepared::summary(&self.stream),
-            control: self.control()?,
+            control: folder.control()?,
             faults: self.settings.faults.clone(),
             names: self.names()?,
             rules: self.settings.rules,
             posix_command: self.settings.posix_command.clone(),
         };
-        write_whole(&self.out.join("summary.txt"), |file| {
-            file.write_all(report.render().as_bytes())
-        })?;
+        folder.keep_summary(&report)?;
         Ok(report)
     }
 
@@ -413,23 +409,8 @@ impl ScriptCampaign {
         let log = std::fs::read(&path).map_err(file_error("reading", &path))?;
         let whole = log_writes::read(&log, self.settings.config()?.user_bytes)?;
         let record = control::control(&self.settings, &self.out, &whole, stop)?;
-        write_whole(&self.out.join(CONTROL_FILE), |file| {
-            serde_json::to_writer_pretty(&mut *file, &record)?;
-            writeln!(file)
-        })?;
+        self.folder().keep_control(&record)?;
         std::fs::remove_file(&path).map_err(file_error("removing", &path))
-    }
-
-    /// What the check was tried on; `None` for a campaign that was recorded before there were
-    /// control runs.
-    fn control(&self) -> Result<Option<ControlRecord>, LabError> {
-        let path = self.out.join(CONTROL_FILE);
-        let Ok(text) = std::fs::read_to_string(&path) else {
-            return Ok(None);
-        };
-        serde_json::from_str(&text)
-            .map(Some)
-            .map_err(|error| LabError::refused(format!("{}: {error}", path.display()), ""))
     }
 
     fn parts<'a>(
@@ -471,42 +452,6 @@ impl ScriptCampaign {
                 .map(|kind| kind.info().name.to_owned())
                 .collect(),
         }
-    }
-
-    fn append(&self, file: &mut File, line: &CutRecord) -> Result<(), LabError> {
-        let mut text = serde_json::to_string(line)
-            .map_err(|error| LabError::refused(error.to_string(), ""))?;
-        text.push('\n');
-        file.write_all(text.as_bytes())
-            .map_err(file_error("writing", &self.out.join("results.jsonl")))
-    }
-
-    /// The lines that are there, by token, and the file to append to: a last line that was cut
-    /// short is cut off.
-    fn results(&self) -> Result<(BTreeMap<String, CutRecord>, File), LabError> {
-        let path = self.out.join("results.jsonl");
-        let mut options = OpenOptions::new();
-        let file = options.create(true).append(true).open(&path);
-        let file = file.map_err(file_error("opening", &path))?;
-        let text = std::fs::read(&path).map_err(file_error("reading", &path))?;
-        let whole = text
-            .iter()
-            .rposition(|&byte| byte == b'\n')
-            .map_or(0, |at| at + 1);
-        if whole < text.len() {
-            file.set_len(whole as u64)
-                .map_err(file_error("writing", &path))?;
-        }
-        let mut records = BTreeMap::new();
-        for line in text[..whole]
-            .split(|&byte| byte == b'\n')
-            .filter(|line| !line.is_empty())
-        {
-            let line: CutRecord = serde_json::from_slice(line)
-                .map_err(|error| LabError::refused(format!("{}: {error}", path.display()), ""))?;
-            records.insert(line.token.clone(), line);
-        }
-        Ok((records, file))
     }
 
     fn minimal(

@@ -2,6 +2,7 @@
 
 use super::attach::ScriptOptions;
 use super::names::NameRules;
+use super::preload::PreloadSettings;
 use crate::crashtest::{Campaign, CommandStream, Cuts, Occasion, StartingAge};
 use crate::served::parse_fault;
 use serde::{Deserialize, Serialize};
@@ -55,6 +56,9 @@ pub struct CampaignSettings {
     /// The command that tries it under POSIX's rules.
     #[serde(default)]
     pub posix_command: Option<String>,
+    /// How the program is seen without a kernel's file system; `None`: on a drive of the kernel.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub preload: Option<PreloadSettings>,
 }
 
 /// Bytes that a drive of the catalogue offers unless the user says otherwise.
@@ -64,12 +68,12 @@ const FULL_SHARE: usize = 4;
 /// Marks that a message names.
 const MARKS_NAMED: usize = 8;
 
-/// The first marks of a stream, in words.
-fn known_marks(stream: &CommandStream) -> String {
+/// The first marks, in words.
+fn known_marks(marks: &[(&str, usize)]) -> String {
     let mut names: Vec<&str> = Vec::new();
-    for mark in &stream.marks {
-        if !names.contains(&mark.text.as_str()) {
-            names.push(&mark.text);
+    for &(text, _) in marks {
+        if !names.contains(&text) {
+            names.push(text);
         }
         if names.len() > MARKS_NAMED {
             break;
@@ -81,7 +85,7 @@ fn known_marks(stream: &CommandStream) -> String {
     let has_more = names.len() > MARKS_NAMED;
     names.truncate(MARKS_NAMED);
     let more = if has_more { ", ..." } else { "" };
-    format!("it made {}: {}{more}", stream.marks.len(), names.join(", "))
+    format!("it made {}: {}{more}", marks.len(), names.join(", "))
 }
 
 impl CampaignSettings {
@@ -172,15 +176,25 @@ impl CampaignSettings {
 
     /// The command that cuts do not come before.
     pub(super) fn first_command(&self, stream: &CommandStream) -> Result<usize, LabError> {
+        let marks = stream.marks.iter();
+        self.first_of(marks.map(|mark| (mark.text.as_str(), mark.after)))
+    }
+
+    /// The same of marks and the numbers of commands or calls before each.
+    pub(crate) fn first_of<'a>(
+        &self,
+        marks: impl Iterator<Item = (&'a str, usize)>,
+    ) -> Result<usize, LabError> {
         let Some(text) = &self.after_mark else {
             return Ok(0);
         };
-        let mark = stream.marks.iter().find(|mark| &mark.text == text);
-        mark.map(|mark| mark.after).ok_or_else(|| {
+        let marks: Vec<(&str, usize)> = marks.collect();
+        let mark = marks.iter().find(|mark| mark.0 == text);
+        mark.map(|mark| mark.1).ok_or_else(|| {
             LabError::refused(
                 format!(
                     "the workload made no mark `{text}`; {}",
-                    known_marks(stream)
+                    known_marks(&marks)
                 ),
                 if self.workload.is_empty() {
                     "--after-mark takes one of these"

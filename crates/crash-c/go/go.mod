@@ -1,0 +1,3 @@
+module ssdlab.dev/crash
+
+go 1.22
