@@ -3,6 +3,7 @@
 pub mod account;
 pub mod bucket;
 pub mod catalogue;
+pub mod fit;
 pub mod latency;
 pub mod name;
 pub mod touch;

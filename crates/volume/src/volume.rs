@@ -36,6 +36,16 @@ pub enum AccountOwner {
     Instance,
 }
 
+impl AccountOwner {
+    /// As in counters.
+    pub const fn name(self) -> &'static str {
+        match self {
+            AccountOwner::Volume => "volume",
+            AccountOwner::Instance => "instance",
+        }
+    }
+}
+
 /// The limit that held a command back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
 pub struct BindingLimit {

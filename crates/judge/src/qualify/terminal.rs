@@ -1,5 +1,6 @@
 //! A qualification as text for a terminal.
 
+use super::account;
 use crate::others;
 use crate::qualify::{
     Assessment, Qualification, QualifyOutcome, RoleFinding, RoleVerdict, compare, names, readings,
@@ -69,6 +70,7 @@ pub fn answer(q: &Qualification, width: usize) -> String {
         .take(NAMED_MAX);
     rows.extend(warnings.map(|warning| ("It warns".to_owned(), warning.clone())));
     rows.extend(by_others(q).map(|others| ("Others have".to_owned(), format!("{others}."))));
+    rows.extend(account::forecast(q).map(|text| ("Credit".to_owned(), text)));
     let gives = verdict.mechanisms.first();
     rows.extend(gives.map(|m| ("What gives?".into(), format!("{}. {}", m.title, m.sentence))));
     let mut notes: Vec<(String, String)> = Vec::new();
@@ -95,7 +97,10 @@ pub fn answer(q: &Qualification, width: usize) -> String {
 fn by_others(q: &Qualification) -> Option<String> {
     let evidence = &q.target.evidence;
     let facts = &evidence.facts;
-    if matches!(facts.kind, TargetKind::Modelled | TargetKind::Null) {
+    if matches!(
+        facts.kind,
+        TargetKind::Modelled | TargetKind::Volume | TargetKind::Null
+    ) {
         return None;
     }
     let capacity = (facts.kind == TargetKind::BlockDevice).then_some(facts.capacity);
@@ -145,7 +150,9 @@ fn next_step(q: &Qualification, unknown: &RoleFinding) -> String {
         "durable_write_rate" | "flush_tail" | "append_tail"
     ) || is_overwritten(unknown);
     match (facts.kind, facts.virtualised) {
-        (TargetKind::Modelled | TargetKind::Null, _) => next_step_of_model(q, unknown),
+        (TargetKind::Modelled | TargetKind::Volume | TargetKind::Null, _) => {
+            next_step_of_model(q, unknown)
+        }
         (_, Some(true)) => format!(
             "`ssdlab inspect /dev/DEVICE` on the machine that holds the drive under this virtual \
              disk, then `ssdlab qualify --role {}` there",
