@@ -173,6 +173,19 @@ fn refills(record: &AccountRecord, base: RateLevel) -> Vec<Option<AccountEstimat
     refill.collect()
 }
 
+/// What each pause gave back, a sentence.
+fn pauses(record: &AccountRecord, earned: &[Option<AccountEstimate>]) -> Vec<String> {
+    let pauses = record.of(SeriesPurpose::Recovery).zip(earned);
+    let sentence = |(series, refill): (&RateSeries, &Option<AccountEstimate>)| {
+        let pause_s = series.pause_s;
+        Some(format!(
+            "A pause of {pause_s} s gave back {} for each second of it.",
+            shown(refill.as_ref()?.value)
+        ))
+    };
+    pauses.filter_map(sentence).collect()
+}
+
 /// Of a series that dropped: an account or a drive.
 fn dropped(record: &AccountRecord, drain: &RateSeries, drop: &RateDrop) -> AccountFinding {
     let (before, after) = (drop.before, drop.after);
@@ -204,20 +217,17 @@ fn dropped(record: &AccountRecord, drain: &RateSeries, drop: &RateDrop) -> Accou
     } else {
         SpeedKind::Unknown
     };
-    why.push(match (steps, drop.between) {
-        (true, _) => "Both rates are constant to a per cent, with nothing between.".to_owned(),
-        (false, between) => format!(
-            "Spread {:.1} % before and {:.1} % after, {between} s between.",
-            100.0 * before.spread,
-            100.0 * after.spread
-        ),
-    });
-    why.extend(known.iter().map(|refill| {
+    why.push(if steps {
+        "Both rates are constant to a per cent, with nothing between.".to_owned()
+    } else {
         format!(
-            "A second's pause gave back {} of these.",
-            shown(refill.value)
+            "Spread {:.1} % before and {:.1} % after, {} s between.",
+            100.0 * before.spread,
+            100.0 * after.spread,
+            drop.between
         )
-    }));
+    });
+    why.extend(pauses(record, &earned));
     let mut finding = AccountFinding::of(kind, drain.block, why);
     if kind == SpeedKind::Account {
         estimates(&mut finding, record, drain, drop, unit, &known);

@@ -1,6 +1,6 @@
 //! The experiment: loads and pauses on a target, as short as what they show allows.
 
-use super::levels::drop_of;
+use super::levels::{RateDrop, drop_of};
 use super::{AccountRecord, RateSeries, SeriesPurpose};
 use ssdlab_base::LabError;
 use ssdlab_base::latencies::Latencies;
@@ -194,15 +194,14 @@ impl<T: Target> AccountBench<'_, T> {
         Ok(())
     }
 
-    /// Writes until the rate has dropped and stays, or the time is over. The levels before and
-    /// after, where it dropped.
-    fn drain(&mut self, block: u32) -> Result<Option<(f64, f64)>, LabError> {
+    /// Writes until the rate has dropped and stays, or the time is over.
+    fn drain(&mut self, block: u32) -> Result<Option<RateDrop>, LabError> {
         let load = AccountLoad::write(SeriesPurpose::Drain, block);
         let mut series = load.series();
         series.rates = self.rates(load, self.plan.drain_s, true)?;
         let drop = drop_of(&series.rates);
         self.record.series.push(series);
-        Ok(drop.map(|drop| (drop.before.rate, drop.after.rate)))
+        Ok(drop)
     }
 
     fn early(&mut self) -> Result<(), LabError> {
@@ -219,13 +218,16 @@ impl<T: Target> AccountBench<'_, T> {
     }
 
     /// Other loads at the lower level, and pauses.
-    fn late(&mut self, block: u32, levels: (f64, f64)) -> Result<(), LabError> {
-        let (before, after) = levels;
+    fn late(&mut self, block: u32, drop: &RateDrop) -> Result<(), LabError> {
+        let (before, after) = (drop.before.rate, drop.after.rate);
         self.run(
             AccountLoad::read(SeriesPurpose::Late, block, DEPTH),
             2 * BESIDE_S,
         )?;
+        // A pause in which the credit fills up would earn less than its length says.
+        let fills_s = (before - after) * drop.second as f64 / after.max(1e-9);
         for pause_s in PAUSES_S {
+            let pause_s = pause_s.min((fills_s / 2.0) as u64).max(1);
             let load = AccountLoad {
                 pause_s,
                 ..AccountLoad::write(SeriesPurpose::Recovery, block)
@@ -257,10 +259,10 @@ pub fn measure<T: Target>(
     };
     let (small, _, large) = BLOCKS;
     bench.early()?;
-    if let Some(levels) = bench.drain(small)? {
-        bench.late(small, levels)?;
-    } else if let Some(levels) = bench.drain(large)? {
-        bench.late(large, levels)?;
+    if let Some(drop) = bench.drain(small)? {
+        bench.late(small, &drop)?;
+    } else if let Some(drop) = bench.drain(large)? {
+        bench.late(large, &drop)?;
     }
     Ok(bench.record)
 }

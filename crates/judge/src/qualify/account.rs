@@ -5,7 +5,7 @@ use super::roles::{QualifyMeasure, role};
 use super::{Evidence, Mechanism, Qualification, names};
 use crate::account::{AccountEvidence, AccountPlan, SpeedKind, detect, measure, words};
 use ssdlab_base::LabError;
-use ssdlab_bench::device::Target;
+use ssdlab_bench::device::{Target, TargetKind};
 use ssdlab_volume::AccountUnit;
 use std::sync::atomic::AtomicBool;
 
@@ -88,6 +88,18 @@ fn suspicion(e: &Evidence) -> Option<Mechanism> {
             write.iops_end
         ),
     })
+}
+
+/// Why figures taken after the experiment last: the credit is spent, or there is none. `None`: of a
+/// drive, or where it is not known.
+pub(super) fn lasting(e: &Evidence) -> Option<String> {
+    let finding = e.account.as_ref().map(|account| &account.finding);
+    match finding.map(|finding| finding.kind) {
+        Some(SpeedKind::Account) => Some("The credit was spent before.".to_owned()),
+        Some(SpeedKind::Limit) => Some("One limit holds whatever the load.".to_owned()),
+        _ if e.facts.kind == TargetKind::Volume => Some("A volume has no state.".to_owned()),
+        _ => None,
+    }
 }
 
 /// How long the credit lasts at the rate that the role requires.

@@ -73,7 +73,7 @@ impl VolumeList {
     /// A line a type.
     pub fn text(&self) -> String {
         let mut table = new_table(PLAIN);
-        table.set_header(["volume:", "", "You choose", "Figures"]);
+        table.set_header(["volume:", "", "You choose", "Documented", "Not"]);
         for row in &self.volumes {
             let chosen = match (row.provisioned_operations, row.provisioned_throughput) {
                 (true, true) => "size, iops, throughput",
@@ -82,8 +82,8 @@ impl VolumeList {
                 (false, _) => "size",
             };
             let [documented, rest] = row.figures;
-            let figures = format!("{documented} documented, {rest} not");
-            table.add_row([row.name.as_str(), &row.title, chosen, &figures]);
+            let (documented, rest) = (documented.to_string(), rest.to_string());
+            table.add_row([row.name.as_str(), &row.title, chosen, &documented, &rest]);
         }
         let count = self.instances.len();
         let mut families: Vec<&str> = self
@@ -298,36 +298,52 @@ impl FitShown {
                  depends on your prices: --prices FILE.",
             ),
         };
+        text += &format!("\n{}\n", self.table());
+        let notes = "size in GiB, through. in MiB/s (azure: MB/s). Held: share of the time in \
+                     which a command was held back. A step less: what the next smaller setting \
+                     takes, and the limit that holds it back.";
+        text + &paragraph("", notes)
+    }
+
+    /// A line a type.
+    fn table(&self) -> String {
         let mut table = new_table(PLAIN);
-        let price = if self.currency.is_empty() {
-            "Price"
-        } else {
-            &self.currency
+        let tail = format!("p{}", self.share * 100.0);
+        let mut head = vec!["", "volume:", "size", "iops", "through."];
+        let is_priced = self.fits.iter().any(|fit| fit.cost.price.is_some());
+        if is_priced {
+            head.push(if self.currency.is_empty() {
+                "Price"
+            } else {
+                &self.currency
+            });
+        }
+        head.extend([tail.as_str(), "Held", "A step less"]);
+        table.set_header(head);
+        let chosen = |value: u64| match value {
+            0 => units::NOTHING.to_owned(),
+            value => value.to_string(),
         };
-        let tail = format!("p{percent}");
-        table.set_header([
-            "Serves",
-            "Smallest setting",
-            price,
-            &tail,
-            "Held back",
-            "A step less",
-        ]);
         for fit in &self.fits {
-            let price = fit
-                .cost
-                .price
-                .map_or("-".to_owned(), |price| format!("{price:.2}"));
-            table.add_row([
+            let mut row = vec![
                 if fit.serves { "✓" } else { "✗" }.to_owned(),
-                FitShown::setting(fit),
-                price,
+                fit.volume.clone(),
+                fit.cost.gib.to_string(),
+                chosen(fit.cost.operations),
+                chosen(fit.cost.throughput),
+            ];
+            if is_priced {
+                let price = fit.cost.price.map(|price| format!("{price:.2}"));
+                row.push(price.unwrap_or(units::NOTHING.to_owned()));
+            }
+            row.extend([
                 units::time(fit.run.latency_ns),
                 format!("{:.1} %", 100.0 * fit.run.throttled),
                 self.less(fit),
             ]);
+            table.add_row(row);
         }
-        text + "\n" + &finish(&table) + "\n"
+        finish(&table)
     }
 
     /// What the next smaller setting does, or what the largest misses by.
@@ -339,9 +355,9 @@ impl FitShown {
             .map_or("its latency".to_owned(), limit_words);
         match (&fit.below, fit.serves) {
             (Some(below), _) if below.latency_ns > self.latency_ns => {
-                format!("{}: {bound}", units::time(below.latency_ns))
+                format!("{}, {bound}", units::time(below.latency_ns))
             }
-            (_, true) => "the smallest there is".to_owned(),
+            (_, true) => "none is smaller".to_owned(),
             (_, false) => format!("misses by the {bound}"),
         }
     }
