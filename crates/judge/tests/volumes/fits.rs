@@ -38,6 +38,11 @@ P10 = 19.7
 P15 = 38.0
 P20 = 73.2
 P30 = 135.2
+P40 = 259.0
+P50 = 495.6
+P60 = 946.1
+P70 = 1802.1
+P80 = 3604.2
 ";
 
 fn setting(cost: &SettingCost) -> VolumeSetting {

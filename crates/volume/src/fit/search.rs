@@ -9,7 +9,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 
-/// What a setting costs; without a price, smaller is cheaper: size, then operations, then
+/// What a setting costs. One without a price is dearer than any with one; among those, smaller is
+/// cheaper: size, then operations, then
 /// throughput.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema, Deserialize)]
 pub struct SettingCost {
@@ -26,7 +27,7 @@ pub struct SettingCost {
 impl SettingCost {
     /// Which of two is cheaper.
     pub fn order(&self, other: &SettingCost) -> Ordering {
-        let price = |cost: &SettingCost| cost.price.unwrap_or(0.0);
+        let price = |cost: &SettingCost| cost.price.unwrap_or(f64::INFINITY);
         let size = |cost: &SettingCost| (cost.gib, cost.operations, cost.throughput);
         price(self)
             .total_cmp(&price(other))
