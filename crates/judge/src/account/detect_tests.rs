@@ -1,4 +1,4 @@
-//! Are accounts told from drives, neighbours and heat, on made-up records?
+//! Are accounts distinguished from drives, neighbours and heat, on made-up records?
 
 use super::*;
 use ssdlab_ssd::rng::Rng;

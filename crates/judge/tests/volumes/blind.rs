@@ -1,6 +1,6 @@
 //! Blind: 120 subjects drawn from seeds, in virtual time. Without `BLIND_VOLUMES=all`, every fifth.
 //!
-//! What is asked: the kind right in 95 %, rate and refill within 5 %, burst within 10 % or UNKNOWN;
+//! Required: the kind right in 95 %, rate and refill within 5 %, burst within 10 % or UNKNOWN;
 //! no drive's cliff is called an account.
 
 use super::subjects::{Truth, drawn, drive, volume};

@@ -21,7 +21,7 @@ const BLOCK: u32 = 256 << 10;
 /// `ssdlab volumes account`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Contents of what is written to are lost. It takes as long as the burst lasts, a
+Written contents are lost. It takes as long as the burst lasts, a
 few minutes more, and at most --longest.
 
 Exit codes: 0 an account or a limit, 1 neither, 2 an error, 3 not known.")]
