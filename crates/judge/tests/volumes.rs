@@ -1,4 +1,4 @@
-//! Volumes: are accounts distinguished from drives, blind, and is what `fit` buys the cheapest that serves?
+//! Volumes: are accounts recognised, blind, and is what `fit` buys the cheapest that serves?
 
 mod volumes {
     pub mod blind;
