@@ -100,7 +100,7 @@ fn open(
 ) -> Result<OpenTarget, LabError> {
     let file = match name {
         TargetName::Path(path) => path.as_path(),
-        TargetName::Drive(_) | TargetName::Null(_) => Path::new(""),
+        TargetName::Drive(_) | TargetName::Volume(_) | TargetName::Null(_) => Path::new(""),
     };
     let mut filling = |filled, total| progress.filling(file, filled, total);
     OpenTarget::open(name, needs, &request.open, request.kept, &mut filling, stop)

@@ -3,7 +3,7 @@
 use crate::commands::{
     age, check, compare, conform, crashtest, create, diagnose, drives, endurance, fingerprint,
     generate, host, inspect, ledger, list, mark, power, pull, qualify, report, reproduce, run,
-    serve, simulate, snia, theory, trace, twin, watch,
+    serve, simulate, snia, theory, trace, twin, volumes, watch,
 };
 use crate::failure::{CliFailure, CommandExit};
 use clap::{CommandFactory, Parser, Subcommand};
@@ -17,8 +17,9 @@ use std::path::PathBuf;
     max_term_width = 80,
     after_long_help = "\
 Targets: drive:NAME of the catalogue (`ssdlab list drives`) or drive:FILE.toml,
-drive:PATH that `age` or `simulate --save` left, null:SIZE (measures ssdlab
-itself), a file (--overwrite), or a block device (writes need --serial).
+drive:PATH that `age` or `simulate --save` left, volume:TYPE of a cloud (`ssdlab
+volumes list`), null:SIZE (measures ssdlab itself), a file (--overwrite), or a
+block device (writes need --serial).
 
 Exit codes: 0 pass or done, 1 the drive fails the role or `check` found damage,
 2 an error or a failed self-check, 3 the evidence does not decide or the run was
@@ -89,6 +90,9 @@ pub enum CliCommand {
     Theory(theory::Theory),
     /// Run the experiments of five articles and put every published figure beside ours.
     Reproduce(reproduce::Reproduce),
+    /// Volumes of a cloud, whose speed is an account: what they give, and what to buy.
+    #[command(hide = true)]
+    Volumes(Box<volumes::VolumesArgs>),
     /// Hosts as loads: ZFS's intent log, a cache tier, a file system, a database.
     Host(host::Host),
     /// Shell completions, on standard output.
@@ -140,6 +144,7 @@ impl CliCommand {
             CliCommand::Endurance(args) => endurance::endurance(&args),
             CliCommand::Theory(args) => theory::theory(&args),
             CliCommand::Reproduce(args) => reproduce::reproduce(&args),
+            CliCommand::Volumes(args) => volumes::volumes(&args),
             CliCommand::Host(args) => host::host(&args),
             CliCommand::Completions { shell } => generate::completions(shell, &mut Cli::command()),
             CliCommand::Man { directory } => generate::man(&directory, Cli::command()),

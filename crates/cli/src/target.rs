@@ -52,7 +52,7 @@ pub fn open(
 ) -> Result<OpenTarget, LabError> {
     let title = match name {
         TargetName::Path(path) => format!("writing {} for the first time", path.display()),
-        TargetName::Drive(_) | TargetName::Null(_) => String::new(),
+        TargetName::Drive(_) | TargetName::Volume(_) | TargetName::Null(_) => String::new(),
     };
     let mut bar = None;
     let mut progress = |done, total| {

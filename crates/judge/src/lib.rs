@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 pub mod ablate;
+pub mod account;
 pub mod cause;
 pub mod contribution;
 pub mod experiment;
@@ -12,5 +13,6 @@ pub mod qualify;
 pub mod schemas;
 pub mod snia;
 pub mod symptom;
+pub mod volumes;
 
 pub use qualify::{QualifyPlan, qualify};

@@ -47,6 +47,7 @@ pub const PLACES: &[CratePlacement] = &[
     on(4, "drives"),
     on(4, "ledger"),
     on(4, "load"),
+    on(4, "volume"),
     on(3, "view"),
     CratePlacement {
         only_for: &["power", "conform", "cli", "python", "fuzz"],

@@ -34,12 +34,14 @@ pub mod status;
 pub mod system;
 #[cfg(target_os = "linux")]
 pub mod uring;
+pub mod volume;
 #[cfg(target_os = "linux")]
 pub mod way;
 
 pub use modelled::ModelledTarget;
 pub use needs::{Needs, OpenOptions, PayloadContents, RepeatedBlocks, WriteOptions};
 pub use null::NullTarget;
+pub use volume::VolumeTarget;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -119,6 +121,8 @@ pub trait Target {
 pub enum TargetKind {
     /// A drive of the catalogue, in virtual time.
     Modelled,
+    /// A volume of a cloud, in virtual time.
+    Volume,
     /// A file on a file system.
     File,
     /// A block device.

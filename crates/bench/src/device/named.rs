@@ -1,4 +1,4 @@
-//! Devices by name: from `drive:NAME`, `null:SIZE` or a path to an open device.
+//! Devices by name: from `drive:NAME`, `volume:TYPE,...`, `null:SIZE` or a path to an open device.
 
 #[cfg(not(target_os = "linux"))]
 use super::elsewhere::{FileTarget, NvmeTarget, open};
@@ -13,7 +13,7 @@ use super::nvme::NvmeTarget;
 use super::open::open;
 #[cfg(target_os = "linux")]
 use super::system::SystemPaths;
-use super::{ModelledTarget, Needs, OpenOptions, Target, TargetFacts};
+use super::{ModelledTarget, Needs, OpenOptions, Target, TargetFacts, VolumeTarget};
 use crate::engine;
 use crate::engine::Observer;
 use crate::record::RunRecord;
@@ -30,13 +30,15 @@ use std::sync::atomic::AtomicBool;
 
 /// The forms of a target's name, for hints.
 pub const TARGET_HINT: &str = "a target is drive:NAME (see `ssdlab list drives`), drive:PATH \
-     of a saved or aged drive, null:SIZE, a file, a block device or an NVMe generic device";
+     of a saved or aged drive, volume:TYPE (see `ssdlab volumes list`), null:SIZE, a file, a block device or an NVMe generic device";
 
 /// A target's name, understood.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TargetName {
     /// `drive:NAME`, `drive:FILE.toml`, or `drive:PATH` of a kept drive.
     Drive(String),
+    /// `volume:TYPE,size=GIB,...`, what follows the colon.
+    Volume(String),
     /// `null:SIZE`.
     Null(u64),
     /// A file, a block device or an NVMe generic device.
@@ -52,6 +54,10 @@ impl TargetName {
     pub fn parse(text: &str) -> Result<TargetName, LabError> {
         if let Some(drive) = text.strip_prefix("drive:") {
             return Ok(TargetName::Drive(drive.to_owned()));
+        }
+        if let Some(volume) = text.strip_prefix("volume:") {
+            ssdlab_volume::open(volume)?;
+            return Ok(TargetName::Volume(volume.to_owned()));
         }
         if let Some(size) = text.strip_prefix("null:") {
             let bytes = parse_size(size)?;
@@ -119,6 +125,8 @@ pub fn none_kept(_name: &str) -> Result<Option<(Drive, SavedDriveInfo)>, LabErro
 pub enum OpenTarget {
     /// A modelled drive, and the calibrated and assumed values that its figures rest on.
     Modelled(Box<ModelledTarget>, Vec<RestsOn>),
+    /// A volume of a cloud.
+    Volume(Box<VolumeTarget>),
     /// Nothing.
     Null(Box<NullTarget>),
     /// A file or a block device.
@@ -134,6 +142,7 @@ macro_rules! with_target {
     ($opened:expr, $target:ident => $value:expr) => {
         match $opened {
             $crate::device::named::OpenTarget::Modelled($target, _) => $value,
+            $crate::device::named::OpenTarget::Volume($target) => $value,
             $crate::device::named::OpenTarget::Null($target) => $value,
             $crate::device::named::OpenTarget::Real($target) => $value,
             $crate::device::named::OpenTarget::Nvme($target) => $value,
@@ -176,6 +185,10 @@ impl OpenTarget {
                     ))
                 }
             },
+            TargetName::Volume(volume) => {
+                let target = VolumeTarget::new(ssdlab_volume::open(volume)?, options.size)?;
+                Ok(OpenTarget::Volume(Box::new(target)))
+            }
             TargetName::Null(bytes) => Ok(OpenTarget::Null(Box::new(NullTarget::new(
                 *bytes,
                 needs.depth,
@@ -203,7 +216,10 @@ impl OpenTarget {
     pub fn rests_on(&self) -> &[RestsOn] {
         match self {
             OpenTarget::Modelled(_, rests_on) => rests_on,
-            OpenTarget::Null(_) | OpenTarget::Real(_) | OpenTarget::Nvme(_) => &[],
+            OpenTarget::Volume(_)
+            | OpenTarget::Null(_)
+            | OpenTarget::Real(_)
+            | OpenTarget::Nvme(_) => &[],
         }
     }
 

@@ -97,7 +97,8 @@ impl<'a, T: Target> PhaseEngine<'a, T> {
         stop: &'a AtomicBool,
     ) -> PhaseEngine<'a, T> {
         let ledger = PhaseLedger::new(number, phase, target, observer);
-        let modelled = target.facts().kind == TargetKind::Modelled;
+        let kind = target.facts().kind;
+        let modelled = matches!(kind, TargetKind::Modelled | TargetKind::Volume);
         let tags = lanes.iter().map(|lane| lane.idle.len()).sum();
         let pools = Pools::new(phase, &mut lanes);
         let unused = TagSlot {

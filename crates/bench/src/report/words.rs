@@ -101,6 +101,7 @@ pub fn capacity(facts: &TargetFacts) -> String {
 pub fn kind(kind: TargetKind) -> &'static str {
     match kind {
         TargetKind::Modelled => "modelled drive, in virtual time",
+        TargetKind::Volume => "modelled volume of a cloud, in virtual time",
         TargetKind::File => "file on a file system",
         TargetKind::BlockDevice => "block device",
         TargetKind::Null => "nothing: completes everything at once",

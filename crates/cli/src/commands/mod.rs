@@ -38,6 +38,7 @@ pub mod snia;
 pub mod theory;
 pub mod trace;
 pub mod twin;
+pub mod volumes;
 #[cfg(target_os = "linux")]
 pub mod watch;
 

@@ -2,6 +2,7 @@
 
 mod args;
 mod places;
+mod volume;
 
 pub use args::{PaceName, Serve};
 
@@ -12,7 +13,9 @@ use ssdlab_base::LabError;
 use ssdlab_base::huge_pages::keep_freed_memory;
 use ssdlab_base::quantity::parse_size;
 use ssdlab_drives::keep::directory::CrashSafety;
-use ssdlab_power::served::{DriveServer, ServedPace, in_directory, in_memory, parse_fault};
+use ssdlab_power::served::{
+    DriveServer, ServedPace, ServedStore, in_directory, in_memory, parse_fault,
+};
 use ssdlab_ssd::drive::power::Power;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
@@ -31,6 +34,9 @@ pub fn serve(args: &Serve) -> Result<CommandExit, CliFailure> {
     keep_freed_memory();
     let stop = signals()?;
     let name = args.directory.to_str();
+    if let Some(volume) = name.and_then(|name| name.strip_prefix("volume:")) {
+        return volume::serve_volume(args, volume, &places, &stop);
+    }
     let opened = match name.and_then(|name| name.strip_prefix("drive:")) {
         Some(name) if !args.sync => {
             let size = args.size.as_deref().map(parse_size).transpose()?;
@@ -72,7 +78,7 @@ pub fn serve(args: &Serve) -> Result<CommandExit, CliFailure> {
 }
 
 /// Waits for a signal, and says meanwhile when nothing can be acknowledged and when it can again.
-fn until(stop: &Receiver<()>, serving: &DriveServer) {
+fn until<D: ServedStore>(stop: &Receiver<()>, serving: &DriveServer<D>) {
     let mut trouble = None;
     // The sender lives as long as the program.
     while let Err(RecvTimeoutError::Timeout) = stop.recv_timeout(TROUBLE_CHECK) {

@@ -45,7 +45,7 @@ fn way(facts: &TargetFacts, path: &Path) -> Result<RowPath, LabError> {
                 .unwrap_or_default()
                 .into(),
         }),
-        TargetKind::Modelled | TargetKind::Null => Err(LabError::refused(
+        TargetKind::Modelled | TargetKind::Volume | TargetKind::Null => Err(LabError::refused(
             format!(
                 "{}: a run of a model is no figure of a drive",
                 path.display()

@@ -3,6 +3,7 @@
 use super::later::LaterStates;
 use super::loads::UsedRun;
 use super::overwrite::{DurableRun, Overwrite};
+use crate::account::AccountEvidence;
 use crate::pull::PullRecord;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -23,6 +24,7 @@ impl Evidence {
             overwrite: None,
             later: None,
             pulls: None,
+            account: None,
             rests_on: Vec::new(),
             region_bytes: 0,
             precondition: String::new(),
@@ -170,6 +172,9 @@ pub struct Evidence {
     /// A test of real power cuts of this target, if there was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pulls: Option<PullRecord>,
+    /// Whether its speed is an account, where the loads suggest one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub account: Option<AccountEvidence>,
     /// Calibrated or assumed values of the model that these numbers rest on; empty for a real
     /// target.
     pub rests_on: Vec<RestsOn>,

@@ -98,6 +98,11 @@ pub(super) fn health(e: &Evidence) -> MeasureReading {
                 grade: EvidenceGrade::Declared,
                 why: "A modelled drive as it leaves the factory.".into(),
             },
+            TargetKind::Volume => MeasureReading::Fact {
+                holds: true,
+                grade: EvidenceGrade::Assumed,
+                why: "A volume: its provider replaces media that fail.".into(),
+            },
             _ => unknown("The drive's SMART was not read.".into()),
         };
     };

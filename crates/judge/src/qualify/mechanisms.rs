@@ -4,9 +4,9 @@
 //! show it. None of them proves anything about power cuts. What is not shown is not said: an
 //! empty list means that nothing measured here explains slowness.
 
-use super::health;
 use super::readings::{flush_ends, is_implausible, known_protection};
 use super::{Evidence, Mechanism, WriteProbe, names, show};
+use super::{account, health};
 use crate::ablate::{Bottleneck, Cause};
 use ssdlab_bench::device::TargetKind;
 use ssdlab_ssd::Bytes;
@@ -45,8 +45,8 @@ const GUESSES: [&str; 4] = [
 /// faults found come first and replace what symptoms suggest.
 pub fn explain(e: &Evidence) -> Vec<Mechanism> {
     let faults = e.overwrite.as_ref().and_then(|run| run.faults.as_ref());
-    let mut mechanisms: Vec<Mechanism> =
-        faults.into_iter().flatten().map(|f| shown(f, e)).collect();
+    let mut mechanisms: Vec<Mechanism> = account::explain(e).into_iter().collect();
+    mechanisms.extend(faults.into_iter().flatten().map(|f| shown(f, e)));
     let known = |id: &str| faults.is_some() && GUESSES.contains(&id);
     let symptoms = MECHANISMS.iter().filter(|(id, _)| !known(id));
     mechanisms.extend(symptoms.filter_map(|(_, test)| test(e)));

@@ -3,6 +3,7 @@
 //! Procedures measure [`Evidence`] on any target; a role's requirements (`roles/`, each with
 //! its citation) are held against it and give a [`RoleVerdict`].
 
+mod account;
 pub mod by_others;
 pub mod compare;
 mod cuts;

@@ -67,7 +67,9 @@ impl OpenQuestion<'_> {
     pub fn step(&self, finding: &RoleFinding) -> String {
         let missing = MissingEvidence::of(finding);
         match self.facts.kind {
-            TargetKind::Modelled | TargetKind::Null => self.of_model(finding, missing),
+            TargetKind::Modelled | TargetKind::Volume | TargetKind::Null => {
+                self.of_model(finding, missing)
+            }
             TargetKind::File | TargetKind::BlockDevice => self.of_real(missing),
         }
     }

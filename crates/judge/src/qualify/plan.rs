@@ -81,6 +81,7 @@ impl QualifyPlan {
     fn settings(&self) -> QualifySettings {
         let kind = match self.name() {
             TargetName::Path(_) => TargetKind::File,
+            TargetName::Volume(_) => TargetKind::Volume,
             TargetName::Drive(_) | TargetName::Null(_) => TargetKind::Modelled,
         };
         QualifySettings {
@@ -171,13 +172,16 @@ pub fn qualify(
     let existed = matches!(&name, TargetName::Path(path) if path.exists());
     let mut target = open(plan, &name, progress, stop)?;
     let mut settings = plan.settings_for(target.facts(), existed);
+    if let OpenTarget::Volume(volume) = &target {
+        settings.account_s = Some(volume.drain_s());
+    }
     if let Some(pulls) = &pulls {
         pulls.is_of(target.facts())?;
     }
     progress.opened(target.facts())?;
     let own_account = match &name {
         TargetName::Path(path) => drive_of(path),
-        TargetName::Drive(_) | TargetName::Null(_) => Ok(None),
+        TargetName::Drive(_) | TargetName::Volume(_) | TargetName::Null(_) => Ok(None),
     };
     let mut evidence = measure_opened(&mut target, &settings, progress, stop)?;
     match own_account {
@@ -228,7 +232,7 @@ fn open(
 ) -> Result<OpenTarget, LabError> {
     let file = match name {
         TargetName::Path(path) => path.as_path(),
-        TargetName::Drive(_) | TargetName::Null(_) => Path::new(""),
+        TargetName::Drive(_) | TargetName::Volume(_) | TargetName::Null(_) => Path::new(""),
     };
     let mut filling = |done, total| progress.filling(file, done, total);
     let needs = needs(plan.settings().region);
@@ -297,6 +301,7 @@ fn measure_references(
         whole_drive: false,
         loads: Vec::new(),
         until_overwritten: None,
+        account_s: None,
         ..settings.clone()
     };
     let work = |drive: &&String| {

@@ -13,6 +13,7 @@
 //! Source: SNIA SSS PTS 2.0.2 (rounds, preconditioning); the probes follow S. Han's journal test,
 //! the Ceph documentation's fio line and FreeBSD's `diskinfo -wS` (docs/methods.md, section 2.4).
 
+use super::account;
 use super::evidence::{Evidence, Qualification};
 use super::extract;
 use super::plans::QualifyRegion;
@@ -132,6 +133,13 @@ pub fn measure<T: Target>(
             title: work.title.clone(),
             expected_s: work.expected_s,
         };
+        if work.yields == StepYield::Account {
+            if account::is_suspected(&evidence) {
+                progress.step(&step);
+                look_for_account(region, &step, target, &mut evidence, stop);
+            }
+            continue;
+        }
         match run_step(work, &step, target, progress, stop) {
             Ok(record) => {
                 keep(work, &record, &mut evidence);
@@ -167,9 +175,8 @@ pub fn measure<T: Target>(
         }
     }
     evidence.facts.heat = target.heat();
-    let nothing = evidence.probes.is_empty() && evidence.sustained.is_empty();
     match refused {
-        Some(error) if nothing => Err(error),
+        Some(error) if evidence.probes.is_empty() && evidence.sustained.is_empty() => Err(error),
         _ => Ok(evidence),
     }
 }
@@ -199,6 +206,21 @@ fn run_step<T: Target>(
     progress.step(step);
     let mut watch = QualifyStepObserver { step, progress };
     engine::run(&work.plan, target, &mut watch, stop)
+}
+
+/// Asks whether the target's speed is an account.
+fn look_for_account<T: Target>(
+    region: QualifyRegion,
+    step: &QualifyStep,
+    target: &mut T,
+    evidence: &mut Evidence,
+    stop: &AtomicBool,
+) {
+    let plan = account::plan_of(region, step.expected_s);
+    match account::evidence(target, plan, stop) {
+        Ok(account) => evidence.account = Some(account),
+        Err(error) => evidence.incomplete.push(format!("{}: {error}", step.title)),
+    }
 }
 
 /// Runs one of the role's loads on a real drive that the steps before have overwritten.
@@ -282,6 +304,7 @@ fn keep(work: &PlannedStep, record: &RunRecord, evidence: &mut Evidence) {
             let worst = &mut evidence.later.get_or_insert_default().worst;
             run.map(|run| worst.push(run)).is_some()
         }
+        StepYield::Account => true,
         StepYield::Series(name) => {
             let run = extract::sustained(record, name, &work.title);
             run.map(|r| evidence.sustained.push(r)).is_some()

@@ -191,7 +191,7 @@ pub fn beside(
     let name = |drive: &Assessment| drive.evidence.facts.name.clone();
     let is_other = |drive: &Assessment| match target {
         TargetName::Drive(target) => name(drive) != format!("drive:{target}"),
-        TargetName::Path(_) | TargetName::Null(_) => true,
+        TargetName::Path(_) | TargetName::Volume(_) | TargetName::Null(_) => true,
     };
     let assess = |kept: ReferenceRecord| Assessment {
         verdict: judge(role, &kept.evidence),

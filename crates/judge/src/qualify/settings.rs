@@ -65,6 +65,9 @@ pub struct QualifySettings {
     /// Overwrite a whole real drive at random until this number of bytes is written, whatever time
     /// that takes.
     pub until_overwritten: Option<u64>,
+    /// Write at most this long, in seconds, to see whether its speed is an account, where reads and
+    /// writes have the same rate ([`crate::account`]).
+    pub account_s: Option<u64>,
 }
 
 /// Small enough for seconds, large enough that the superblocks of a striped drive keep some word
@@ -87,6 +90,9 @@ impl QualifySettings {
             TargetKind::File => {
                 Precondition::Done("the file was written once, front to back, when made".into())
             }
+            TargetKind::Volume => {
+                Precondition::Done("none: a volume has no state but its credit".into())
+            }
             TargetKind::BlockDevice => {
                 Precondition::Done("none: the device was measured as it was found".into())
             }
@@ -105,6 +111,11 @@ impl QualifySettings {
             overwrite: modelled.then_some(OVERWRITE_BYTES),
             loads: Vec::new(),
             until_overwritten: None,
+            account_s: match (profile, kind) {
+                (QualifyProfile::Quick, _) | (_, TargetKind::Modelled | TargetKind::Null) => None,
+                (QualifyProfile::Standard, _) => Some(600),
+                (QualifyProfile::Full, _) => Some(3 * 3600),
+            },
         }
     }
 
@@ -112,7 +123,7 @@ impl QualifySettings {
     /// full profile on the whole of a block device goes on until a sustained figure is reached.
     pub(super) fn for_role(mut self, role: &Role, facts: &TargetFacts) -> QualifySettings {
         let is_device = facts.kind == TargetKind::BlockDevice;
-        if !is_device && facts.kind != TargetKind::File {
+        if !is_device && !matches!(facts.kind, TargetKind::File | TargetKind::Volume) {
             return self;
         }
         self.loads = role.loads();

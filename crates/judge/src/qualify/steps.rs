@@ -97,6 +97,8 @@ pub enum StepYield {
     WorstCase(&'static str),
     /// A series.
     Series(&'static str),
+    /// Whether its speed is an account.
+    Account,
 }
 
 /// One step.
@@ -299,6 +301,13 @@ fn until_overwritten(region: QualifyRegion, bytes: u64) -> PlannedStep {
     work(title, 0.0, plan, StepYield::Series(names::WHOLE_DRIVE))
 }
 
+/// Writes until a credit is spent, then pauses; its loads are not one plan.
+fn account(drain_s: u64) -> PlannedStep {
+    let plan = WorkloadPlan::fill(0);
+    let title = "4 KiB random writes until a credit is spent, then pauses".to_owned();
+    work(title, drain_s as f64, plan, StepYield::Account)
+}
+
 /// The steps of `settings` on a target of `capacity` bytes, in order.
 pub fn steps(
     settings: &QualifySettings,
@@ -324,6 +333,7 @@ pub fn steps(
     long_steps(region, whole, &d, &mut list);
     let overwritten = settings.until_overwritten;
     list.extend(overwritten.map(|bytes| until_overwritten(region, bytes)));
+    list.extend(settings.account_s.map(account));
     if !settings.loads.is_empty() {
         worst_case(region, &d, &mut list);
     }

@@ -10,7 +10,7 @@ use super::overwrite::{CAPACITIES, DurableRun, Overwrite};
 use super::reading::{MeasureReading, not_measured, number, unknown};
 use super::roles::DurableMethod;
 use super::{Evidence, EvidenceGrade, SustainedRun, UsedRun, WriteProbe};
-use super::{loads, names, show};
+use super::{account, loads, names, show};
 use ssdlab_bench::device::TargetKind;
 use ssdlab_ssd::{Bytes, Op};
 
@@ -39,6 +39,12 @@ fn bytes_written(run: &SustainedRun) -> u64 {
 fn covered(e: &Evidence) -> OverwriteCoverage {
     let runs = || OVERWRITES.iter().filter_map(|name| e.run(name));
     let written: u64 = runs().map(bytes_written).sum();
+    if let Some(why) = account::lasting(e) {
+        return OverwriteCoverage {
+            complete: true,
+            said: why,
+        };
+    }
     if e.facts.kind == TargetKind::File {
         return OverwriteCoverage {
             complete: false,

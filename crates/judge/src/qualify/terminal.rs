@@ -1,5 +1,6 @@
 //! A qualification as text for a terminal.
 
+use super::account;
 use crate::others;
 use crate::qualify::{
     Assessment, OpenQuestion, Qualification, QualifyOutcome, RoleFinding, RoleVerdict, compare,
@@ -66,6 +67,7 @@ pub fn answer(q: &Qualification, width: usize) -> String {
         .take(NAMED_MAX);
     rows.extend(warnings.map(|warning| ("It warns".to_owned(), warning.clone())));
     rows.extend(by_others(q).map(|others| ("Others have".to_owned(), format!("{others}."))));
+    rows.extend(account::forecast(q).map(|text| ("Credit".to_owned(), text)));
     let gives = verdict.mechanisms.first();
     rows.extend(gives.map(|m| ("What gives?".into(), format!("{}. {}", m.title, m.sentence))));
     let mut notes: Vec<(String, String)> = Vec::new();
@@ -106,7 +108,10 @@ fn titles(findings: &[&&RoleFinding]) -> String {
 fn by_others(q: &Qualification) -> Option<String> {
     let evidence = &q.target.evidence;
     let facts = &evidence.facts;
-    if matches!(facts.kind, TargetKind::Modelled | TargetKind::Null) {
+    if matches!(
+        facts.kind,
+        TargetKind::Modelled | TargetKind::Volume | TargetKind::Null
+    ) {
         return None;
     }
     let capacity = (facts.kind == TargetKind::BlockDevice).then_some(facts.capacity);

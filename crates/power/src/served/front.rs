@@ -9,16 +9,31 @@ use ssdlab_serve::fuse::FuseFile;
 use ssdlab_serve::nbd::{NbdOptions, NbdServer};
 use ssdlab_serve::vhost_user::VhostUserServer;
 use ssdlab_serve::{
-    Address, Lint, PowerControl, PowerStatus, ServerLog, SharedDrive, raise_descriptor_limit,
+    Address, Lint, PowerControl, PowerStatus, ServerLog, SharedDrive, Store, raise_descriptor_limit,
 };
 use ssdlab_view::units;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
+/// What can be served: it holds bytes, has a power switch, and can be shut down.
+pub trait ServedStore: Store + PowerControl + 'static {
+    /// Shuts it down in order.
+    ///
+    /// # Errors
+    /// When its files cannot be written.
+    fn shut_down(&self) -> Result<(), LabError>;
+}
+
+impl ServedStore for ServedDrive {
+    fn shut_down(&self) -> Result<(), LabError> {
+        self.close()
+    }
+}
+
 /// A drive that is served until it is stopped.
-pub struct DriveServer {
-    drive: Arc<ServedDrive>,
+pub struct DriveServer<D: ServedStore = ServedDrive> {
+    drive: Arc<D>,
     lint: Arc<Lint>,
     nbd: Vec<NbdServer>,
     fuse: Option<FuseFile>,
@@ -27,18 +42,18 @@ pub struct DriveServer {
     places: DriveEndpoints,
 }
 
-impl DriveServer {
+impl<D: ServedStore> DriveServer<D> {
     /// Begins to serve. `description` is shown to NBD clients; `log` receives warnings, and lines
     /// on clients that are turned away, for as long as it serves.
     ///
     /// # Errors
     /// When a socket cannot be listened to, or the file not be mounted; nothing is left then.
     pub fn start(
-        drive: ServedDrive,
+        drive: D,
         places: &DriveEndpoints,
         description: &str,
         log: fn(&str),
-    ) -> Result<DriveServer, LabError> {
+    ) -> Result<DriveServer<D>, LabError> {
         raise_descriptor_limit();
         places.warnings().iter().for_each(|text| log(text));
         let drive = Arc::new(drive);
@@ -117,7 +132,7 @@ impl DriveServer {
     }
 
     /// The drive behind the front ends.
-    pub fn drive(&self) -> &ServedDrive {
+    pub fn drive(&self) -> &D {
         &self.drive
     }
 
@@ -167,7 +182,7 @@ impl DriveServer {
         self.control = None;
         self.vhost_user = None;
         // Nothing is asked of the drive any more, should the file be busy and stay a while.
-        let closed = self.drive.close();
+        let closed = self.drive.shut_down();
         self.fuse = None;
         closed?;
         let notes = self.lint.render();
@@ -175,11 +190,11 @@ impl DriveServer {
     }
 }
 
-impl Drop for DriveServer {
+impl<D: ServedStore> Drop for DriveServer<D> {
     /// Not served to the end, as when a socket is taken: that is no power cut.
     fn drop(&mut self) {
         // Already shut down, or the error has no receiver.
-        let _ = self.drive.close();
+        let _ = self.drive.shut_down();
     }
 }
 

@@ -39,12 +39,14 @@ mod source;
 mod state;
 pub mod switch;
 mod tempo;
+mod volume;
 
 pub use fault::parse_fault;
-pub use front::DriveServer;
+pub use front::{DriveServer, ServedStore};
 pub use places::{DriveEndpoints, TlsPlan, parse_address};
 pub use said::describe;
 pub use source::{ServableDrive, in_directory, in_memory, of_config};
+pub use volume::ServedVolume;
 
 use landing::ServedLanding;
 use medium::ServedMedium;

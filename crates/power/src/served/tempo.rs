@@ -255,7 +255,7 @@ impl Tempo {
 }
 
 /// A sleeping thread is woken up to 50 us late, unless it asks not to be.
-fn wake_in_time() {
+pub(super) fn wake_in_time() {
     #[cfg(target_os = "linux")]
     {
         thread_local! {

@@ -14,6 +14,7 @@ Examples:
   ssdlab serve my-drive --nbd unix:nbd.sock --control switch.sock
   ssdlab serve my-drive --fuse mnt/drive --pace real --fault ignores-flush
   ssdlab serve drive:consumer-sata-1tb --size 1GiB --nbd unix:nbd.sock
+  ssdlab serve volume:gp2,size=20 --nbd unix:nbd.sock
   ssdlab serve my-drive --nbd unix:nbd.sock --nbd-read-only tcp:0.0.0.0:10809
   ssdlab serve my-drive --nbd tcp:0.0.0.0:10809 --tls require \\
     --tls-certificates pki --tls-verify-peer
@@ -23,8 +24,8 @@ It runs until Ctrl-C or SIGTERM, then shuts the drive down and prints what it
 noted of each client. A second Ctrl-C ends it at once, as a power cut would.")]
 pub struct Serve {
     /// The directory; `ssdlab create` makes one. Or drive:NAME, a new drive of the catalogue in
-    /// memory: nothing of it is kept.
-    #[arg(value_name = "DRIVE_DIR|drive:NAME")]
+    /// memory, or volume:TYPE,size=GIB,... of a cloud at its own pace: nothing of them is kept.
+    #[arg(value_name = "DRIVE_DIR|drive:NAME|volume:TYPE")]
     pub directory: PathBuf,
     /// Bytes that drive:NAME offers. [default: as the drive]
     #[arg(long, value_name = "SIZE")]

@@ -1,0 +1,175 @@
+//! Are accounts distinguished from drives, neighbours and heat, on made-up records?
+
+use super::*;
+use ssdlab_ssd::rng::Rng;
+
+fn series(purpose: SeriesPurpose, reads: bool, block: u64, rates: Vec<f64>) -> RateSeries {
+    RateSeries {
+        purpose,
+        reads,
+        block,
+        depth: 32,
+        pause_s: 0.0,
+        rates,
+    }
+}
+
+fn early(read: f64, write: f64) -> Vec<RateSeries> {
+    vec![
+        series(SeriesPurpose::Early, true, 4096, vec![read; 6]),
+        series(SeriesPurpose::Early, true, 4096, vec![read; 6]),
+        series(SeriesPurpose::Early, false, 16 << 10, vec![write; 6]),
+    ]
+}
+
+fn levels(parts: &[(f64, usize)]) -> Vec<f64> {
+    let parts = parts.iter().map(|(rate, length)| vec![*rate; *length]);
+    parts.collect::<Vec<_>>().concat()
+}
+
+fn recovery(pause_s: f64, rates: Vec<f64>) -> RateSeries {
+    RateSeries {
+        pause_s,
+        ..series(SeriesPurpose::Recovery, false, 4096, rates)
+    }
+}
+
+/// 3,000 a second out of 5.4 million, then 300.
+fn gp2() -> AccountRecord {
+    let mut list = early(3000.0, 3000.0);
+    // 18 s are spent already.
+    list.push(series(
+        SeriesPurpose::Drain,
+        false,
+        4096,
+        levels(&[(3000.0, 1982), (300.0, 38)]),
+    ));
+    list.push(series(SeriesPurpose::Late, true, 4096, vec![300.0; 12]));
+    // A pause of 30 s earns 9,000: 3.33 s of 2,700 more than the base.
+    list.push(recovery(
+        30.0,
+        levels(&[(3000.0, 3), (1200.0, 1), (300.0, 11)]),
+    ));
+    list.push(recovery(90.0, levels(&[(3000.0, 10), (300.0, 12)])));
+    list.push(series(
+        SeriesPurpose::Late,
+        false,
+        16 << 10,
+        vec![300.0; 12],
+    ));
+    AccountRecord { series: list }
+}
+
+#[test]
+fn the_account_of_gp2_is_read_off_its_record() {
+    let finding = detect(&gp2());
+    assert_eq!(finding.kind, SpeedKind::Account, "{:?}", finding.why);
+    assert_eq!(finding.unit, Some(AccountUnit::Operations));
+    let value = |estimate: Option<AccountEstimate>| estimate.expect("it is known").value;
+    assert_eq!((value(finding.base), value(finding.burst)), (300.0, 3000.0));
+    assert_eq!(value(finding.credit), 2700.0 * 2000.0);
+    assert_eq!(value(finding.refill), 300.0);
+    assert_eq!(finding.lasts_s(3000.0), Some(2000.0));
+    assert_eq!(finding.lasts_s(300.0), None, "for ever");
+    let credit = finding.credit.expect("it is known");
+    assert!(credit.low <= 5_400_000.0 && credit.high >= 5_400_000.0);
+}
+
+#[test]
+fn bytes_are_told_from_operations() {
+    let mut record = gp2();
+    // 16 KiB writes have a quarter of the rate: the same bytes.
+    for series in record
+        .series
+        .iter_mut()
+        .filter(|series| series.block == 16 << 10)
+    {
+        series.rates = series.rates.iter().map(|rate| rate / 4.0).collect();
+    }
+    let finding = detect(&record);
+    assert_eq!(
+        (finding.kind, finding.unit),
+        (SpeedKind::Account, Some(AccountUnit::Bytes))
+    );
+    assert_eq!(finding.base.map(|base| base.value), Some(300.0 * 4096.0));
+}
+
+#[test]
+fn a_drive_whose_reads_are_as_fast_as_ever_is_no_account() {
+    let mut record = gp2();
+    for series in record.series.iter_mut().filter(|series| series.reads) {
+        series.rates = vec![80_000.0; 12];
+    }
+    assert_eq!(detect(&record).kind, SpeedKind::DriveFall);
+}
+
+#[test]
+fn a_cache_that_refills_by_itself_is_no_account() {
+    let mut record = gp2();
+    // A pause of any length gives the whole cache back.
+    for series in &mut record.series {
+        if series.purpose == SeriesPurpose::Recovery {
+            series.rates = levels(&[(3000.0, 200), (300.0, 12)]);
+        }
+    }
+    let kind = detect(&record).kind;
+    assert!(
+        matches!(kind, SpeedKind::Unknown | SpeedKind::DriveFall),
+        "{kind:?}"
+    );
+}
+
+#[test]
+fn a_neighbour_and_heat_are_no_constants() {
+    let mut rng = Rng::new(5);
+    let mut wander = |rate: f64, length: usize| -> Vec<f64> {
+        let mut level = rate;
+        let step = (0..length).map(|_| {
+            level += rate * 0.03 * (rng.below(2001) as f64 / 1000.0 - 1.0);
+            level.max(rate / 4.0)
+        });
+        step.collect()
+    };
+    let mut list = early(3000.0, 3000.0);
+    list.push(series(
+        SeriesPurpose::Drain,
+        false,
+        4096,
+        wander(3000.0, 600),
+    ));
+    let kind = detect(&AccountRecord { series: list }).kind;
+    assert!(
+        matches!(
+            kind,
+            SpeedKind::Unsteady | SpeedKind::Unknown | SpeedKind::DriveFall
+        ),
+        "{kind:?}"
+    );
+    // Heat: a sawtooth between two speeds.
+    let saw: Vec<f64> = (0..600)
+        .map(|s| if s / 40 % 2 == 0 { 9000.0 } else { 4000.0 })
+        .collect();
+    let mut list = early(9000.0, 9000.0);
+    list.push(series(SeriesPurpose::Drain, false, 4096, saw));
+    let finding = detect(&AccountRecord { series: list });
+    assert!(
+        !matches!(finding.kind, SpeedKind::Account | SpeedKind::Limit),
+        "{finding:?}"
+    );
+}
+
+#[test]
+fn a_limit_is_the_same_for_every_load_and_a_drive_is_not() {
+    let with = |read: f64, write: f64| {
+        let mut list = early(read, write);
+        list.push(series(SeriesPurpose::Drain, false, 4096, vec![3000.0; 60]));
+        detect(&AccountRecord { series: list })
+    };
+    let limit = with(3000.0, 3000.0);
+    assert_eq!(
+        (limit.kind, limit.unit),
+        (SpeedKind::Limit, Some(AccountUnit::Operations))
+    );
+    assert_eq!(with(3000.0, 750.0).unit, Some(AccountUnit::Bytes));
+    assert_eq!(with(90_000.0, 3000.0).kind, SpeedKind::NoLimit);
+}

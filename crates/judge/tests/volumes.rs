@@ -1,0 +1,7 @@
+//! Volumes: are accounts recognised, blind, and is what `fit` buys the cheapest that serves?
+
+mod volumes {
+    pub mod blind;
+    pub mod fits;
+    pub mod subjects;
+}
