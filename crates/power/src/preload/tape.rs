@@ -17,33 +17,75 @@ const PAGE: usize = 4096;
 #[serde(tag = "call", rename_all = "kebab-case")]
 pub enum TapeCall {
     /// A new file with a name.
-    Create { file: usize, path: String },
+    Create {
+        /// Number of the file.
+        file: usize,
+        /// Path below the prefix.
+        path: String,
+    },
     /// A new directory.
-    MakeDirectory { path: String },
+    MakeDirectory {
+        /// Path below the prefix.
+        path: String,
+    },
     /// A name removed.
-    Unlink { path: String },
+    Unlink {
+        /// Path below the prefix.
+        path: String,
+    },
     /// A directory removed.
-    RemoveDirectory { path: String },
+    RemoveDirectory {
+        /// Path below the prefix.
+        path: String,
+    },
     /// Another name.
-    Rename { from: String, to: String },
+    Rename {
+        /// Former path.
+        from: String,
+        /// New path.
+        to: String,
+    },
     /// One more name.
-    Link { from: String, to: String },
+    Link {
+        /// Former path.
+        from: String,
+        /// New path.
+        to: String,
+    },
     /// Bytes written.
     Write {
+        /// Number of the file.
         file: usize,
+        /// Where, bytes.
         offset: u64,
+        /// What.
         #[serde(skip, default = "no_bytes")]
         bytes: Arc<[u8]>,
+        /// How many bytes.
         len: u64,
     },
     /// Another length.
-    SetLength { file: usize, len: u64 },
+    SetLength {
+        /// Number of the file.
+        file: usize,
+        /// New length, bytes.
+        len: u64,
+    },
     /// fsync of a file.
-    Sync { file: usize },
+    Sync {
+        /// Number of the file.
+        file: usize,
+    },
     /// fdatasync of a file.
-    SyncData { file: usize },
+    SyncData {
+        /// Number of the file.
+        file: usize,
+    },
     /// fsync of a directory.
-    SyncDirectory { path: String },
+    SyncDirectory {
+        /// Path below the prefix.
+        path: String,
+    },
     /// sync of everything.
     SyncAll,
 }
@@ -55,7 +97,9 @@ fn no_bytes() -> Arc<[u8]> {
 /// What was acknowledged, and how many calls had been made by then.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TapeMark {
+    /// The program's words.
     pub text: String,
+    /// Calls made before it.
     pub after: usize,
 }
 
