@@ -260,7 +260,7 @@ fn rounded(value: f64) -> f64 {
     format!("{value:.3e}").parse().unwrap_or(value)
 }
 
-/// Version of the program, and hash of the catalogue and the prior that models and drafts come from.
+/// Version of the program, and hash of the catalogue and the prior that drafts come from.
 pub fn build() -> String {
     let prior = format!("{:?}", DraftPrior::built_in().classes);
     format!("{}+{}", env!("CARGO_PKG_VERSION"), catalogue_hash(&prior))

@@ -5,8 +5,9 @@
 //! ```
 //! Each writer has one command outstanding: a write, then what makes it durable, then the next.
 //! Writers of a file system share the commits of its journal. A sync commits it only if the time
-//! stamp of the file has moved since the last commit, which it does once a tick of the kernel. Deliberately left out: host time
-//! beyond the latency that the model adds to every command, and plugs and schedulers of the host.
+//! stamp of the file has moved since the last commit, which it does once a tick of the kernel.
+//! Deliberately left out: host time beyond the latency that the model adds to every command, and
+//! plugs and schedulers of the host.
 
 use crate::load::{AddressOrder, ClosedLoad, Durability, StateBefore};
 use ssdlab_base::LabError;

@@ -1,5 +1,7 @@
 //! Writes the drive file.
 
+mod wear;
+
 use super::facts::{Cells, DatasheetFacts, DraftClass, Interface, MapLocation};
 use super::prior::{DraftPrior, EstimatedConstants, PriorClass, PriorConstant};
 use super::rules::{self, ArrayShape, MovedSlot, has_slc};
@@ -107,7 +109,7 @@ pub fn draft_with(
     ftl(&mut page, user, &array);
     buffer(&mut page, &array);
     host(&mut page, user, &array);
-    wear(&mut page, user, &array);
+    wear::wear(&mut page, user, &array);
     let source = format!("{}.toml", facts.name);
     let drive =
         catalogue::parse(&page.text, &source).map_err(|error| too_much_slc(facts, error))?;
@@ -402,12 +404,10 @@ fn ftl(page: &mut DraftWriter<'_>, user: u64, array: &ArrayShape) {
     page.line("parity", "false", ASSUMED, "not documented");
 }
 
-/// What a commit programs besides its data. Where its time is estimated from measured drives, it is
-/// the data and that time: see `docs/decisions/075-commits-take-time-of-the-controller.md`.
+/// What a commit programs besides its data: nothing where its time is estimated.
 fn commit(page: &mut DraftWriter<'_>) {
-    let estimated = page.constants.get(PriorConstant::FlushTime);
-    if estimated.is_some() && !page.facts.protected {
-        let map = "the spare area of a page says what is in it, so a commit needs no map program";
+    if page.constants.get(PriorConstant::FlushTime).is_some() && !page.facts.protected {
+        let map = "the spare area of a page says what is in it";
         page.line("commit_map_programs", "0", ASSUMED, map);
         let word_line = "a commit is rewritten or padded in the background, not waited for";
         page.line("commit_closes_word_lines", "false", ASSUMED, word_line);
@@ -557,52 +557,6 @@ fn moved_slot(page: &mut DraftWriter<'_>, user: u64, array: &ArrayShape) {
             page.line("moved_slot", &time(Nanos(ns)), ASSUMED, source);
         }
     }
-}
-
-fn wear(page: &mut DraftWriter<'_>, user: u64, array: &ArrayShape) {
-    let f = page.facts;
-    page.table("wear");
-    let usual = match f.cells {
-        Cells::Slc => 50_000.0,
-        Cells::Mlc | Cells::Tlc => 3000.0,
-        Cells::Qlc => 1000.0,
-    };
-    let rated = f.rated_writes.map(|bytes| bytes as f64).or_else(|| {
-        let (dwpd, years) = (f.dwpd?, f.rated_years()?);
-        Some(dwpd * f64::from(years) * 365.0 * user as f64)
-    });
-    let needed = rated.map_or(0.0, |bytes| {
-        bytes * rules::uniform_waf(user, array).min(10.0) / array.raw() as f64
-    });
-    let enterprise = f.class() == DraftClass::Enterprise;
-    if enterprise && needed > usual {
-        let cycles = ((needed / 100.0).ceil() * 100.0).to_string();
-        let source = "rated writes x write amplification of uniform writes / raw capacity";
-        page.line("cycles", &cycles, DERIVED, source);
-    } else if let Some(cycles) = page.constants.get(PriorConstant::Cycles) {
-        let value = ((cycles.value / 100.0).round() * 100.0).max(100.0);
-        page.line("cycles", &value.to_string(), ASSUMED, &cycles.source);
-    } else {
-        page.line("cycles", &usual.to_string(), ASSUMED, "usual for the cells")
-    }
-    let class = if enterprise {
-        "\"enterprise\""
-    } else {
-        "\"client\""
-    };
-    page.line(
-        "class",
-        class,
-        ASSUMED,
-        "protected drives are of the enterprise class, or as given",
-    );
-    let code = "72 bits in 1 KiB, the hard limit of 3D TLC codes (Park, ASPLOS 2021, remembered)";
-    page.line("ecc_bits", "72", ASSUMED, code);
-    page.line("ecc_data", "\"1 KiB\"", ASSUMED, code);
-    let reserve = "data sheets of NAND promise 98 % of the blocks over life";
-    page.line("reserve_pct", "2.0", ASSUMED, reserve);
-    let end = "drives stop writing when no reserve is left; not documented";
-    page.line("end_of_life", "\"read-only\"", ASSUMED, end);
 }
 
 fn quoted(text: &str) -> String {

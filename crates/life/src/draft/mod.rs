@@ -6,11 +6,11 @@
 //! The constants that no sheet gives are estimated from measured drives (prior); where these say
 //! nothing, they are what is usual for drives of the kind.
 //!
-//! The sheet fixes the controller's time per command (random reads), the link (reads in order),
-//! the time of programs (writes in order), what every command adds (latencies) and the time of a
-//! moved slot (random writes). The rest is marked as assumed. Such a file is a first draft and a prior for `ssdlab twin fit --from`; how far its
-//! predictions are off is in `docs/catalogue.md`. Deliberately left out: media without erase (3D
-//! XPoint), heat, energy, compression.
+//! The sheet fixes the controller's time per command (random reads), the link (reads in order), the
+//! time of programs (writes in order), what every command adds (latencies) and the time of a moved
+//! slot (random writes). The rest is marked as assumed. Such a file is a first draft and a prior
+//! for `ssdlab twin fit --from`; how far its predictions are off is in `docs/catalogue.md`.
+//! Deliberately left out: media without erase (3D XPoint), heat, energy, compression.
 
 mod facts;
 mod file;

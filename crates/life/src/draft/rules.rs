@@ -249,7 +249,7 @@ pub(super) struct SlcPrograms {
     pub at_once: Option<u64>,
 }
 
-/// Programs in SLC mode take what is usual, or less where the rate into the cache needs it. Where it
+/// Programs in SLC mode take what is usual, less where the rate into the cache needs it. Where it
 /// needs fewer dies than there are, the controller is what limits it: a program takes no longer
 /// because there are more dies.
 pub(super) fn slc_programs(facts: &DatasheetFacts, array: &ArrayShape) -> SlcPrograms {

@@ -165,7 +165,7 @@ fn client(values: &[(&str, &str)]) -> DatasheetFacts {
     given
 }
 
-/// A large SATA drive with a cache had SLC programs of milliseconds, and 13 durable writes a second:
+/// A large SATA drive with a cache had SLC programs of milliseconds, 13 durable writes a second:
 /// its rate is the link's, whatever the number of dies.
 #[test]
 fn more_dies_make_no_program_longer() {
