@@ -70,7 +70,12 @@ const SELDOM: [(&str, &[(&str, &str)]); 6] = [
     ),
     (
         "buffer",
-        &[("joined_flushes", "true"), ("write_cache", "false")],
+        &[
+            ("joined_flushes", "true"),
+            ("write_cache", "false"),
+            ("flush_time", "\"1 us\""),
+            ("fua_time", "\"1 us\""),
+        ],
     ),
     ("heat", &[("hysteresis", "\"4 K\"")]),
     ("wear", &[("end_of_life", "\"failed\"")]),

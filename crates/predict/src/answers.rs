@@ -1,11 +1,14 @@
 //! What one model says to the questions of its rows.
 
+use crate::ensemble::quantile;
 use crate::interval::{FlushVariant, Margin};
 use crate::load::{
     ClosedLoad, Durability, Figure, FillFigure, NoPrediction, Question, ServiceFigure, StateBefore,
 };
 use crate::model::LedgerModel;
 use crate::run::{ModelRig, RunTimes, ServiceLoad, time_us};
+use ssdlab_life::draft::prior::{ClassPrior, DraftPrior, PriorClass, PriorConstant};
+use ssdlab_ssd::DriveConfig;
 use std::collections::HashMap;
 
 /// Parts of a drive over which a fill is looked at.
@@ -26,20 +29,33 @@ pub struct Answer {
     pub high: f64,
 }
 
+/// Which drive of a model runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum ModelDrive {
+    /// Its own, with what a flush may program.
+    Own(FlushVariant),
+    /// One with drawn constants.
+    Draw(usize),
+}
+
 /// Runs of a model, each done once.
 pub struct Answers<'a> {
     model: &'a LedgerModel,
-    prepared: HashMap<(FlushVariant, StateBefore), ModelRig>,
-    outcomes: HashMap<(FlushVariant, StateBefore, ClosedLoad), Option<RunTimes>>,
-    curves: HashMap<u32, Vec<f64>>,
+    prior: &'a DraftPrior,
+    ensemble: Option<Vec<DriveConfig>>,
+    prepared: HashMap<(ModelDrive, StateBefore), ModelRig>,
+    outcomes: HashMap<(ModelDrive, StateBefore, ClosedLoad), Option<RunTimes>>,
+    curves: HashMap<(ModelDrive, u32), Vec<f64>>,
     wafs: HashMap<ServiceLoad, f64>,
 }
 
 impl<'a> Answers<'a> {
-    /// Of a model.
-    pub fn new(model: &'a LedgerModel) -> Answers<'a> {
+    /// Of a model; constants that no sheet gives are drawn from `prior`.
+    pub fn new(model: &'a LedgerModel, prior: &'a DraftPrior) -> Answers<'a> {
         Answers {
             model,
+            prior,
+            ensemble: None,
             prepared: HashMap::new(),
             outcomes: HashMap::new(),
             curves: HashMap::new(),
@@ -63,16 +79,51 @@ impl<'a> Answers<'a> {
         }
     }
 
-    fn rig(&mut self, variant: FlushVariant, state: StateBefore) -> Result<ModelRig, NoPrediction> {
-        if let Some(rig) = self.prepared.get(&(variant, state)) {
+    fn rig(&mut self, drive: ModelDrive, state: StateBefore) -> Result<ModelRig, NoPrediction> {
+        if let Some(rig) = self.prepared.get(&(drive, state)) {
             return Ok(rig.clone());
         }
-        let config = variant.of(&self.model.config);
+        let config = match drive {
+            ModelDrive::Own(variant) => variant.of(&self.model.config),
+            ModelDrive::Draw(number) => self.ensemble()[number].clone(),
+        };
         let rig = ModelRig::new(&config, self.model.is_sata);
         let mut rig = rig.map_err(|_| NoPrediction::NoDraft)?;
         rig.prepare(state);
-        self.prepared.insert((variant, state), rig.clone());
+        self.prepared.insert((drive, state), rig.clone());
         Ok(rig)
+    }
+
+    fn ensemble(&mut self) -> &[DriveConfig] {
+        let (model, prior) = (self.model, self.prior);
+        self.ensemble.get_or_insert_with(|| model.ensemble(prior))
+    }
+
+    /// Whether the prior says anything of a constant of a draft.
+    fn knows(&self, constant: PriorConstant) -> bool {
+        self.class_prior(constant).is_some()
+    }
+
+    fn class_prior(&self, constant: PriorConstant) -> Option<&'a ClassPrior> {
+        let facts = self.model.facts.as_ref()?;
+        self.prior.of(constant, PriorClass::of(facts))
+    }
+
+    /// The drives of which the prior decides the figure of a load; else none.
+    fn drawn(&mut self, state: StateBefore, load: &ClosedLoad) -> Vec<ModelDrive> {
+        let is_protected = self.model.config.buffer.protected;
+        let facts = self.model.facts.as_ref();
+        let writes = load.read_pct < 50;
+        let is_decided = if load.sync != Durability::None && !is_protected {
+            self.knows(PriorConstant::FlushTime)
+        } else if is_protected {
+            let is_withheld = facts.is_some_and(|facts| facts.random_write.is_none());
+            state == StateBefore::Steady && is_withheld && self.knows(PriorConstant::MovedSlot)
+        } else {
+            writes && state != StateBefore::Fresh && self.knows(PriorConstant::DirectRate)
+        };
+        let count = if is_decided { self.ensemble().len() } else { 0 };
+        (0..count).map(ModelDrive::Draw).collect()
     }
 
     fn run(
@@ -81,28 +132,20 @@ impl<'a> Answers<'a> {
         load: ClosedLoad,
         figure: Figure,
     ) -> Result<Answer, NoPrediction> {
+        let drawn = self.drawn(state, &load);
+        if !drawn.is_empty() {
+            let values = self.values(&drawn, state, load, figure)?;
+            let margin = Margin::of_drawn(figure);
+            return over_draws(&values, margin);
+        }
         let is_flushed = load.sync != Durability::None && !self.model.config.buffer.protected;
         let variants = if is_flushed {
             &FlushVariant::ALL[..]
         } else {
             &FlushVariant::ALL[..1]
         };
-        let mut values = Vec::new();
-        for variant in variants {
-            if !self.outcomes.contains_key(&(*variant, state, load)) {
-                let outcome = self.rig(*variant, state)?.run(&load, state);
-                self.outcomes.insert((*variant, state, load), outcome);
-            }
-            let outcome = self.outcomes.get(&(*variant, state, load));
-            let outcome = outcome.and_then(Option::as_ref);
-            let outcome = outcome.ok_or(NoPrediction::BlockTooLarge)?;
-            let value = figure_of(outcome, figure).filter(|value| *value > 0.0);
-            let why = match figure {
-                Figure::SyncOnly(_) => NoPrediction::NoFlush,
-                _ => NoPrediction::Metric,
-            };
-            values.push(value.ok_or(why)?);
-        }
+        let drives: Vec<ModelDrive> = variants.iter().copied().map(ModelDrive::Own).collect();
+        let values = self.values(&drives, state, load, figure)?;
         let least = values.iter().copied().fold(f64::MAX, f64::min);
         let most = values.iter().copied().fold(f64::MIN, f64::max);
         let margin = Margin::of_run(&load, state, figure, &self.model.basis);
@@ -114,27 +157,88 @@ impl<'a> Answers<'a> {
         })
     }
 
-    fn fill(&mut self, block: u32, figure: FillFigure) -> Result<Answer, NoPrediction> {
-        if !self.curves.contains_key(&block) {
-            let rig = self.rig(FlushVariant::Model, StateBefore::Fresh)?;
-            self.curves.insert(block, rig.fill_curve(block, PARTS));
+    /// A figure of the model's own drive.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub fn of_median(
+        &mut self,
+        state: StateBefore,
+        load: ClosedLoad,
+        figure: Figure,
+    ) -> Result<f64, NoPrediction> {
+        let own = [ModelDrive::Own(FlushVariant::Model)];
+        Ok(self.values(&own, state, load, figure)?[0])
+    }
+
+    fn values(
+        &mut self,
+        drives: &[ModelDrive],
+        state: StateBefore,
+        load: ClosedLoad,
+        figure: Figure,
+    ) -> Result<Vec<f64>, NoPrediction> {
+        let mut values = Vec::new();
+        for drive in drives {
+            if !self.outcomes.contains_key(&(*drive, state, load)) {
+                let outcome = self.rig(*drive, state)?.run(&load, state);
+                self.outcomes.insert((*drive, state, load), outcome);
+            }
+            let outcome = self.outcomes.get(&(*drive, state, load));
+            let outcome = outcome.and_then(Option::as_ref);
+            let outcome = outcome.ok_or(NoPrediction::BlockTooLarge)?;
+            let value = figure_of(outcome, figure).filter(|value| *value > 0.0);
+            let why = match figure {
+                Figure::SyncOnly(_) => NoPrediction::NoFlush,
+                _ => NoPrediction::Metric,
+            };
+            values.push(value.ok_or(why)?);
         }
-        let rates = &self.curves[&block];
+        Ok(values)
+    }
+
+    fn fill(&mut self, block: u32, figure: FillFigure) -> Result<Answer, NoPrediction> {
+        let is_drawn = self.knows(PriorConstant::CacheShare) && !self.model.config.buffer.protected;
+        let count = if is_drawn { self.ensemble().len() } else { 0 };
         let capacity = self.model.config.user_bytes as f64 / 1e9;
-        let value = fill_figure(rates, figure, capacity, self.model.knows_cache)?;
-        let (low, high) = Margin::of_fill(&self.model.basis).about(value, value);
-        let high = match figure {
-            FillFigure::End(_) => high.min(capacity),
-            _ => high,
+        let knows_cache = self.model.knows_cache;
+        let answer = if count > 0 {
+            let mut values = Vec::new();
+            for number in 0..count {
+                let rates = self.curve(ModelDrive::Draw(number), block)?;
+                values.push(fill_figure(rates, figure, capacity, knows_cache)?);
+            }
+            over_draws(&values, Margin::of_drawn_fill())?
+        } else {
+            let rates = self.curve(ModelDrive::Own(FlushVariant::Model), block)?;
+            let value = fill_figure(rates, figure, capacity, knows_cache)?;
+            let (low, high) = Margin::of_fill(&self.model.basis).about(value, value);
+            Answer { value, low, high }
         };
-        Ok(Answer { value, low, high })
+        let high = match figure {
+            FillFigure::End(_) => answer.high.min(capacity).max(answer.value),
+            _ => answer.high,
+        };
+        Ok(Answer { high, ..answer })
+    }
+
+    fn curve(&mut self, drive: ModelDrive, block: u32) -> Result<&[f64], NoPrediction> {
+        if !self.curves.contains_key(&(drive, block)) {
+            let rig = self.rig(drive, StateBefore::Fresh)?;
+            let curve = rig.fill_curve(block, PARTS);
+            self.curves.insert((drive, block), curve);
+        }
+        Ok(&self.curves[&(drive, block)])
     }
 
     fn waf(&mut self, load: ServiceLoad) -> Result<f64, NoPrediction> {
         if let Some(waf) = self.wafs.get(&load) {
             return Ok(*waf);
         }
-        let waf = self.rig(FlushVariant::Model, StateBefore::Fresh)?.waf(load);
+        let waf = {
+            let own = ModelDrive::Own(FlushVariant::Model);
+            self.rig(own, StateBefore::Fresh)?.waf(load)
+        };
         self.wafs.insert(load, waf);
         Ok(waf)
     }
@@ -153,22 +257,43 @@ impl<'a> Answers<'a> {
             low: of_cycles_low * per_cycle,
             high: of_cycles_high * per_cycle,
         };
+        let by_prior = |constant, per_cycle: f64| {
+            let prior = self.class_prior(constant)?;
+            let (low, high) = prior.interval();
+            Some(answer(
+                prior.median * per_cycle,
+                low * per_cycle,
+                high * per_cycle,
+            ))
+        };
         match figure {
-            ServiceFigure::Cycles => return Ok(by_cycles(1.0)),
-            ServiceFigure::NandDriveWrites => return Ok(by_cycles(raw / user / 100.0)),
+            ServiceFigure::Cycles => {
+                let by_class = by_prior(PriorConstant::Cycles, 1.0);
+                return Ok(by_class.unwrap_or(by_cycles(1.0)));
+            }
+            ServiceFigure::NandDriveWrites => {
+                let per_cycle = raw / user / 100.0;
+                let by_class = by_prior(PriorConstant::WearCycles, per_cycle);
+                return Ok(by_class.unwrap_or(by_cycles(per_cycle)));
+            }
             _ => {}
         }
         let most = self.waf(ServiceLoad::Uniform)?;
         if figure == ServiceFigure::WafUniform {
             let (low, high) = (1.0 + (most - 1.0) * 0.7, 1.0 + (most - 1.0) * 1.4);
-            return Ok(Answer {
-                value: most,
-                low,
-                high,
-            });
+            return Ok(answer(most, low, high));
         }
         let least = self.waf(ServiceLoad::InOrder)?;
         let middle = self.waf(ServiceLoad::HotAndCold)?;
+        let in_service = match figure {
+            ServiceFigure::WafLow => self.times(least, PriorConstant::WafLow),
+            ServiceFigure::WafHigh => self.times(most, PriorConstant::WafHigh),
+            ServiceFigure::HostTb => self.times(raw / middle / 1e14, PriorConstant::WearCycles),
+            _ => self.times(middle, PriorConstant::WafMedian),
+        };
+        if let Some(answer) = in_service {
+            return Ok(answer);
+        }
         Ok(match figure {
             ServiceFigure::WafLow => answer(least, least, middle),
             ServiceFigure::WafHigh => answer(most, middle, most),
@@ -183,6 +308,21 @@ impl<'a> Answers<'a> {
             _ => answer(middle, least, most),
         })
     }
+
+    /// A value of the model times a constant that the prior has.
+    fn times(&self, value: f64, constant: PriorConstant) -> Option<Answer> {
+        let prior = self.class_prior(constant)?;
+        let (low, high) = prior.interval();
+        Some(answer(value * prior.median, value * low, value * high))
+    }
+}
+
+/// The median of draws, and the interval of the draws with a margin of its own beside it.
+fn over_draws(values: &[f64], margin: Margin) -> Result<Answer, NoPrediction> {
+    let at = |share| quantile(values, share).ok_or(NoPrediction::Metric);
+    let value = at(0.5)?;
+    let (low, high) = margin.beside(value, at(0.1)?, at(0.9)?);
+    Ok(Answer { value, low, high })
 }
 
 fn answer(value: f64, low: f64, high: f64) -> Answer {

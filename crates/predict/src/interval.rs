@@ -7,8 +7,12 @@
 //!
 //! * of a draft from the class alone, the spread of sheets in a class: a factor of 2 (assumed);
 //! * of the slowest one in a hundred and beyond, a factor of 3 (assumed: never tested);
-//! * of durable writes to a volatile buffer, what a flush programs, which no sheet says: the range
-//!   over [`FlushVariant::ALL`], each run on the model.
+//! * of durable writes to a volatile buffer of a catalogue drive, what a flush programs, which no
+//!   sheet says: the range over [`FlushVariant::ALL`], each run on the model.
+//!
+//! Where the prior speaks (`ledger/prior.toml`), the interval is that of the draws instead, with a
+//! margin for the rest of the model beside it; and the spread of a class stands for that of wear
+//! and of write amplification in service.
 
 use crate::load::{AddressOrder, ClosedLoad, Durability, Figure, StateBefore};
 use crate::model::Basis;
@@ -31,6 +35,9 @@ const OF_CLASS: f64 = 2.0;
 const OF_TAIL: f64 = 3.0;
 /// Mean ratio of rated cycles: makers rate the same cells for 1,000 to 10,000 (assumed).
 const OF_CYCLES: f64 = 2.0;
+/// Mean ratio of a drive that is filled, besides its cache and rates: reviewers read them off plots
+/// within 10 % (assumed).
+const OF_FILL: f64 = 1.1;
 /// Commands outstanding up to which latency decides, not throughput.
 const SINGLE_DEPTH: u32 = 2;
 
@@ -125,6 +132,34 @@ impl Margin {
     /// Of the rated cycles of the media.
     pub fn of_cycles() -> Margin {
         Margin::of(&[OF_CYCLES])
+    }
+
+    /// Of a figure over draws of the constants that decide it: what the rest of the model is off.
+    pub fn of_drawn(figure: Figure) -> Margin {
+        let is_of_tail = match figure {
+            Figure::Read(share)
+            | Figure::Write(share)
+            | Figure::SyncOnly(share)
+            | Figure::Durable(share) => share.is_some_and(|share| share > 0.9),
+            Figure::Writes(_) | Figure::Reads(_) | Figure::All => false,
+        };
+        if is_of_tail {
+            Margin::of(&[SINGLE_WRITE, OF_TAIL])
+        } else {
+            Margin::of(&[SINGLE_WRITE])
+        }
+    }
+
+    /// The same of a drive that is filled.
+    pub fn of_drawn_fill() -> Margin {
+        Margin::of(&[OF_FILL])
+    }
+
+    /// The interval of a value whose draws lie between `low` and `high`, with this margin beside
+    /// it as an independent factor.
+    pub fn beside(self, value: f64, low: f64, high: f64) -> (f64, f64) {
+        let both = |ratio: f64| ratio.ln().hypot(self.0).exp();
+        (value / both(value / low), value * both(high / value))
     }
 
     fn with_class(mut ratios: Vec<f64>, basis: &Basis) -> Margin {

@@ -2,6 +2,9 @@
 //! # Structure
 //!
 //! ```text
+//! rates               the main rates of a draft
+//! prior               constants that no sheet gives, by measured drives; hold-out
+//! ensemble            draws of them
 //! load                what a row asks, and why none can answer
 //! facts -> model      the catalogue's drive, a draft of a sheet, a draft of a class
 //! run -> answers      a load on a model; value and interval (interval)
@@ -10,12 +13,15 @@
 //! ```
 
 mod answers;
+mod ensemble;
 mod facts;
 pub mod frozen;
 pub mod interval;
 pub mod load;
 pub mod model;
 pub mod predict;
+pub mod prior;
+pub mod rates;
 mod run;
 pub mod schemas;
 pub mod score;

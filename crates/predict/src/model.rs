@@ -6,6 +6,7 @@
 //!   else a draft from the facts of the class alone
 //! ```
 
+use crate::ensemble;
 use crate::facts::{self, FactList};
 use crate::load::NoPrediction;
 use ssdlab_base::LabError;
@@ -14,7 +15,8 @@ use ssdlab_drives::known::ModelFamily;
 use ssdlab_drives::known::lookup::{Lookup, look_up};
 use ssdlab_ledger::LedgerRow;
 use ssdlab_ledger::row::LedgerDrive;
-use ssdlab_life::draft::{DatasheetFacts, draft};
+use ssdlab_life::draft::prior::{DraftPrior, PriorClass};
+use ssdlab_life::draft::{DatasheetFacts, draft_with};
 use ssdlab_ssd::DriveConfig;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{LazyLock, Mutex, PoisonError};
@@ -58,6 +60,8 @@ pub struct LedgerModel {
     pub cycles: f64,
     /// Whether it has a pSLC cache, or is of a class without.
     pub knows_cache: bool,
+    /// What a draft was made from.
+    pub facts: Option<DatasheetFacts>,
 }
 
 impl LedgerModel {
@@ -83,7 +87,38 @@ impl LedgerModel {
             cycles: f64::from(drive.media()?.cycles_rated),
             knows_cache: has_slc || drive.config.buffer.protected,
             config: drive.config.clone(),
+            facts: None,
         })
+    }
+
+    /// A draft of facts, with the medians of `prior`.
+    pub(crate) fn draft(
+        facts: &DatasheetFacts,
+        basis: Basis,
+        prior: &DraftPrior,
+    ) -> Result<LedgerModel, LabError> {
+        let medians = prior.constants(PriorClass::of(facts), |_| 0.0);
+        let text = draft_with(facts, &medians)?;
+        let drive = catalogue::parse(&text, "ledger.toml")?;
+        let mut model = LedgerModel::new(&drive, basis)?;
+        model.facts = Some(facts.clone());
+        Ok(model)
+    }
+
+    /// The drive with each draw of the constants that no sheet gives; none of a drive that is not a
+    /// draft.
+    pub fn ensemble(&self, prior: &DraftPrior) -> Vec<DriveConfig> {
+        let Some(facts) = &self.facts else {
+            return Vec::new();
+        };
+        let draws = ensemble::draws(prior, PriorClass::of(facts));
+        let drafts = draws
+            .iter()
+            .map(|constants| -> Result<DriveConfig, LabError> {
+                let text = draft_with(facts, constants)?;
+                Ok(catalogue::parse(&text, "ledger.toml")?.config)
+            });
+        drafts.filter_map(Result::ok).collect()
     }
 }
 
@@ -109,7 +144,7 @@ pub fn key(row: &LedgerRow, address: &str) -> DriveKey {
 }
 
 /// The model of a row's drive for figures of the source at `address`; `all` is every row of the
-/// ledger.
+/// ledger; drafts have the medians of `prior`.
 ///
 /// # Errors
 /// Why there is none.
@@ -117,6 +152,7 @@ pub fn choose(
     drive: &LedgerDrive,
     address: &str,
     all: &[LedgerRow],
+    prior: &DraftPrior,
 ) -> Result<LedgerModel, NoPrediction> {
     let capacity = drive.capacity_gb.ok_or(NoPrediction::NoCapacity)?;
     let listed = in_catalogue(drive, capacity);
@@ -133,7 +169,7 @@ pub fn choose(
     let is_protected = protection(drive).ok_or(NoPrediction::ProtectionUnknown)?;
     let class = facts::class(drive, capacity, is_protected);
     let sheet = sheet_of(drive, listed, all);
-    drafted(&class, &sheet).ok_or(NoPrediction::NoDraft)
+    drafted(&class, &sheet, prior).ok_or(NoPrediction::NoDraft)
 }
 
 /// What the maker says of a drive: the catalogue's copy of its sheet, else the ledger's.
@@ -166,7 +202,7 @@ pub fn sheet_facts(drive: &LedgerDrive, all: &[LedgerRow]) -> Option<DatasheetFa
 
 /// The draft from a sheet; where its figures contradict each other, without its latencies and
 /// rating, then from the class alone.
-fn drafted(class: &FactList, sheet: &FactList) -> Option<LedgerModel> {
+fn drafted(class: &FactList, sheet: &FactList, prior: &DraftPrior) -> Option<LedgerModel> {
     const RATES: [&str; 7] = [
         "raw",
         "random-read",
@@ -186,8 +222,7 @@ fn drafted(class: &FactList, sheet: &FactList) -> Option<LedgerModel> {
             Basis::Class
         };
         let model = || -> Result<LedgerModel, LabError> {
-            let text = draft(&facts::facts(&[class, list])?)?;
-            LedgerModel::new(&catalogue::parse(&text, "ledger.toml")?, basis)
+            LedgerModel::draft(&facts::facts(&[class, list])?, basis, prior)
         };
         if let Ok(model) = model() {
             return Some(model);
@@ -346,7 +381,10 @@ mod tests {
     #[test]
     fn a_model_does_not_know_what_the_source_of_its_row_measured() {
         let drive = drive("samsung-980", "980 1TB", 1000.0);
-        let chosen = |address: &str| choose(&drive, address, &[]).expect("a model").basis;
+        let chosen = |address: &str| {
+            let prior = DraftPrior::built_in();
+            choose(&drive, address, &[], prior).expect("a model").basis
+        };
         let own = "https://www.techpowerup.com/review/samsung-980-non-pro-1-tb/6.html";
         assert_eq!(chosen(own), Basis::Sheet);
         let other = chosen("mdcallag/mytools@e1ba3d9:bench");

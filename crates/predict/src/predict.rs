@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use ssdlab_base::{LabError, parallel};
 use ssdlab_ledger::LedgerRow;
 use ssdlab_ledger::row::{LoadKind, SyncMethod};
+use ssdlab_life::draft::prior::DraftPrior;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use twox_hash::XxHash3_64;
@@ -88,17 +89,19 @@ pub fn row_id(row: &LedgerRow) -> String {
 }
 
 /// A row with what it asks.
-struct AskedRow<'a> {
+pub(crate) struct AskedRow<'a> {
     index: usize,
-    row: &'a LedgerRow,
-    question: Question,
+    pub row: &'a LedgerRow,
+    pub question: Question,
     assumed: String,
 }
 
 /// Rows of one model.
-struct ModelTask<'a> {
-    model: LedgerModel,
-    asked: Vec<AskedRow<'a>>,
+pub(crate) struct ModelTask<'a> {
+    pub model: LedgerModel,
+    /// What drafts draw constants from.
+    pub prior: DraftPrior,
+    pub asked: Vec<AskedRow<'a>>,
 }
 
 /// An answered row, or why it is not.
@@ -114,60 +117,106 @@ pub fn predict(
     date: &str,
     stop: &AtomicBool,
 ) -> Result<Predictions, LabError> {
-    let mut unpredicted = Vec::new();
-    let mut by_drive: BTreeMap<DriveKey, Vec<AskedRow<'_>>> = BTreeMap::new();
-    for (index, row) in rows.iter().enumerate() {
-        match question(row) {
-            Ok((question, assumed)) => {
-                let question_row = AskedRow {
-                    index,
-                    row,
-                    question,
-                    assumed,
-                };
-                let key = key(row, &address(&row.source));
-                by_drive.entry(key).or_default().push(question_row);
+    let of = PredictionTasks::of(rows, rows, address, DraftPrior::built_in());
+    of.answered(date, stop)
+}
+
+/// The same with another prior; `all` has the sheets of the rows' drives.
+pub(crate) fn predict_with(
+    rows: &[LedgerRow],
+    all: &[LedgerRow],
+    address: &dyn Fn(&str) -> String,
+    prior: &DraftPrior,
+    stop: &AtomicBool,
+) -> Result<Predictions, LabError> {
+    PredictionTasks::of(rows, all, address, prior).answered("", stop)
+}
+
+/// The models of rows with what is asked of them.
+pub(crate) fn tasks<'a>(
+    rows: &'a [LedgerRow],
+    all: &[LedgerRow],
+    address: &dyn Fn(&str) -> String,
+    prior: &DraftPrior,
+) -> Vec<ModelTask<'a>> {
+    PredictionTasks::of(rows, all, address, prior).tasks
+}
+
+/// Rows by model, and those of which no model can speak.
+struct PredictionTasks<'a> {
+    tasks: Vec<ModelTask<'a>>,
+    unpredicted: Vec<Unpredicted>,
+}
+
+impl<'a> PredictionTasks<'a> {
+    fn of(
+        rows: &'a [LedgerRow],
+        all: &[LedgerRow],
+        address: &dyn Fn(&str) -> String,
+        prior: &DraftPrior,
+    ) -> PredictionTasks<'a> {
+        let mut unpredicted = Vec::new();
+        let mut by_drive: BTreeMap<DriveKey, Vec<AskedRow<'a>>> = BTreeMap::new();
+        for (index, row) in rows.iter().enumerate() {
+            match question(row) {
+                Ok((question, assumed)) => {
+                    let question_row = AskedRow {
+                        index,
+                        row,
+                        question,
+                        assumed,
+                    };
+                    let key = key(row, &address(&row.source));
+                    by_drive.entry(key).or_default().push(question_row);
+                }
+                Err(why) => unpredicted.push(Unpredicted { index, why }),
             }
-            Err(why) => unpredicted.push(Unpredicted { index, why }),
         }
-    }
-    let mut tasks: BTreeMap<(String, String), ModelTask<'_>> = BTreeMap::new();
-    for asked in by_drive.into_values() {
-        let first = asked[0].row;
-        match choose(&first.drive, &address(&first.source), rows) {
-            Ok(model) => {
-                let key = (model.hash(), model.basis.name());
-                let asked_before = tasks.entry(key).or_insert_with(|| ModelTask {
-                    model,
-                    asked: Vec::new(),
-                });
-                asked_before.asked.extend(asked);
+        let mut tasks: BTreeMap<(String, String), ModelTask<'a>> = BTreeMap::new();
+        for asked in by_drive.into_values() {
+            let first = asked[0].row;
+            match choose(&first.drive, &address(&first.source), all, prior) {
+                Ok(model) => {
+                    let key = (model.hash(), model.basis.name());
+                    let asked_before = tasks.entry(key).or_insert_with(|| ModelTask {
+                        model,
+                        prior: prior.clone(),
+                        asked: Vec::new(),
+                    });
+                    asked_before.asked.extend(asked);
+                }
+                Err(why) => unpredicted.extend(asked.iter().map(|asked| Unpredicted {
+                    index: asked.index,
+                    why,
+                })),
             }
-            Err(why) => unpredicted.extend(asked.iter().map(|asked| Unpredicted {
-                index: asked.index,
-                why,
-            })),
+        }
+        PredictionTasks {
+            tasks: tasks.into_values().collect(),
+            unpredicted,
         }
     }
-    let tasks: Vec<ModelTask<'_>> = tasks.into_values().collect();
-    let build = build();
-    let answered = parallel::all(&tasks, parallel::cores(), |task| {
-        answer(task, &build, date, stop)
-    })?;
-    let mut answered: Vec<RowResult> = answered.into_iter().flatten().collect();
-    answered.sort_by_key(|(index, _)| *index);
-    let mut predictions = Vec::new();
-    for (index, result) in answered {
-        match result {
-            Ok(prediction) => predictions.push(prediction),
-            Err(why) => unpredicted.push(Unpredicted { index, why }),
+
+    fn answered(mut self, date: &str, stop: &AtomicBool) -> Result<Predictions, LabError> {
+        let build = build();
+        let answered = parallel::all(&self.tasks, parallel::cores(), |task| {
+            answer(task, &build, date, stop)
+        })?;
+        let mut answered: Vec<RowResult> = answered.into_iter().flatten().collect();
+        answered.sort_by_key(|(index, _)| *index);
+        let mut made = Vec::new();
+        for (index, result) in answered {
+            match result {
+                Ok(prediction) => made.push(prediction),
+                Err(why) => self.unpredicted.push(Unpredicted { index, why }),
+            }
         }
+        self.unpredicted.sort_by_key(|row| row.index);
+        Ok(Predictions {
+            made,
+            unpredicted: self.unpredicted,
+        })
     }
-    unpredicted.sort_by_key(|row| row.index);
-    Ok(Predictions {
-        made: predictions,
-        unpredicted,
-    })
 }
 
 fn answer(
@@ -176,7 +225,7 @@ fn answer(
     date: &str,
     stop: &AtomicBool,
 ) -> Result<Vec<RowResult>, LabError> {
-    let mut answers = Answers::new(&task.model);
+    let mut answers = Answers::new(&task.model, &task.prior);
     let mut results = Vec::new();
     let config = task.model.hash();
     for asked in &task.asked {
@@ -211,12 +260,22 @@ fn rounded(value: f64) -> f64 {
     format!("{value:.3e}").parse().unwrap_or(value)
 }
 
-/// Version of the program, and hash of the catalogue that models and drafts come from.
+/// Version of the program, and hash of the catalogue and the prior that drafts come from.
 pub fn build() -> String {
+    let prior = format!("{:?}", DraftPrior::built_in().classes);
+    format!("{}+{}", env!("CARGO_PKG_VERSION"), catalogue_hash(&prior))
+}
+
+/// The same without the prior: what the prior is made with.
+pub(crate) fn code() -> String {
+    format!("{}+{}", env!("CARGO_PKG_VERSION"), catalogue_hash(""))
+}
+
+fn catalogue_hash(more: &str) -> String {
     let mut text = String::new();
     for (name, file) in ssdlab_drives::catalogue::files() {
         text += &format!("{name}\n{file}\n");
     }
-    let hash = XxHash3_64::oneshot(text.as_bytes());
-    format!("{}+{hash:016x}", env!("CARGO_PKG_VERSION"))
+    text += more;
+    format!("{:016x}", XxHash3_64::oneshot(text.as_bytes()))
 }

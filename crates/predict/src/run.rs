@@ -4,8 +4,10 @@
 //! config -> scaled -> prepared (fresh, filled, steady) -> clone -> writers, each in its steps
 //! ```
 //! Each writer has one command outstanding: a write, then what makes it durable, then the next.
-//! Writers of a file system share the commits of its journal. Deliberately left out: host time
-//! beyond the latency that the model adds to every command, and plugs and schedulers of the host.
+//! Writers of a file system share the commits of its journal. A sync commits it only if the time
+//! stamp of the file has moved since the last commit, which it does once a tick of the kernel.
+//! Deliberately left out: host time beyond the latency that the model adds to every command, and
+//! plugs and schedulers of the host.
 
 use crate::load::{AddressOrder, ClosedLoad, Durability, StateBefore};
 use ssdlab_base::LabError;
@@ -14,6 +16,8 @@ use ssdlab_drives::scaling::scaled;
 use ssdlab_ssd::rng::Rng;
 use ssdlab_ssd::{Command, DriveConfig, Nanos};
 
+/// Tick of the kernel, by which time stamps of files move.
+const TICK: Nanos = Nanos::from_millis(1);
 /// Size of the models.
 pub const MODEL_BYTES: u64 = 1 << 30;
 /// Share of the drive that a load on part of it covers: 1/8.
@@ -82,6 +86,8 @@ struct WriteSteps {
     own: Vec<WriteStep>,
     /// Of a commit that serves all who wait for it.
     shared: Vec<WriteStep>,
+    /// The same where the journal has nothing to commit.
+    clean: Vec<WriteStep>,
 }
 
 /// A writer: where it is in its steps, since when, and when its data was written.
@@ -94,6 +100,11 @@ struct LoadWriter {
 }
 
 impl LoadWriter {
+    /// Time stamp of its file.
+    fn tick(&self) -> u64 {
+        self.began.0 / TICK.0
+    }
+
     fn step_done(&mut self, time: Nanos) {
         if self.step == 0 {
             self.written = time;
@@ -104,12 +115,24 @@ impl LoadWriter {
 
 /// The commits of a file system: writers that come while one is under way share the next.
 struct Commits<'a> {
+    /// Steps of the commit under way.
     steps: &'a [WriteStep],
+    shared: &'a [WriteStep],
+    clean: &'a [WriteStep],
+    /// Tick whose time stamp is in the journal.
+    tick: Option<u64>,
     waiting: Vec<u64>,
     /// Whom the commit under way serves; empty: none is.
     served: Vec<u64>,
     step: usize,
     count: u64,
+}
+
+impl Commits<'_> {
+    /// Whether the sync of a writer asks anything of the drive.
+    fn has_steps_for(&self, writer: &LoadWriter) -> bool {
+        Some(writer.tick()) > self.tick || !self.clean.is_empty()
+    }
 }
 
 impl ModelRig {
@@ -267,6 +290,9 @@ impl ModelRig {
         };
         let mut commits = Commits {
             steps: &steps.shared,
+            shared: &steps.shared,
+            clean: &steps.clean,
+            tick: None,
             waiting: Vec::new(),
             served: Vec::new(),
             step: 0,
@@ -288,7 +314,7 @@ impl ModelRig {
             };
             let time = done.done;
             if done.token == COMMIT {
-                for token in self.commit_goes_on(&mut commits, &course) {
+                for token in self.commit_goes_on(&mut commits, &course, &writers) {
                     times.end(&writers[token as usize], time);
                     self.begin(&mut writers[token as usize], token, &mut course);
                 }
@@ -301,9 +327,9 @@ impl ModelRig {
             } else if writer.step < steps.own.len() {
                 self.submit(steps.own[writer.step], done.token, &course, 0);
                 continue;
-            } else if !steps.shared.is_empty() {
+            } else if !steps.shared.is_empty() && commits.has_steps_for(writer) {
                 commits.waiting.push(done.token);
-                self.commit_starts(&mut commits, &course);
+                self.commit_starts(&mut commits, &course, &writers);
                 continue;
             } else {
                 times.end(writer, time);
@@ -316,24 +342,42 @@ impl ModelRig {
     }
 
     /// A commit for all who wait, unless one is under way.
-    fn commit_starts(&mut self, commits: &mut Commits<'_>, course: &Course<'_>) {
+    fn commit_starts(
+        &mut self,
+        commits: &mut Commits<'_>,
+        course: &Course<'_>,
+        writers: &[LoadWriter],
+    ) {
         if commits.served.is_empty() && !commits.waiting.is_empty() {
             commits.served = std::mem::take(&mut commits.waiting);
             commits.step = 0;
             commits.count += 1;
+            let waiting = commits.served.iter().map(|token| &writers[*token as usize]);
+            let last = waiting.map(LoadWriter::tick).max();
+            commits.steps = if last > commits.tick || commits.clean.is_empty() {
+                commits.tick = last;
+                commits.shared
+            } else {
+                commits.clean
+            };
             self.submit(commits.steps[0], COMMIT, course, commits.count);
         }
     }
 
     /// The next step of a commit, or its end: the writers that it served.
-    fn commit_goes_on(&mut self, commits: &mut Commits<'_>, course: &Course<'_>) -> Vec<u64> {
+    fn commit_goes_on(
+        &mut self,
+        commits: &mut Commits<'_>,
+        course: &Course<'_>,
+        writers: &[LoadWriter],
+    ) -> Vec<u64> {
         commits.step += 1;
         if let Some(step) = commits.steps.get(commits.step) {
             self.submit(*step, COMMIT, course, commits.count);
             return Vec::new();
         }
         let served = std::mem::take(&mut commits.served);
-        self.commit_starts(commits, course);
+        self.commit_starts(commits, course, writers);
         served
     }
 
@@ -367,11 +411,17 @@ impl ModelRig {
             Durability::Fua => (through, vec![]),
             Durability::FuaJournal => (through, journal()),
         };
+        // The data itself has to be flushed, unless it went through by FUA.
+        let mut clean = match sync {
+            Durability::Journal | Durability::Flush => vec![WriteStep::Flush],
+            _ => vec![],
+        };
         if !self.flushes {
-            own.retain(|step| *step != WriteStep::Flush);
-            shared.retain(|step| *step != WriteStep::Flush);
+            for steps in [&mut own, &mut shared, &mut clean] {
+                steps.retain(|step| *step != WriteStep::Flush);
+            }
         }
-        WriteSteps { own, shared }
+        WriteSteps { own, shared, clean }
     }
 
     /// The next command of a writer; none after the last.
@@ -482,4 +532,39 @@ fn agree(wafs: &[f64]) -> bool {
             (f64::min(least, *waf), f64::max(most, *waf))
         });
     most - least <= STEADY_WAF * most
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A file's time stamp moves once a tick, so that of many fsyncs of a drive that does not wait
+    /// for its media few commit the journal; those of a slow one all do.
+    #[test]
+    fn a_sync_commits_the_journal_once_a_tick() {
+        let mut config = DriveConfig::tiny();
+        config.ftl.slc.superblocks = 0;
+        let load = ClosedLoad {
+            order: AddressOrder::Random,
+            read_pct: 0,
+            block: 4096,
+            outstanding: 1,
+            sync: Durability::Journal,
+        };
+        let mut mean = |protected: bool, sync: Durability| {
+            config.buffer.protected = protected;
+            let rig = ModelRig::new(&config, false).unwrap();
+            let times = rig.run(&ClosedLoad { sync, ..load }, StateBefore::Filled(0));
+            let times = times.unwrap();
+            (
+                time_us(&times.syncs, None).unwrap(),
+                times.syncs.len() as f64,
+            )
+        };
+        let (fast, count) = mean(true, Durability::Journal);
+        assert!(count > 1000.0 && fast < 10.0, "{fast} {count}");
+        let (flush, _) = mean(false, Durability::Flush);
+        let (journal, _) = mean(false, Durability::Journal);
+        assert!(journal > 1.8 * flush, "{journal} {flush}");
+    }
 }

@@ -11,7 +11,7 @@ use std::io;
 use std::sync::Arc;
 
 /// Version of the encoding; incremented whenever a saved struct changes.
-pub const IMAGE_VERSION: u32 = 13;
+pub const IMAGE_VERSION: u32 = 14;
 
 /// First bytes of every image.
 pub const IMAGE_MAGIC: [u8; 8] = *b"ssdlabDR";

@@ -2,6 +2,7 @@
 
 mod add;
 mod check;
+mod fit;
 mod new_file;
 mod page;
 mod predict;
@@ -12,6 +13,7 @@ use crate::failure::{CliFailure, CommandExit};
 use add::AddArgs;
 use check::CheckArgs;
 use clap::{Args, Subcommand};
+use fit::FitArgs;
 use page::PageArgs;
 use predict::PredictArgs;
 use score::ScoreArgs;
@@ -42,6 +44,8 @@ enum LedgerAction {
     Predict(PredictArgs),
     /// Hold frozen predictions against what was measured, with sheet, class and nearest drive.
     Score(ScoreArgs),
+    /// Estimate constants that no sheet gives from the measured drives, for drafts and predictions.
+    Fit(FitArgs),
     /// Write the ledger as a static site: a table to sort and filter, a page a drive, the scores.
     Page(PageArgs),
 }
@@ -56,6 +60,7 @@ pub fn ledger(args: &LedgerArgs) -> Result<CommandExit, CliFailure> {
         LedgerAction::Add(args) => add::add(args),
         LedgerAction::Predict(args) => predict::predict_rows(args),
         LedgerAction::Score(args) => score::score_rows(args),
+        LedgerAction::Fit(args) => fit::fit_constants(args),
         LedgerAction::Page(args) => page::page(args),
     }
 }

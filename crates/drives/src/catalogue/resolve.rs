@@ -63,6 +63,12 @@ fn buffer(r: &QuantityReader<'_>, b: &BufferTable) -> Result<BufferConfig, LabEr
     buffer.protected = b.protected.value;
     buffer.joined_flushes = b.joined_flushes.as_ref().is_some_and(|on| on.value);
     buffer.write_cache = b.write_cache.as_ref().is_none_or(|on| on.value);
+    if let Some(time) = &b.flush_time {
+        buffer.flush_time = r.time("buffer.flush_time", &time.value)?;
+    }
+    if let Some(time) = &b.fua_time {
+        buffer.fua_time = r.time("buffer.fua_time", &time.value)?;
+    }
     Ok(buffer)
 }
 

@@ -162,6 +162,10 @@ pub struct BufferTable {
     pub joined_flushes: Option<SourcedValue<bool>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub write_cache: Option<SourcedValue<bool>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flush_time: Option<SourcedValue<String>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fua_time: Option<SourcedValue<String>>,
 }
 
 table! {

@@ -74,6 +74,8 @@ pub(super) const ALL: &[(&str, ParameterForm, &str)] = &[
     ("buffer.protected", Flag, "true"),
     ("buffer.joined_flushes", Flag, "true"),
     ("buffer.write_cache", Flag, "false"),
+    ("buffer.flush_time", Text, "300us"),
+    ("buffer.fua_time", Text, "600us"),
     ("host.queue_depth", Number, "32"),
     ("host.link_rate", Text, "550MB/s"),
     ("host.full_duplex", Flag, "true"),

@@ -4,7 +4,7 @@ use ssdlab_base::LabError;
 use ssdlab_base::quantity::{parse_duration, parse_size};
 use ssdlab_drives::catalogue::Provenance;
 use ssdlab_ssd::Nanos;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// How the drive is connected.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -93,6 +93,8 @@ pub struct DatasheetFacts {
     pub direct_write: Option<u64>,
     /// Facts that are not from `source`: their kind and where from.
     pub others: BTreeMap<&'static str, (Provenance, String)>,
+    /// Facts that a draft has taken from measured drives.
+    pub(super) estimated: BTreeSet<&'static str>,
 }
 
 /// One fact: its key (the option's name), and the question of the form.
@@ -360,6 +362,18 @@ const INTERFACES: [(&str, Interface); 5] = [
     ("pcie5", Interface::Pcie5),
 ];
 
+impl Cells {
+    /// As facts and classes name them.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Cells::Slc => "slc",
+            Cells::Mlc => "mlc",
+            Cells::Tlc => "tlc",
+            Cells::Qlc => "qlc",
+        }
+    }
+}
+
 impl DatasheetFacts {
     /// Sets the fact of `key` from text: a value, and where it is not from the sheet
     /// `[SOURCE]` or `[KIND: SOURCE]` behind it, KIND being measured, teardown or assumed.
@@ -405,6 +419,11 @@ impl DatasheetFacts {
             Some((kind, source)) => (*kind, source),
             None => (Provenance::Datasheet, &self.source),
         }
+    }
+
+    /// Whether the fact of `key` is nobody's, but estimated from measured drives.
+    pub(super) fn is_estimated(&self, key: &str) -> bool {
+        self.estimated.contains(key)
     }
 
     /// Years over which its drive writes per day count: given, or as usual.

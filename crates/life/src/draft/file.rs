@@ -1,7 +1,10 @@
 //! Writes the drive file.
 
+mod wear;
+
 use super::facts::{Cells, DatasheetFacts, DraftClass, Interface, MapLocation};
-use super::rules::{self, ArrayShape};
+use super::prior::{DraftPrior, EstimatedConstants, PriorClass, PriorConstant};
+use super::rules::{self, ArrayShape, MovedSlot, has_slc};
 use ssdlab_base::LabError;
 use ssdlab_drives::catalogue;
 use ssdlab_ssd::{Bytes, Nanos};
@@ -14,6 +17,7 @@ const ASSUMED: &str = "assumed";
 /// A file being written.
 struct DraftWriter<'a> {
     facts: &'a DatasheetFacts,
+    constants: &'a EstimatedConstants,
     text: String,
 }
 
@@ -48,11 +52,24 @@ impl DraftWriter<'_> {
     }
 }
 
-/// The drive file of `facts`, checked as `ssdlab drives check` does.
+/// The drive file of `facts`, checked as `ssdlab drives check` does. Constants that no sheet gives
+/// are the medians of measured drives of its class.
 ///
 /// # Errors
 /// When a fact that is needed is missing, or facts contradict each other.
 pub fn draft(facts: &DatasheetFacts) -> Result<String, LabError> {
+    let medians = DraftPrior::built_in().constants(PriorClass::of(facts), |_| 0.0);
+    draft_with(facts, &medians)
+}
+
+/// The same with these constants.
+///
+/// # Errors
+/// As [`draft`].
+pub fn draft_with(
+    facts: &DatasheetFacts,
+    constants: &EstimatedConstants,
+) -> Result<String, LabError> {
     for (key, missing) in [
         ("name", facts.name.is_empty()),
         ("source", facts.source.trim().is_empty()),
@@ -66,6 +83,7 @@ pub fn draft(facts: &DatasheetFacts) -> Result<String, LabError> {
     let (user, _) = rules::user_bytes(facts.capacity);
     let raw = facts.raw.unwrap_or_else(|| rules::usual_raw(user));
     let array = rules::array(facts, raw);
+    let completed = rules::with_cache(facts, user, constants);
     let unit = rules::mapping_unit(array.raw()).0;
     let user = user / unit * unit;
     let title = facts.title.clone().unwrap_or_else(|| facts.name.clone());
@@ -76,6 +94,7 @@ pub fn draft(facts: &DatasheetFacts) -> Result<String, LabError> {
     };
     let mut page = DraftWriter {
         facts,
+        constants,
         text: format!(
             "# {title}. First draft by `ssdlab drives new` from the facts of a data sheet.\n\n\
              name = {}\ntitle = {}\ninterface = \"{interface}\"\n",
@@ -83,13 +102,14 @@ pub fn draft(facts: &DatasheetFacts) -> Result<String, LabError> {
             quoted(&title)
         ),
     };
-    documented(&mut page, user);
+    documented(&mut page, user, has_slc(&completed));
+    page.facts = &completed;
     capacity(&mut page, user);
     nand(&mut page, &array);
     ftl(&mut page, user, &array);
     buffer(&mut page, &array);
     host(&mut page, user, &array);
-    wear(&mut page, user, &array);
+    wear::wear(&mut page, user, &array);
     let source = format!("{}.toml", facts.name);
     let drive =
         catalogue::parse(&page.text, &source).map_err(|error| too_much_slc(facts, error))?;
@@ -115,7 +135,7 @@ fn too_much_slc(facts: &DatasheetFacts, error: LabError) -> LabError {
     }
 }
 
-fn documented(page: &mut DraftWriter<'_>, user: u64) {
+fn documented(page: &mut DraftWriter<'_>, user: u64, has_cache: bool) {
     let f = page.facts;
     page.table("documented");
     page.sheet(
@@ -167,7 +187,7 @@ fn documented(page: &mut DraftWriter<'_>, user: u64) {
     match f.direct_write {
         Some(bytes) => page.sheet("sequential_write", "direct-write", Some(rate(bytes))),
         None => {
-            let sustained = f.sequential_write.filter(|_| !has_slc(f));
+            let sustained = f.sequential_write.filter(|_| !has_cache);
             page.sheet("sequential_write", "sequential-write", sustained.map(rate));
         }
     }
@@ -266,8 +286,13 @@ fn cell_times(page: &mut DraftWriter<'_>, array: &ArrayShape) {
     page.line("read", &times(read, array.bits), kind, source);
     let direct = rules::flash_limited(f);
     match direct {
+        Some(rate) if f.is_estimated("direct-write") => {
+            let ns = rules::native_program_ns(f, array, rate);
+            let source = f.known("direct-write").1.to_owned();
+            page.line("program", &times(ns, array.bits), ASSUMED, &source);
+        }
         Some(rate) => {
-            let ns = rules::program_ns(f, array, rate);
+            let ns = rules::native_program_ns(f, array, rate);
             let source = "all dies together take the sheet's writes in order";
             page.fitted(
                 "program",
@@ -290,22 +315,28 @@ fn cell_times(page: &mut DraftWriter<'_>, array: &ArrayShape) {
         ASSUMED,
         "half the time of a read of more bits",
     );
-    match f.sequential_write.filter(|_| has_slc(f)) {
-        Some(rate) => {
-            let ns = rules::program_ns(f, array, rate);
+    let slc = rules::slc_programs(f, array);
+    match (f.sequential_write.filter(|_| has_slc(f)), slc.at_once) {
+        (Some(rate), None) => {
             let source = format!(
                 "all dies together take the {} of writes in order into the cache ({})",
                 Bytes(rate),
                 f.known("sequential-write").1
             );
-            page.line("slc_program", &time(Nanos(ns)), DERIVED, &source);
+            page.line("slc_program", &time(Nanos(slc.ns)), DERIVED, &source);
         }
-        None => page.line(
-            "slc_program",
-            "\"200 us\"",
-            ASSUMED,
-            "cells in SLC mode: 160 to 250 us",
-        ),
+        (rate, at_once) => {
+            let source = "cells in SLC mode: 160 to 250 us";
+            page.line("slc_program", &time(Nanos(slc.ns)), ASSUMED, source);
+            if let (Some(rate), Some(at_once)) = (rate, at_once) {
+                let source = format!(
+                    "as many as take the {} of writes in order into the cache ({})",
+                    Bytes(rate),
+                    f.known("sequential-write").1
+                );
+                page.line("programs_at_once", &at_once.to_string(), DERIVED, &source);
+            }
+        }
     }
     page.line("erase", "\"3500 us\"", ASSUMED, "usual");
 }
@@ -325,6 +356,10 @@ fn ftl(page: &mut DraftWriter<'_>, user: u64, array: &ArrayShape) {
             let source = format!("a cache of {} ({})", Bytes(bytes), f.known("slc").1);
             page.line("slc_superblocks", &count, DERIVED, &source);
         }
+        None if f.is_estimated("slc-empty") => {
+            let source = "none is documented; drives of the kind have one that shrinks";
+            page.line("slc_superblocks", "0", ASSUMED, source);
+        }
         None => page.line("slc_superblocks", "0", ASSUMED, "none is documented"),
     }
     if let Some(bytes) = f.slc_empty {
@@ -335,7 +370,12 @@ fn ftl(page: &mut DraftWriter<'_>, user: u64, array: &ArrayShape) {
             Bytes(bytes),
             f.known("slc-empty").1
         );
-        page.line("slc_dynamic_above_free", &above, DERIVED, &source);
+        let kind = if f.is_estimated("slc-empty") {
+            ASSUMED
+        } else {
+            DERIVED
+        };
+        page.line("slc_dynamic_above_free", &above, kind, &source);
     }
     if has_slc(f) {
         let source = "host writes go past the cache when it is full";
@@ -347,10 +387,7 @@ fn ftl(page: &mut DraftWriter<'_>, user: u64, array: &ArrayShape) {
         ASSUMED,
         "a logical and a physical address",
     );
-    let map = "the map page and the page that leads to it";
-    page.line("commit_map_programs", "2", ASSUMED, map);
-    let word_line = "a word line is safe when its last page is in";
-    page.line("commit_closes_word_lines", "true", ASSUMED, word_line);
+    commit(page);
     let idle = "drives start background work within a second";
     page.line("idle_after", "\"500 ms\"", ASSUMED, idle);
     match f.map {
@@ -367,6 +404,34 @@ fn ftl(page: &mut DraftWriter<'_>, user: u64, array: &ArrayShape) {
     page.line("parity", "false", ASSUMED, "not documented");
 }
 
+/// What a commit programs besides its data: nothing where its time is estimated.
+fn commit(page: &mut DraftWriter<'_>) {
+    if page.constants.get(PriorConstant::FlushTime).is_some() && !page.facts.protected {
+        let map = "the spare area of a page says what is in it";
+        page.line("commit_map_programs", "0", ASSUMED, map);
+        let word_line = "a commit is rewritten or padded in the background, not waited for";
+        page.line("commit_closes_word_lines", "false", ASSUMED, word_line);
+        return;
+    }
+    let map = "the map page and the page that leads to it";
+    page.line("commit_map_programs", "2", ASSUMED, map);
+    let word_line = "a word line is safe when its last page is in";
+    page.line("commit_closes_word_lines", "true", ASSUMED, word_line);
+}
+
+fn commit_times(page: &mut DraftWriter<'_>) {
+    let Some(flush) = page.constants.get(PriorConstant::FlushTime) else {
+        return;
+    };
+    let at = |value: f64| time(Nanos(value.round() as u64));
+    page.line("flush_time", &at(flush.value), ASSUMED, &flush.source);
+    if let Some(ratio) = page.constants.get(PriorConstant::FuaRatio) {
+        let value = flush.value * ratio.value;
+        let source = format!("flush_time times the {}", ratio.source);
+        page.line("fua_time", &at(value), ASSUMED, &source);
+    }
+}
+
 fn buffer(page: &mut DraftWriter<'_>, array: &ArrayShape) {
     let f = page.facts;
     page.table("buffer");
@@ -380,6 +445,9 @@ fn buffer(page: &mut DraftWriter<'_>, array: &ArrayShape) {
     let value = format!("\"{} MiB\"", needed.max(usual));
     page.line("size", &value, ASSUMED, source);
     page.sheet("protected", "protected", Some(f.protected.to_string()));
+    if !f.protected {
+        commit_times(page);
+    }
 }
 
 fn host(page: &mut DraftWriter<'_>, user: u64, array: &ArrayShape) {
@@ -474,63 +542,21 @@ fn per_command(page: &mut DraftWriter<'_>) {
 
 fn moved_slot(page: &mut DraftWriter<'_>, user: u64, array: &ArrayShape) {
     let f = page.facts;
-    let (ns, decided) = rules::moved_slot(f, user, array);
-    let value = time(Nanos(ns));
-    if decided {
-        let source = "the sheet's random writes, less the write itself, over the slots moved";
-        page.fitted("moved_slot", &value, DERIVED, "random_write_iops", source);
-    } else {
-        let source = "1.94 times a command, the mean of the fitted families; flash or cache \
-                      limits the sheet's random writes, or it gives none";
-        page.line("moved_slot", &value, ASSUMED, source);
+    match rules::moved_slot(f, user, array, page.constants) {
+        MovedSlot::Sheet(ns) => {
+            let source = "the sheet's random writes, less the write itself, over the slots moved";
+            let value = time(Nanos(ns));
+            page.fitted("moved_slot", &value, DERIVED, "random_write_iops", source);
+        }
+        MovedSlot::Estimated(ns, source) => {
+            page.line("moved_slot", &time(Nanos(ns)), ASSUMED, &source);
+        }
+        MovedSlot::Usual(ns) => {
+            let source = "1.94 times a command, the mean of the fitted families; flash or cache \
+                          limits the sheet's random writes, or it gives none";
+            page.line("moved_slot", &time(Nanos(ns)), ASSUMED, source);
+        }
     }
-}
-
-fn wear(page: &mut DraftWriter<'_>, user: u64, array: &ArrayShape) {
-    let f = page.facts;
-    page.table("wear");
-    let usual = match f.cells {
-        Cells::Slc => 50_000.0,
-        Cells::Mlc | Cells::Tlc => 3000.0,
-        Cells::Qlc => 1000.0,
-    };
-    let rated = f.rated_writes.map(|bytes| bytes as f64).or_else(|| {
-        let (dwpd, years) = (f.dwpd?, f.rated_years()?);
-        Some(dwpd * f64::from(years) * 365.0 * user as f64)
-    });
-    let needed = rated.map_or(0.0, |bytes| {
-        bytes * rules::uniform_waf(user, array).min(10.0) / array.raw() as f64
-    });
-    let enterprise = f.class() == DraftClass::Enterprise;
-    if enterprise && needed > usual {
-        let cycles = ((needed / 100.0).ceil() * 100.0).to_string();
-        let source = "rated writes x write amplification of uniform writes / raw capacity";
-        page.line("cycles", &cycles, DERIVED, source);
-    } else {
-        page.line("cycles", &usual.to_string(), ASSUMED, "usual for the cells")
-    }
-    let class = if enterprise {
-        "\"enterprise\""
-    } else {
-        "\"client\""
-    };
-    page.line(
-        "class",
-        class,
-        ASSUMED,
-        "protected drives are of the enterprise class, or as given",
-    );
-    let code = "72 bits in 1 KiB, the hard limit of 3D TLC codes (Park, ASPLOS 2021, remembered)";
-    page.line("ecc_bits", "72", ASSUMED, code);
-    page.line("ecc_data", "\"1 KiB\"", ASSUMED, code);
-    let reserve = "data sheets of NAND promise 98 % of the blocks over life";
-    page.line("reserve_pct", "2.0", ASSUMED, reserve);
-    let end = "drives stop writing when no reserve is left; not documented";
-    page.line("end_of_life", "\"read-only\"", ASSUMED, end);
-}
-
-fn has_slc(facts: &DatasheetFacts) -> bool {
-    facts.slc.is_some() || facts.slc_empty.is_some()
 }
 
 fn quoted(text: &str) -> String {

@@ -1,7 +1,9 @@
 //! The arithmetic of a draft: from facts to numbers. Each rule says what it follows from.
 
 use super::facts::{Cells, DatasheetFacts, DraftClass, Interface, MapLocation};
+use super::prior::{EstimatedConstants, PriorConstant};
 use crate::theory::closed_form::greedy;
+use ssdlab_drives::catalogue::Provenance;
 
 const GIB: u64 = 1 << 30;
 /// Bytes of a page, usual since 2016.
@@ -10,6 +12,8 @@ pub(super) const PAGE: u64 = 16 << 10;
 const CONTROLLER_SHARE: f64 = 0.97;
 /// Writes in order at this share of the link are limited by it, and say nothing of the flash.
 const LINK_SHARE: f64 = 0.85;
+/// Time of a program in SLC mode in ns: cells take 160 to 250 us.
+pub(super) const USUAL_SLC_PROGRAM_NS: u64 = 200_000;
 /// Time of a moved slot in times per command where nothing decides it (`docs/catalogue.md`).
 const MOVED_PER_COMMAND: f64 = 1.94;
 
@@ -136,7 +140,7 @@ pub(super) fn channel_rate(facts: &DatasheetFacts) -> u64 {
 }
 
 /// What the link carries in MB/s.
-pub(super) fn link_rate(facts: &DatasheetFacts) -> u64 {
+pub fn link_rate(facts: &DatasheetFacts) -> u64 {
     match facts.interface {
         Interface::Sata => 550,
         Interface::Sas => 1_100,
@@ -238,6 +242,102 @@ pub(super) fn program_ns(facts: &DatasheetFacts, array: &ArrayShape, rate: u64) 
     (whole - transfer).max(20_000.0).round() as u64
 }
 
+/// Time of a program in SLC mode in ns, and how many programs run at a time where not all dies do.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct SlcPrograms {
+    pub ns: u64,
+    pub at_once: Option<u64>,
+}
+
+/// Programs in SLC mode take what is usual, less where the rate into the cache needs it. Where it
+/// needs fewer dies than there are, the controller is what limits it: a program takes no longer
+/// because there are more dies.
+pub(super) fn slc_programs(facts: &DatasheetFacts, array: &ArrayShape) -> SlcPrograms {
+    let Some(rate) = facts.sequential_write.filter(|_| has_slc(facts)) else {
+        return SlcPrograms {
+            ns: USUAL_SLC_PROGRAM_NS,
+            at_once: None,
+        };
+    };
+    let by_all = program_ns(facts, array, rate);
+    if by_all <= USUAL_SLC_PROGRAM_NS {
+        return SlcPrograms {
+            ns: by_all,
+            at_once: None,
+        };
+    }
+    let per_program = array.unit() as f64 * 1e9 / rate as f64;
+    let at_once = (USUAL_SLC_PROGRAM_NS as f64 / per_program).ceil().max(1.0);
+    SlcPrograms {
+        ns: (at_once * per_program).round() as u64,
+        at_once: Some(at_once as u64),
+    }
+}
+
+/// Time of a program past the cache in ns, so that those that run at a time take `rate`.
+pub(super) fn native_program_ns(facts: &DatasheetFacts, array: &ArrayShape, rate: u64) -> u64 {
+    match slc_programs(facts, array).at_once {
+        Some(at_once) if at_once < array.dies => {
+            let ns = at_once as f64 * array.unit() as f64 * 1e9 / rate as f64;
+            ns.max(20_000.0).round() as u64
+        }
+        _ => program_ns(facts, array, rate),
+    }
+}
+
+/// Whether the drive has a pSLC cache.
+pub(super) fn has_slc(facts: &DatasheetFacts) -> bool {
+    facts.slc.is_some() || facts.slc_empty.is_some()
+}
+
+/// The facts with a pSLC cache and its rates as measured drives have them, where a drive of that
+/// kind has one and its sheet does not say so.
+pub(super) fn with_cache(
+    given: &DatasheetFacts,
+    user: u64,
+    constants: &EstimatedConstants,
+) -> DatasheetFacts {
+    let mut facts = given.clone();
+    let bits = match given.cells {
+        Cells::Tlc => 3,
+        Cells::Qlc => 4,
+        Cells::Slc | Cells::Mlc => return facts,
+    };
+    if given.protected {
+        return facts;
+    }
+    let estimate = |constant, scale: f64, most: u64| {
+        let estimate = constants.get(constant)?;
+        let value = ((estimate.value * scale) as u64).min(most).max(1);
+        Some((value, (Provenance::Assumed, estimate.source.clone())))
+    };
+    let share = estimate(PriorConstant::CacheShare, user as f64, user / bits / 10 * 9);
+    if let Some((bytes, source)) = share.filter(|_| !has_slc(given)) {
+        facts.slc_empty = Some(bytes);
+        facts.others.insert("slc-empty", source);
+        facts.estimated.insert("slc-empty");
+    }
+    if !has_slc(&facts) {
+        return facts;
+    }
+    let link = link_rate(given) * 1_000_000;
+    let into = estimate(PriorConstant::CacheRate, link as f64, link);
+    if let Some((rate, source)) = into.filter(|_| given.sequential_write.is_none()) {
+        facts.sequential_write = Some(rate);
+        facts.others.insert("sequential-write", source);
+        facts.estimated.insert("sequential-write");
+    }
+    let most = facts.sequential_write.unwrap_or(link) / 10 * 9;
+    let at_capacity = (user as f64 / 1e12).sqrt();
+    let past = estimate(PriorConstant::DirectRate, at_capacity, most);
+    if let Some((rate, source)) = past.filter(|_| given.direct_write.is_none()) {
+        facts.direct_write = Some(rate);
+        facts.others.insert("direct-write", source);
+        facts.estimated.insert("direct-write");
+    }
+    facts
+}
+
 /// Time of a program in ns that is usual: the mean over the pages of a word line.
 pub(super) fn usual_program_ns(cells: Cells) -> u64 {
     match cells {
@@ -277,26 +377,59 @@ pub(super) fn flash_limited(facts: &DatasheetFacts) -> Option<u64> {
         .filter(|rate| (*rate as f64) < LINK_SHARE * link)
 }
 
-/// Time of a moved slot in ns, and whether the sheet's random writes decide it: they do where the
-/// flash alone would be faster.
-pub(super) fn moved_slot(facts: &DatasheetFacts, user: u64, array: &ArrayShape) -> (u64, bool) {
+/// How the time of a moved slot is known.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum MovedSlot {
+    /// By the sheet's random writes.
+    Sheet(u64),
+    /// By measured drives.
+    Estimated(u64, String),
+    /// As is usual.
+    Usual(u64),
+}
+
+/// Time of a moved slot in ns: by the sheet's random writes where the flash alone would be faster.
+pub(super) fn moved_slot(
+    facts: &DatasheetFacts,
+    user: u64,
+    array: &ArrayShape,
+    constants: &EstimatedConstants,
+) -> MovedSlot {
     let command = usual_or(facts.random_read, facts) as f64;
-    let usual = ((MOVED_PER_COMMAND * command).round() as u64, false);
-    let whole_drive = facts.span.is_none() && facts.slc.is_none() && facts.slc_empty.is_none();
-    let Some(writes) = facts.random_write else {
-        return usual;
+    let usual = (MOVED_PER_COMMAND * command).round() as u64;
+    let whole_drive = facts.span.is_none() && !has_slc(facts);
+    let known = constants.get(PriorConstant::MovedSlot);
+    let known = known.filter(|_| facts.protected);
+    let Some(writes) = facts.random_write.filter(|_| whole_drive) else {
+        return match known {
+            Some(estimate) => {
+                let ns = estimate.value.round() as u64;
+                MovedSlot::Estimated(ns, estimate.source.clone())
+            }
+            None => MovedSlot::Usual(usual),
+        };
     };
     let rate = flash_limited(facts).unwrap_or_else(|| usual_write_rate(facts, array));
     let waf = uniform_waf(user, array);
-    if !whole_drive || waf <= 1.01 {
-        return usual;
+    if waf <= 1.01 {
+        return MovedSlot::Usual(usual);
     }
     let flash = rate as f64 / 4096.0 / waf;
     let moved = (1e9 / f64::from(writes) - command) / (waf - 1.0);
     let moved = moved.max(0.0).round() as u64;
-    if f64::from(writes) >= 0.95 * flash && moved >= usual.0 {
-        usual
+    if f64::from(writes) >= 0.95 * flash && moved >= usual {
+        MovedSlot::Usual(usual)
     } else {
-        (moved, true)
+        MovedSlot::Sheet(moved)
+    }
+}
+
+/// The time of a moved slot in ns that a sheet's random writes give, if they decide it.
+pub fn implied_moved_slot(facts: &DatasheetFacts) -> Option<u64> {
+    let (user, _) = user_bytes(facts.capacity);
+    let array = array(facts, facts.raw.unwrap_or_else(|| usual_raw(user)));
+    match moved_slot(facts, user, &array, &EstimatedConstants::default()) {
+        MovedSlot::Sheet(ns) => Some(ns),
+        MovedSlot::Estimated(..) | MovedSlot::Usual(_) => None,
     }
 }

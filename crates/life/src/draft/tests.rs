@@ -150,3 +150,69 @@ fn every_kind_of_drive_can_be_drafted() {
         }
     }
 }
+
+fn client(values: &[(&str, &str)]) -> DatasheetFacts {
+    let mut given = facts(&[
+        ("name", "a-client"),
+        ("source", "its sheet"),
+        ("capacity", "2000GB"),
+        ("interface", "sata"),
+        ("protected", "no"),
+    ]);
+    for (key, value) in values {
+        given.set(key, value).unwrap();
+    }
+    given
+}
+
+/// A large SATA drive with a cache had SLC programs of milliseconds, 13 durable writes a second:
+/// its rate is the link's, whatever the number of dies.
+#[test]
+fn more_dies_make_no_program_longer() {
+    let given = client(&[("slc-empty", "40GB"), ("sequential-write", "500MB/s")]);
+    let drive = catalogue::parse(&draft(&given).unwrap(), "a-client.toml").unwrap();
+    let nand = &drive.config.nand;
+    assert!(nand.timing.slc_program.0 < 300_000, "{:?}", nand.timing);
+    let unit = 4.0 * 16384.0;
+    let rate = f64::from(nand.programs_at_once) * unit * 1e9 / nand.timing.slc_program.0 as f64;
+    assert!((rate / 500e6 - 1.0).abs() < 0.01, "{rate}");
+}
+
+/// A QLC drive wrote end to end at the rate of its link: nobody had said that it has a cache.
+#[test]
+fn a_draft_without_a_stated_cache_has_one_as_measured_drives_do() {
+    let given = client(&[("interface", "pcie4"), ("cells", "qlc")]);
+    let text = draft(&given).unwrap();
+    let drive = catalogue::parse(&text, "a-client.toml").unwrap();
+    let (config, timing) = (&drive.config, &drive.config.nand.timing);
+    assert!(config.ftl.slc.dynamic_above_free > 0);
+    assert!(timing.program[0] > timing.slc_program, "{timing:?}");
+    let at_once = f64::from(config.nand.programs_at_once.max(1));
+    let past = at_once * 4.0 * 16384.0 * 1e9 / timing.program[0].0 as f64;
+    assert!((50e6..1e9).contains(&past), "past the cache: {past}");
+    let cache = text
+        .lines()
+        .find(|l| l.starts_with("slc_dynamic_above_free"));
+    let cache = cache.unwrap();
+    assert!(
+        cache.contains("assumed") && cache.contains("estimated from the ledger"),
+        "{cache}"
+    );
+    let is_documented = text
+        .lines()
+        .any(|line| line.starts_with("sequential_write ="));
+    assert!(!is_documented, "an estimate is no figure of the sheet");
+}
+
+#[test]
+fn drafts_without_a_protected_buffer_commit_as_measured_drives_do() {
+    let drive = catalogue::parse(&draft(&client(&[])).unwrap(), "a-client.toml").unwrap();
+    let buffer = &drive.config.buffer;
+    assert!(
+        (50_000..2_000_000).contains(&buffer.flush_time.0),
+        "{buffer:?}"
+    );
+    assert!(buffer.fua_time >= buffer.flush_time, "{buffer:?}");
+    let protected = catalogue::parse(&draft(&facts(&LOG)).unwrap(), "a-drive.toml").unwrap();
+    assert_eq!(protected.config.buffer.flush_time.0, 0);
+}

@@ -28,6 +28,7 @@ use nulls::Nulls;
 use schemars::JsonSchema;
 use serde::Serialize;
 use ssdlab_ledger::{Ledger, LedgerRow};
+use ssdlab_life::draft::prior::DraftPrior;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// A null beside the model, on the rows where both have a value.
@@ -178,7 +179,14 @@ fn why_not(row: &LedgerRow, ledger: &Ledger, models: &mut ChosenModels) -> &'sta
         Err(why) => return why.words(),
     };
     let model = models.entry(key(row, address));
-    let model = model.or_insert_with(|| choose(&row.drive, address, ledger.all_rows()));
+    let model = model.or_insert_with(|| {
+        choose(
+            &row.drive,
+            address,
+            ledger.all_rows(),
+            DraftPrior::built_in(),
+        )
+    });
     let figure = match question {
         Question::Run { figure, .. } => Some(figure),
         Question::Fill { .. } | Question::Service(_) => None,

@@ -83,7 +83,7 @@ image_of! {
 
 image_of! {
     /// The write buffer.
-    #[derive(Clone, Debug, PartialEq, Eq)]
+    #[derive(Clone, PartialEq, Eq)]
     #[non_exhaustive]
     pub struct BufferConfig {
         /// Bytes of host data it holds, in-flight programs included.
@@ -102,6 +102,30 @@ image_of! {
         /// are on media when they complete, as with FUA (ATA SET FEATURES 82h; NVMe feature 06h).
         /// Of no effect where the buffer is protected.
         pub write_cache: bool,
+        /// Time of the controller for a flush, in addition to its programs: one flush after
+        /// another. A flush that finds nothing to commit and no commit running takes none of it.
+        pub flush_time: Nanos,
+        /// The same for a write by FUA to a volatile buffer.
+        pub fua_time: Nanos,
+    }
+}
+
+impl std::fmt::Debug for BufferConfig {
+    /// As derived, without the times of commits where there are none: kept references are found by
+    /// a hash of this text.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut text = f.debug_struct("BufferConfig");
+        text.field("bytes", &self.bytes)
+            .field("hold_bytes", &self.hold_bytes)
+            .field("protected", &self.protected)
+            .field("joined_flushes", &self.joined_flushes)
+            .field("write_cache", &self.write_cache);
+        for (name, time) in [("flush_time", self.flush_time), ("fua_time", self.fua_time)] {
+            if time > Nanos::ZERO {
+                text.field(name, &time);
+            }
+        }
+        text.finish()
     }
 }
 
@@ -114,6 +138,8 @@ impl Default for BufferConfig {
             protected: false,
             joined_flushes: false,
             write_cache: true,
+            flush_time: Nanos::ZERO,
+            fua_time: Nanos::ZERO,
         }
     }
 }
@@ -498,6 +524,8 @@ impl DriveConfig {
                 protected: false,
                 joined_flushes: false,
                 write_cache: true,
+                flush_time: Nanos::ZERO,
+                fua_time: Nanos::ZERO,
             },
             host: HostConfig {
                 queue_depth: 32,

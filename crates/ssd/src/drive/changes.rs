@@ -6,6 +6,7 @@ use super::span::{edges, slots_within};
 use crate::command::{Command, Op};
 use crate::ftl::{Hint, Translation};
 use crate::nand::Ticket;
+use crate::units::Nanos;
 use std::cmp::Reverse;
 use std::collections::binary_heap::PeekMut;
 use std::ops::Range;
@@ -43,7 +44,8 @@ impl<F: Translation> Engine<F> {
     pub(super) fn start_flush(&mut self, tag: u32, ready: u64) {
         self.ftl.counters().host_flushes += 1;
         if self.config.buffer.protected {
-            self.complete(tag, ready);
+            let end = self.flush_protected(ready);
+            self.complete(tag, end);
             return;
         }
         self.change(PipelineChange {
@@ -108,7 +110,8 @@ impl<F: Translation> Engine<F> {
                 let slots = change.next..change.last;
                 let (end, released) = self.ftl.write_through(from, slots, change.hint);
                 self.pipeline.occupied -= released;
-                self.commit(change.tag, end.max(from));
+                let end = self.commit_from(end.max(from), self.config.buffer.fua_time, false);
+                self.complete(change.tag, end);
             }
             ChangeKind::Flush if self.pipeline.joins && self.pipeline.commit_end > begin => {
                 self.pipeline.joined.push(change.tag);
@@ -121,11 +124,13 @@ impl<F: Translation> Engine<F> {
                 for lpn in change.next..change.last {
                     self.pipeline.occupied -= self.ftl.trim(lpn);
                 }
-                if commit {
-                    self.commit(change.tag, begin.max(self.pipeline.commit_end));
+                let end = if commit {
+                    let from = begin.max(self.pipeline.commit_end);
+                    self.commit_from(from, self.config.buffer.fua_time, false)
                 } else {
-                    self.complete(change.tag, begin);
-                }
+                    begin
+                };
+                self.complete(change.tag, end);
             }
         }
         None
@@ -138,7 +143,17 @@ impl<F: Translation> Engine<F> {
         let end = self.ftl.flush_data(from).max(from);
         self.take_launched();
         let end = end.max(self.all_in_flight());
-        self.commit_from(end)
+        self.commit_from(end, self.config.buffer.flush_time, from > at)
+    }
+
+    /// A flush of a protected buffer has nothing to commit: its end.
+    fn flush_protected(&mut self, ready: u64) -> u64 {
+        let time = self.config.buffer.flush_time.0;
+        if time == 0 {
+            return ready;
+        }
+        self.pipeline.commit_end = ready.max(self.pipeline.commit_end) + time;
+        self.pipeline.commit_end
     }
 
     /// Commits for the flushes that wait for the end of the running commit, and completes them.
@@ -153,18 +168,17 @@ impl<F: Translation> Engine<F> {
         }
     }
 
-    /// Commits the map, with the data on media at `from`, and completes the command.
-    fn commit(&mut self, tag: u32, from: u64) {
-        let end = self.commit_from(from);
-        self.complete(tag, end);
-    }
-
-    /// Commits the map, with the data on media at `from`; returns the end.
-    fn commit_from(&mut self, from: u64) -> u64 {
+    /// Commits the map, with the data on media at `from`, then takes the `time` of the controller
+    /// unless nothing has changed and it had not to wait; returns the end.
+    fn commit_from(&mut self, from: u64, time: Nanos, has_waited: bool) -> u64 {
         let mut end = from;
-        if self.ftl.uncommitted() {
+        let has_changed = self.ftl.uncommitted();
+        if has_changed {
             self.ftl.counters().commits += 1;
             end = self.ftl.commit_map(from).max(from);
+        }
+        if has_changed || has_waited {
+            end += time.0;
         }
         self.take_launched();
         self.pipeline.commit_end = end;

@@ -282,7 +282,7 @@ pub fn all() -> Vec<DriveConfig> {
 }
 
 /// Changes of each kind to [`little`].
-const SMALL: [Change; 14] = [
+const SMALL: [Change; 15] = [
     ("small", |_| {}),
     ("small, journal", |c| c.ftl.recovery = RecoverBy::Journal),
     ("small, journal of few entries", few_entries),
@@ -338,6 +338,10 @@ const SMALL: [Change; 14] = [
         c.buffer.joined_flushes = true;
     }),
     ("small, write cache off", |c| c.buffer.write_cache = false),
+    ("small, times of commits", |c| {
+        c.buffer.flush_time = Nanos::from_micros(300);
+        c.buffer.fua_time = Nanos::from_micros(700);
+    }),
 ];
 
 /// A journal page with every fifteen changes, beside other work on four dies.

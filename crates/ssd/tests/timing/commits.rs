@@ -341,3 +341,35 @@ fn a_joined_flush_overtakes_what_is_still_on_the_link() {
         assert_eq!(drive.buffered_slots(), buffered, "{joined}");
     }
 }
+
+/// Programs of a commit are shared by all who wait for it; what a flush takes of the controller is
+/// not, so that more writers gain less and less.
+#[test]
+fn flushes_and_fua_take_their_times_of_the_controller_one_after_another() {
+    const FLUSH: u64 = 300_000;
+    const FUA: u64 = 700_000;
+    let mut config = bench();
+    config.buffer.flush_time = Nanos(FLUSH);
+    config.buffer.fua_time = Nanos(FUA);
+    let mut drive = new(config.clone());
+    let through = alone(&mut drive, &write_fua(7, 1), 0);
+    assert_eq!(through, OVERHEAD + LINK + UNIT + FUA + LATENCY);
+    let empty = alone(&mut drive, &Command::flush(), LATER);
+    assert_eq!(empty, OVERHEAD + LATENCY, "nothing to commit");
+    let mut drive = new(config.clone());
+    let start = alone(&mut drive, &write(0, 1), 0);
+    for tag in 1..4 {
+        drive.submit(tag, &Command::flush(), Nanos(start));
+    }
+    let first = start + OVERHEAD + UNIT;
+    for tag in 1..4 {
+        completes(&mut drive, tag, first + u64::from(tag) * FLUSH + LATENCY);
+    }
+    config.buffer.protected = true;
+    let mut drive = new(config);
+    for tag in 0..2 {
+        drive.submit(tag, &Command::flush(), Nanos::ZERO);
+    }
+    completes(&mut drive, 0, OVERHEAD + FLUSH + LATENCY);
+    completes(&mut drive, 1, OVERHEAD + 2 * FLUSH + LATENCY);
+}

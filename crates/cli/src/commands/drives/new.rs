@@ -8,6 +8,7 @@ use clap::Args;
 use ssdlab_base::LabError;
 use ssdlab_life::draft::recognised::complete;
 use ssdlab_life::draft::{self, DatasheetFacts, DraftQuestion, QUESTIONS};
+use ssdlab_predict::rates;
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
@@ -94,8 +95,9 @@ pub fn new(args: &NewDriveArgs) -> Result<CommandExit, CliFailure> {
         return Ok(CommandExit::Good);
     }
     write_new(&out, &text).map_err(|error| LabError::file("writing", &out, error))?;
+    let rates = rates::text(&rates::main_rates(&facts)?);
     print(&format!(
-        "{file}\n\n{recognised}Serve it as drive:{file}, hold it against its sheet with\n\
+        "{file}\n\n{recognised}{rates}\nServe it as drive:{file}, hold it against its sheet with\n\
          `ssdlab drives validate {file}`, fit from it with\n`ssdlab twin fit --from {file}`.\n",
         file = out.display()
     ))?;

@@ -1,0 +1,343 @@
+//! Constants that no sheet gives, as the ledger of measured drives has them: for each one a median
+//! and a spread by class, in the file `ledger/prior.toml`, which `ssdlab ledger fit` writes.
+//!
+//! A constant of a drive is log-normal about the median of its class. The spread is that of a drive
+//! of a family that was not seen: between families, within one, and what the median itself is off.
+
+use super::facts::{Cells, DatasheetFacts, Interface};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+/// Quantile of a normal distribution that 10 % lie above.
+const TENTH: f64 = 1.2816;
+/// The class of drives of whose own class nothing is known.
+pub const ANY: &str = "any";
+
+/// A constant that no sheet gives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PriorConstant {
+    /// Time of the controller for a flush, in ns.
+    FlushTime,
+    /// The same for a write by FUA, in times of a flush.
+    FuaRatio,
+    /// pSLC cache of an empty drive, as a share of the user capacity.
+    CacheShare,
+    /// Rate of writes in order into the cache, as a share of the link.
+    CacheRate,
+    /// Rate of writes in order past it, in bytes a second at 1 TB; it grows with the square root of
+    /// the capacity.
+    DirectRate,
+    /// Time of a moved slot, in ns.
+    MovedSlot,
+    /// Erase cycles at which the drive's own counter says 100 %.
+    Cycles,
+    /// Cycles by which a per cent of that counter is a hundredth, counted from the host's writes
+    /// and the model's write amplification.
+    WearCycles,
+    /// Write amplification in service in times of the model's: of the tenth least.
+    WafLow,
+    /// The same: the median.
+    WafMedian,
+    /// The same: of the tenth highest.
+    WafHigh,
+}
+
+impl PriorConstant {
+    /// All of them.
+    pub const ALL: [PriorConstant; 11] = [
+        PriorConstant::FlushTime,
+        PriorConstant::FuaRatio,
+        PriorConstant::CacheShare,
+        PriorConstant::CacheRate,
+        PriorConstant::DirectRate,
+        PriorConstant::MovedSlot,
+        PriorConstant::Cycles,
+        PriorConstant::WearCycles,
+        PriorConstant::WafLow,
+        PriorConstant::WafMedian,
+        PriorConstant::WafHigh,
+    ];
+
+    /// As the file has it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            PriorConstant::FlushTime => "flush-time",
+            PriorConstant::FuaRatio => "fua-ratio",
+            PriorConstant::CacheShare => "cache-share",
+            PriorConstant::CacheRate => "cache-rate",
+            PriorConstant::DirectRate => "direct-rate",
+            PriorConstant::MovedSlot => "moved-slot",
+            PriorConstant::Cycles => "cycles",
+            PriorConstant::WearCycles => "wear-cycles",
+            PriorConstant::WafLow => "waf-low",
+            PriorConstant::WafMedian => "waf-median",
+            PriorConstant::WafHigh => "waf-high",
+        }
+    }
+
+    /// The class of a drive for this constant.
+    pub fn class(self, drive: PriorClass) -> String {
+        let protection = if drive.protected {
+            "protected"
+        } else {
+            "unprotected"
+        };
+        let link = match drive.interface {
+            Interface::Sata => "sata",
+            Interface::Sas => "sas",
+            _ => "nvme",
+        };
+        match self {
+            PriorConstant::FlushTime | PriorConstant::FuaRatio | PriorConstant::CacheRate => {
+                format!("{protection} {link}")
+            }
+            PriorConstant::MovedSlot => format!("{protection} {link}"),
+            PriorConstant::CacheShare
+            | PriorConstant::DirectRate
+            | PriorConstant::Cycles
+            | PriorConstant::WearCycles
+            | PriorConstant::WafLow
+            | PriorConstant::WafMedian
+            | PriorConstant::WafHigh => format!("{protection} {}", drive.cells.name()),
+        }
+    }
+}
+
+/// What decides the class of a drive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PriorClass {
+    /// Whether acknowledged writes survive a power cut.
+    pub protected: bool,
+    /// How it is connected.
+    pub interface: Interface,
+    /// Bits of its cells.
+    pub cells: Cells,
+}
+
+impl PriorClass {
+    /// Of the drive that facts describe.
+    pub fn of(facts: &DatasheetFacts) -> PriorClass {
+        PriorClass {
+            protected: facts.protected,
+            interface: facts.interface,
+            cells: facts.cells,
+        }
+    }
+}
+
+/// What the ledger says of a constant in a class.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ClassPrior {
+    /// The constant.
+    pub constant: PriorConstant,
+    /// The class, or [`ANY`].
+    pub class: String,
+    /// Its median.
+    pub median: f64,
+    /// Standard deviation of the logarithm, for a drive of another family.
+    pub spread: f64,
+    /// Drives that it is from.
+    pub drives: usize,
+    /// Their families.
+    pub families: usize,
+}
+
+impl ClassPrior {
+    /// The value at `z` standard deviations from the median.
+    pub fn at(&self, z: f64) -> f64 {
+        self.median * (z * self.spread).exp()
+    }
+
+    /// The interval within which four of five lie.
+    pub fn interval(&self) -> (f64, f64) {
+        (self.at(-TENTH), self.at(TENTH))
+    }
+}
+
+/// The file `ledger/prior.toml`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DraftPrior {
+    /// Version of the program that estimated it, and hash of the catalogue that it had.
+    pub code: String,
+    /// Hash of the rows of the open families.
+    pub data: String,
+    /// Seed of the folds and of the draws.
+    pub seed: u64,
+    /// By constant and class.
+    #[serde(rename = "class")]
+    pub classes: Vec<ClassPrior>,
+}
+
+static BUILT_IN: LazyLock<DraftPrior> = LazyLock::new(|| {
+    let text = include_str!("../../../../ledger/prior.toml");
+    // A test reads it.
+    toml::from_str(text).unwrap_or(DraftPrior::none())
+});
+
+impl DraftPrior {
+    /// The one that comes with ssdlab.
+    pub fn built_in() -> &'static DraftPrior {
+        &BUILT_IN
+    }
+
+    /// One that knows nothing: drafts are as they were before there was a prior.
+    pub fn none() -> DraftPrior {
+        DraftPrior {
+            code: String::new(),
+            data: String::new(),
+            seed: 0,
+            classes: Vec::new(),
+        }
+    }
+
+    /// What it says of a constant of a drive, if anything.
+    pub fn of(&self, constant: PriorConstant, drive: PriorClass) -> Option<&ClassPrior> {
+        let own = constant.class(drive);
+        let named = |class: &str| {
+            let is_it = |prior: &&ClassPrior| prior.constant == constant && prior.class == class;
+            self.classes.iter().find(is_it)
+        };
+        // Cells of one bit are unlike all others.
+        let is_like_any = drive.cells != Cells::Slc;
+        named(&own).or_else(|| named(ANY).filter(|_| is_like_any))
+    }
+
+    /// The same with commits that take no time of the controller: programs alone.
+    pub fn with_instant_commits(&self) -> DraftPrior {
+        let mut prior = self.clone();
+        let is_of_commits =
+            |constant| matches!(constant, PriorConstant::FlushTime | PriorConstant::FuaRatio);
+        prior.classes.retain(|class| !is_of_commits(class.constant));
+        prior.classes.push(ClassPrior {
+            constant: PriorConstant::FlushTime,
+            class: ANY.to_owned(),
+            median: 0.0,
+            spread: 0.0,
+            drives: 0,
+            families: 0,
+        });
+        prior
+    }
+
+    /// The constants of a drive, each `z(constant)` standard deviations from its median.
+    pub fn constants(
+        &self,
+        drive: PriorClass,
+        z: impl Fn(PriorConstant) -> f64,
+    ) -> EstimatedConstants {
+        let mut constants = EstimatedConstants::default();
+        for constant in PriorConstant::ALL {
+            if let Some(prior) = self.of(constant, drive) {
+                let estimate = Estimate {
+                    value: prior.at(z(constant)),
+                    source: source(prior),
+                };
+                constants.0.insert(constant, estimate);
+            }
+        }
+        constants
+    }
+}
+
+/// An estimated constant, and what it is estimated from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Estimate {
+    /// Its value.
+    pub value: f64,
+    /// In words.
+    pub source: String,
+}
+
+/// Constants of one drive.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct EstimatedConstants(BTreeMap<PriorConstant, Estimate>);
+
+impl EstimatedConstants {
+    /// One of them, if it is known.
+    pub fn get(&self, constant: PriorConstant) -> Option<&Estimate> {
+        self.0.get(&constant)
+    }
+
+    /// Gives one a value.
+    pub fn set(&mut self, constant: PriorConstant, value: f64, source: &str) {
+        let source = source.to_owned();
+        self.0.insert(constant, Estimate { value, source });
+    }
+}
+
+fn source(prior: &ClassPrior) -> String {
+    let (low, high) = prior.interval();
+    let of_class = if prior.class == ANY {
+        "of any class".to_owned()
+    } else {
+        prior.class.clone()
+    };
+    format!(
+        "{} estimated from the ledger: {} drives of {} families, {of_class}; median {}, 80 % \
+         within {} to {}",
+        prior.constant.name(),
+        prior.drives,
+        prior.families,
+        digits(prior.median),
+        digits(low),
+        digits(high)
+    )
+}
+
+/// Three significant digits, without an exponent.
+fn digits(value: f64) -> String {
+    let rounded: f64 = format!("{value:.2e}").parse().unwrap_or(value);
+    format!("{rounded}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_file_can_be_read_and_every_number_of_it_is_sane() {
+        let text = include_str!("../../../../ledger/prior.toml");
+        let prior: DraftPrior = toml::from_str(text).expect("ledger/prior.toml");
+        assert!(!prior.classes.is_empty() && !prior.data.is_empty());
+        for class in &prior.classes {
+            assert!(class.median > 0.0 && class.spread > 0.0, "{class:?}");
+            assert!(
+                class.spread < 3.0 && class.families <= class.drives,
+                "{class:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_class_without_drives_of_its_own_has_what_any_has() {
+        let class = |class: &str, median| ClassPrior {
+            constant: PriorConstant::FlushTime,
+            class: class.into(),
+            median,
+            spread: 0.5,
+            drives: 2,
+            families: 1,
+        };
+        let prior = DraftPrior {
+            classes: vec![class("any", 10.0), class("unprotected sata", 20.0)],
+            ..DraftPrior::none()
+        };
+        let median = |interface| {
+            let drive = PriorClass {
+                protected: false,
+                interface,
+                cells: Cells::Tlc,
+            };
+            let constants = prior.constants(drive, |_| 0.0);
+            constants.get(PriorConstant::FlushTime).map(|e| e.value)
+        };
+        assert_eq!(median(Interface::Sata), Some(20.0));
+        assert_eq!(median(Interface::Pcie4), Some(10.0));
+        let (low, high) = prior.classes[0].interval();
+        assert!(low < 10.0 && 10.0 < high && (low * high - 100.0).abs() < 1e-6);
+    }
+}

@@ -1,0 +1,78 @@
+//! Folds, estimates, and what may not be looked at.
+
+use super::*;
+use ssdlab_life::draft::prior::{ANY, PriorClass, PriorConstant};
+use ssdlab_life::draft::{Cells, Interface};
+
+#[test]
+fn families_are_in_the_fold_that_their_name_draws() {
+    let folds: Folds = toml::from_str(include_str!("../../../../ledger/folds.toml")).unwrap();
+    assert_eq!(folds.folds.len(), 5);
+    for (number, families) in folds.folds.iter().enumerate() {
+        for family in families {
+            assert_eq!(folds.fold(family), number, "{family}");
+            assert!(!Ledger::open().is_apart(family), "{family} is set apart");
+        }
+    }
+}
+
+fn observation(family: &str, drive: &str, value: f64) -> Observation {
+    Observation {
+        constant: PriorConstant::FlushTime,
+        class: PriorClass {
+            protected: false,
+            interface: Interface::Sata,
+            cells: Cells::Tlc,
+        },
+        family: family.into(),
+        drive: drive.into(),
+        value,
+    }
+}
+
+/// Many drives of one family say no more of another family than one does; what many families say
+/// alike is narrow, and the median is theirs.
+#[test]
+fn a_family_counts_once_and_agreement_makes_narrow() {
+    let many: Vec<Observation> = (0..40)
+        .map(|n| observation(&format!("family {n}"), "a", 100.0))
+        .collect();
+    let agreed = &estimate::classes(&many)[0];
+    assert!((agreed.median - 100.0).abs() < 0.1, "{agreed:?}");
+    assert!(agreed.spread < 0.4, "{agreed:?}");
+    let mut uneven: Vec<Observation> = (0..40)
+        .map(|n| observation("one", &format!("drive {n}"), 100.0))
+        .collect();
+    uneven.push(observation("other", "drive", 400.0));
+    let classes = estimate::classes(&uneven);
+    let of_both = classes.iter().find(|class| class.class == ANY).unwrap();
+    assert!((of_both.median - 200.0).abs() < 0.5, "{of_both:?}");
+    assert_eq!((of_both.drives, of_both.families), (41, 2));
+    assert!(of_both.spread > agreed.spread);
+}
+
+/// Ten thousand drives drawn from the model of the estimate: four of five lie within the interval
+/// that eight families give, on average over many such eights.
+#[test]
+fn four_of_five_drives_of_unseen_families_lie_within() {
+    let mut rng = ssdlab_ssd::rng::Rng::named(75, "normal");
+    let mut normal = || -> f64 {
+        let sum: f64 = (0..12)
+            .map(|_| rng.below(1 << 30) as f64 / (1 << 30) as f64)
+            .sum();
+        sum - 6.0
+    };
+    let (mut within, mut count) = (0, 0);
+    for _ in 0..300 {
+        let seen: Vec<Observation> = (0..8)
+            .map(|n| observation(&format!("family {n}"), "a", (0.6 * normal()).exp()))
+            .collect();
+        let (low, high) = estimate::classes(&seen)[0].interval();
+        for _ in 0..30 {
+            count += 1;
+            within += i32::from((low..high).contains(&(0.6 * normal()).exp()));
+        }
+    }
+    let share = f64::from(within) / f64::from(count);
+    assert!((0.74..0.88).contains(&share), "{share}");
+}
