@@ -224,11 +224,11 @@ impl RequestAssembler {
 
     /// Takes the next event by time; a completion gives a request.
     pub fn take(&mut self, event: &BlockEvent) -> Option<BlockRequest> {
-        while let Some(mark) = self
-            .marks
-            .pop_front_if(|mark| mark.time_ns <= event.time_ns)
-        {
-            self.reconcile(mark);
+        let is_past = |mark: &InFlightMark| mark.time_ns <= event.time_ns;
+        while self.marks.front().is_some_and(is_past) {
+            if let Some(mark) = self.marks.pop_front() {
+                self.reconcile(mark);
+            }
         }
         match event.step {
             BlockStep::Queued => self.queue(event),
