@@ -50,7 +50,7 @@ plant() { # folder, new folder, file, rule of sed
   cp -r "$work/sources/$1" "$work/new"
   sed -E -i "$4" "$work/new/$3"
   ! cmp -s "$work/new/$3" "$work/sources/$1/$3" || { echo "$2: nothing was changed" >&2 && exit 1; }
-  sed -i "0,/^name = \"$1\"/s//name = \"$2\"/" "$work/new/Cargo.toml"
+  sed -i "0,/^name = \"$1\"/s||name = \"$2\"|" "$work/new/Cargo.toml"
   diff -rq "$work/new" "$work/sources/$2" >/dev/null 2>&1 ||
     { rm -rf "$work/sources/$2" && mv "$work/new" "$work/sources/$2"; }
 }

@@ -29,8 +29,8 @@ fn config(kind: u64, size: u64) -> DriveConfig {
 /// A new disk, switched on. `kind` 0 is a drive of 1.75 MiB or, of the same kind, of `size` bytes;
 /// other numbers draw small drives of many kinds (384 KiB). `seed` decides where armed cuts strike.
 /// `faults` are names with commas between, such as "ignores-flush" or
-/// "ignores-fua:500,lost-writes"; null or empty: an honest drive. Returns null when there is no such
-/// drive or fault.
+/// "ignores-fua:500,lost-writes"; null or empty: an honest drive. Returns null when there is no
+/// such drive or fault.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ssdlab_disk_new(
     kind: u64,

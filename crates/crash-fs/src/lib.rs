@@ -6,10 +6,12 @@
 #[cfg(feature = "compat")]
 pub mod compat;
 mod error;
+mod hooks;
 mod machine;
 mod paths;
 mod recorder;
 mod replay;
+mod roots;
 mod shadow;
 mod state;
 pub mod std;
@@ -19,7 +21,7 @@ pub mod tokio;
 
 pub use error::CrashFsError;
 pub use machine::{CrashFs, CrashFsBuilder};
-pub use paths::Entered;
+pub use roots::Entered;
 pub use ssdlab_crash::{
     Blame, CrashError, CrashFiles, DriveConfig, FileSystemRules, Nanos, RecoveryReport, drawn_drive,
 };

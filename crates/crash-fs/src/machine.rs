@@ -1,7 +1,8 @@
 //! The crash disk that programs find by its root.
 
 use crate::error::from_crash;
-use crate::paths::{self, Entered};
+use crate::hooks::Hooks;
+use crate::roots::{self, Entered, Machine};
 use crate::shadow::Shadow;
 use crate::state::DiskState;
 use ssdlab_crash::{CrashDisk, CrashFiles, DriveConfig, FileSystemRules, Nanos, RecoveryReport};
@@ -9,46 +10,8 @@ use std::fmt;
 use std::future::Future;
 use std::io::Result;
 use std::path::Path;
-use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
-
-pub(crate) type Clock = Box<dyn Fn() -> Duration + Send + Sync>;
-pub(crate) type Hook = Box<dyn Fn() + Send + Sync>;
-pub(crate) type Pause = Pin<Box<dyn Future<Output = ()> + Send>>;
-pub(crate) type Sleep = Box<dyn Fn(Duration) -> Pause + Send + Sync>;
-
-/// What a simulator brings along.
-#[derive(Default)]
-pub(crate) struct Hooks {
-    pub clock: Option<Clock>,
-    pub before_each_call: Option<Hook>,
-    pub sleep: Option<Sleep>,
-}
-
-pub(crate) struct Machine {
-    state: Mutex<DiskState>,
-    shadow: Shadow,
-    hooks: Hooks,
-}
-
-impl Machine {
-    pub fn root(&self) -> &Path {
-        self.shadow.root()
-    }
-}
-
-impl fmt::Debug for Machine {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Machine").field(&self.root()).finish()
-    }
-}
-
-impl Drop for Machine {
-    fn drop(&mut self) {
-        paths::forget(self.shadow.root());
-    }
-}
 
 /// A file system on a crash disk. Files of [`mod@crate::std::fs`] whose path lies below its
 /// [`CrashFs::root`] are on it, in every thread and task of the process. Clones are the same disk;
@@ -98,7 +61,7 @@ impl CrashFs {
             shadow,
             hooks,
         });
-        paths::register(&machine);
+        roots::register(&machine);
         Ok(CrashFs { machine })
     }
 
@@ -132,7 +95,7 @@ impl CrashFs {
     /// ```
     #[must_use = "it ends when it is dropped"]
     pub fn enter(&self) -> Entered {
-        Entered::new(self.clone())
+        Entered::new(Arc::clone(&self.machine))
     }
 
     /// [`CrashFs::enter`] for a task: while the future is polled.
@@ -203,7 +166,7 @@ impl CrashFs {
     }
 
     #[cfg(feature = "tokio")]
-    pub(crate) fn sleep(&self, time: Duration) -> Option<Pause> {
+    pub(crate) fn sleep(&self, time: Duration) -> Option<crate::hooks::Pause> {
         self.machine.hooks.sleep.as_ref().map(|sleep| sleep(time))
     }
 

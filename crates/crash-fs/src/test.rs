@@ -1,6 +1,7 @@
 //! A program, cut at its calls, and a check after each cut.
 
-use crate::machine::{CrashFs, CrashFsBuilder, Hooks};
+use crate::hooks::Hooks;
+use crate::machine::{CrashFs, CrashFsBuilder};
 use crate::recorder::{CutImage, CutRecorder, seed_of_cut};
 use crate::replay::{ReplayToken, replay_command};
 use ssdlab_crash::{Blame, CrashFiles, DriveConfig, FileSystemRules, RecoveryReport};
@@ -78,7 +79,7 @@ impl CrashTest {
         CrashTest::default()
     }
 
-    /// Number of seeds, from 0 up. Each decides anew what the file system had written back.
+    /// Number of seeds, from 0 up. Each decides again what the file system had written back.
     pub fn seeds(mut self, seeds: u64) -> CrashTest {
         self.seeds = seeds;
         self
@@ -463,11 +464,11 @@ impl<T: Send + 'static> TestTrial<'_, T> {
             let nested = nested.unwrap_or(is_nested.then_some(drawn));
             let facts = &run.facts[..image.acknowledged.min(run.facts.len())];
             if let Err(failure) = self.check_image(seed, image.clone(), facts, nested) {
-                let mut found = self.failed(seed, Some(&image), failure.message);
-                found.blame = failure.blame;
-                found.report = failure.report;
-                found.nested = failure.nested;
-                return Err(found);
+                let mut test_failure = self.failed(seed, Some(&image), failure.message);
+                test_failure.blame = failure.blame;
+                test_failure.report = failure.report;
+                test_failure.nested = failure.nested;
+                return Err(test_failure);
             }
         }
         Ok(())

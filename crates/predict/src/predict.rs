@@ -132,7 +132,7 @@ pub(crate) fn predict_with(
     PredictionTasks::of(rows, all, address, prior).answered("", stop)
 }
 
-/// The models of rows with what is asked of them.
+/// The models of rows with their questions.
 pub(crate) fn tasks<'a>(
     rows: &'a [LedgerRow],
     all: &[LedgerRow],

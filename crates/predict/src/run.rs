@@ -114,7 +114,7 @@ impl LoadWriter {
 }
 
 /// The commits of a file system: writers that come while one is under way share the next.
-struct Commits<'a> {
+struct HostCommits<'a> {
     /// Steps of the commit under way.
     steps: &'a [WriteStep],
     shared: &'a [WriteStep],
@@ -128,7 +128,7 @@ struct Commits<'a> {
     count: u64,
 }
 
-impl Commits<'_> {
+impl HostCommits<'_> {
     /// Whether the sync of a writer asks anything of the drive.
     fn has_steps_for(&self, writer: &LoadWriter) -> bool {
         Some(writer.tick()) > self.tick || !self.clean.is_empty()
@@ -288,7 +288,7 @@ impl ModelRig {
             journal: self.user - self.user / 16,
             rng: self.rng.clone(),
         };
-        let mut commits = Commits {
+        let mut commits = HostCommits {
             steps: &steps.shared,
             shared: &steps.shared,
             clean: &steps.clean,
@@ -344,7 +344,7 @@ impl ModelRig {
     /// A commit for all who wait, unless one is under way.
     fn commit_starts(
         &mut self,
-        commits: &mut Commits<'_>,
+        commits: &mut HostCommits<'_>,
         course: &Course<'_>,
         writers: &[LoadWriter],
     ) {
@@ -367,7 +367,7 @@ impl ModelRig {
     /// The next step of a commit, or its end: the writers that it served.
     fn commit_goes_on(
         &mut self,
-        commits: &mut Commits<'_>,
+        commits: &mut HostCommits<'_>,
         course: &Course<'_>,
         writers: &[LoadWriter],
     ) -> Vec<u64> {

@@ -2,7 +2,7 @@
 
 use crate::files::inside;
 use crate::kernel::{self, call};
-use crate::turn::{Deed, Turn, folder};
+use crate::turn::{CallDeed, CallTurn, folder};
 use libc::{c_char, c_int, c_long, c_uint, c_void, iovec, off_t, size_t, ssize_t};
 
 /// Runs a call in a turn if `fd` is a regular file where the campaign's are; `report` says what it
@@ -10,7 +10,7 @@ use libc::{c_char, c_int, c_long, c_uint, c_void, iovec, off_t, size_t, ssize_t}
 pub fn on_file(
     fd: c_int,
     run: impl Fn() -> c_long,
-    report: impl FnOnce(&mut Turn, &libc::stat, c_long),
+    report: impl FnOnce(&mut CallTurn, &libc::stat, c_long),
 ) -> c_long {
     let is_regular = |status: &libc::stat| status.st_mode & libc::S_IFMT == libc::S_IFREG;
     let errno = kernel::errno();
@@ -18,7 +18,7 @@ pub fn on_file(
         kernel::status_of(fd).filter(|status| folder.has(status) && is_regular(status))
     });
     kernel::set_errno(errno);
-    let (Some(status), Some(mut turn)) = (status, status.and_then(|_| Turn::begin())) else {
+    let (Some(status), Some(mut turn)) = (status, status.and_then(|_| CallTurn::begin())) else {
         return run();
     };
     let answer = run();
@@ -30,14 +30,14 @@ pub fn on_file(
 }
 
 /// Reports bytes that were written, and their sync if the file is open for synchronous writes.
-fn written(turn: &mut Turn, file: u64, fd: c_int, range: [u64; 2], synced: bool) {
+fn written(turn: &mut CallTurn, file: u64, fd: c_int, range: [u64; 2], synced: bool) {
     if range[1] == 0 {
         return;
     }
-    turn.report(Deed::Write, file, range, [b"", b""]);
+    turn.report(CallDeed::Write, file, range, [b"", b""]);
     let flags = kernel::status(call!(libc::SYS_fcntl, fd, libc::F_GETFL, 0));
     if synced || flags & (libc::O_DSYNC | libc::O_SYNC) != 0 {
-        turn.report(Deed::SyncData, file, [0, 0], [b"", b""]);
+        turn.report(CallDeed::SyncData, file, [0, 0], [b"", b""]);
     }
 }
 
@@ -128,7 +128,7 @@ pwritev2s!(pwritev2, pwritev64v2);
 fn copied(to: c_int, run: impl Fn() -> c_long) -> c_long {
     on_file(to, run, |turn, status, _| {
         let whole = [0, u64::MAX];
-        turn.report(Deed::Content, status.st_ino, whole, [b"", b""]);
+        turn.report(CallDeed::Content, status.st_ino, whole, [b"", b""]);
     })
 }
 
@@ -176,13 +176,13 @@ unsafe extern "C" fn splice(
 }
 
 /// Reports the length that a file has now, if it is another.
-fn resized(turn: &mut Turn, fd: c_int, before: &libc::stat) {
+fn resized(turn: &mut CallTurn, fd: c_int, before: &libc::stat) {
     let Some(after) = kernel::status_of(fd) else {
         return;
     };
     if after.st_size != before.st_size {
         let range = [after.st_size as u64, 0];
-        turn.report(Deed::SetLength, after.st_ino, range, [b"", b""]);
+        turn.report(CallDeed::SetLength, after.st_ino, range, [b"", b""]);
     }
 }
 
@@ -206,7 +206,7 @@ macro_rules! truncates {
             if unsafe { inside(libc::AT_FDCWD, path) }.is_none() {
                 return run();
             }
-            let Some(mut turn) = Turn::begin() else {
+            let Some(mut turn) = CallTurn::begin() else {
                 return run();
             };
             let answer = run();
@@ -214,7 +214,7 @@ macro_rules! truncates {
             let status = kernel::status_at(libc::AT_FDCWD, path, 0);
             if let (0, Some(status)) = (answer, status) {
                 let range = [status.st_size as u64, 0];
-                turn.report(Deed::SetLength, status.st_ino, range, [b"", b""]);
+                turn.report(CallDeed::SetLength, status.st_ino, range, [b"", b""]);
             }
             answer
         }
@@ -229,7 +229,7 @@ fn allocate(fd: c_int, mode: c_int, offset: off_t, length: off_t) -> c_int {
         if mode & !libc::FALLOC_FL_KEEP_SIZE != 0 {
             // Holes, zeroes and moved ranges are other bytes.
             let whole = [0, u64::MAX];
-            turn.report(Deed::Content, before.st_ino, whole, [b"", b""]);
+            turn.report(CallDeed::Content, before.st_ino, whole, [b"", b""]);
         }
     }))
 }

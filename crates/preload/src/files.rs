@@ -1,7 +1,7 @@
 //! Opening, and where a path leads.
 
 use crate::kernel::{self, call};
-use crate::turn::{Deed, Turn, folder, is_ours};
+use crate::turn::{CallDeed, CallTurn, folder, is_ours};
 use libc::{c_char, c_int, mode_t};
 
 /// Where a name of the campaign's folder is, from its top; `None`: it is outside. The last part
@@ -51,7 +51,7 @@ pub fn place_of(fd: c_int) -> Option<Vec<u8>> {
 }
 
 /// Reports a file that `open` made or emptied.
-pub fn report_opened(turn: &mut Turn, fd: c_int, before: Option<libc::stat>, empties: bool) {
+pub fn report_opened(turn: &mut CallTurn, fd: c_int, before: Option<libc::stat>, empties: bool) {
     let Some(status) = kernel::status_of(fd) else {
         return;
     };
@@ -59,11 +59,11 @@ pub fn report_opened(turn: &mut Turn, fd: c_int, before: Option<libc::stat>, emp
     match before {
         None => {
             if let Some(path) = place_of(fd) {
-                turn.report(Deed::Create, file, [0, 0], [&path, b""]);
+                turn.report(CallDeed::Create, file, [0, 0], [&path, b""]);
             }
         }
         Some(before) if empties && before.st_size > 0 => {
-            turn.report(Deed::SetLength, file, [0, 0], none);
+            turn.report(CallDeed::SetLength, file, [0, 0], none);
         }
         Some(_) => {}
     }
@@ -76,7 +76,7 @@ unsafe fn open_at(dirfd: c_int, path: *const c_char, flags: c_int, mode: mode_t)
     if !changes || unsafe { inside(dirfd, path) }.is_none() {
         return run();
     }
-    let Some(mut turn) = Turn::begin() else {
+    let Some(mut turn) = CallTurn::begin() else {
         return run();
     };
     let before = kernel::status_at(dirfd, path, 0);

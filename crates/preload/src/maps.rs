@@ -1,7 +1,7 @@
 //! Shared mappings: bytes written to one are the file's at the next sync.
 
 use crate::kernel::{self, call};
-use crate::turn::{Deed, Turn, folder};
+use crate::turn::{CallDeed, CallTurn, folder};
 use libc::{c_int, c_void, off_t, size_t};
 use std::cell::UnsafeCell;
 
@@ -26,7 +26,7 @@ static MAPPINGS: Mappings = Mappings(UnsafeCell::new(Vec::new()));
     clippy::mut_from_ref,
     reason = "a turn is needed to come here, and there is one"
 )]
-fn mappings(_: &Turn) -> &mut Vec<SharedMapping> {
+fn mappings(_: &CallTurn) -> &mut Vec<SharedMapping> {
     // SAFETY: a process has one turn at a time.
     unsafe { &mut *MAPPINGS.0.get() }
 }
@@ -47,7 +47,7 @@ unsafe fn map(
         return run();
     }
     let status = folder().and_then(|folder| kernel::status_of(fd).filter(|s| folder.has(s)));
-    let (Some(status), Some(mut turn)) = (status, status.and_then(|_| Turn::begin())) else {
+    let (Some(status), Some(mut turn)) = (status, status.and_then(|_| CallTurn::begin())) else {
         return run();
     };
     let mapped = run();
@@ -60,7 +60,7 @@ unsafe fn map(
             file: status.st_ino,
             offset: offset as u64,
         });
-        turn.report(Deed::Mapped, status.st_ino, [0, 0], [b"", b""]);
+        turn.report(CallDeed::Mapped, status.st_ino, [0, 0], [b"", b""]);
     }
     mapped
 }
@@ -89,14 +89,14 @@ unsafe extern "C" fn munmap(address: *mut c_void, length: size_t) -> c_int {
     // Only a look: what is there changes in a turn.
     // SAFETY: the vector's length is read.
     let is_empty = unsafe { (*MAPPINGS.0.get()).is_empty() };
-    if !is_empty && let Some(mut turn) = Turn::begin() {
+    if !is_empty && let Some(mut turn) = CallTurn::begin() {
         let shared = mappings(&turn);
         let meets = |mapping: &SharedMapping| mapping.start < end && start < mapping.end;
         let gone: Vec<SharedMapping> = shared.iter().copied().filter(meets).collect();
         shared.retain(|mapping| !meets(mapping));
         for mapping in gone {
             let range = [mapping.offset, (mapping.end - mapping.start) as u64];
-            turn.report(Deed::Content, mapping.file, range, [b"", b""]);
+            turn.report(CallDeed::Content, mapping.file, range, [b"", b""]);
         }
     }
     kernel::status(call!(libc::SYS_munmap, address, length))
@@ -105,7 +105,7 @@ unsafe extern "C" fn munmap(address: *mut c_void, length: size_t) -> c_int {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn msync(address: *mut c_void, length: size_t, flags: c_int) -> c_int {
     let run = || kernel::status(call!(libc::SYS_msync, address, length, flags));
-    let Some(mut turn) = Turn::begin() else {
+    let Some(mut turn) = CallTurn::begin() else {
         return run();
     };
     let answer = run();
@@ -120,10 +120,10 @@ unsafe extern "C" fn msync(address: *mut c_void, length: size_t, flags: c_int) -
         let (from, to) = (start.max(mapping.start), end.min(mapping.end));
         let offset = mapping.offset + (from - mapping.start) as u64;
         let range = [offset, (to - from) as u64];
-        turn.report(Deed::Content, mapping.file, range, [b"", b""]);
+        turn.report(CallDeed::Content, mapping.file, range, [b"", b""]);
         if flags & libc::MS_SYNC != 0 {
             // Other pages of the mapping were not named, and are not on the tape yet.
-            turn.report(Deed::SyncData, mapping.file, [1, 0], [b"", b""]);
+            turn.report(CallDeed::SyncData, mapping.file, [1, 0], [b"", b""]);
         }
     }
     answer

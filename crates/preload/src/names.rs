@@ -2,7 +2,7 @@
 
 use crate::files::inside;
 use crate::kernel::{self, call};
-use crate::turn::{Deed, Turn};
+use crate::turn::{CallDeed, CallTurn};
 use libc::{c_char, c_int, c_long, c_uint, mode_t};
 
 const HERE: c_int = libc::AT_FDCWD;
@@ -15,7 +15,7 @@ unsafe fn on_name(
     dirfd: c_int,
     path: *const c_char,
     run: impl Fn() -> c_long,
-    report: impl FnOnce(&mut Turn, &[u8]),
+    report: impl FnOnce(&mut CallTurn, &[u8]),
 ) -> c_int {
     let errno = kernel::errno();
     // SAFETY: as above.
@@ -24,7 +24,7 @@ unsafe fn on_name(
     let Some(place) = place else {
         return kernel::status(run());
     };
-    let Some(mut turn) = Turn::begin() else {
+    let Some(mut turn) = CallTurn::begin() else {
         return kernel::status(run());
     };
     let answer = kernel::status(run());
@@ -40,7 +40,7 @@ unsafe fn make_directory(dirfd: c_int, path: *const c_char, mode: mode_t) -> c_i
     // SAFETY: the caller's path.
     unsafe {
         on_name(dirfd, path, run, |turn, place| {
-            turn.report(Deed::MakeDirectory, 0, [0, 0], [place, b""]);
+            turn.report(CallDeed::MakeDirectory, 0, [0, 0], [place, b""]);
         })
     }
 }
@@ -60,9 +60,9 @@ unsafe extern "C" fn mkdirat(dirfd: c_int, path: *const c_char, mode: mode_t) ->
 unsafe fn remove_name(dirfd: c_int, path: *const c_char, flags: c_int) -> c_int {
     let run = || call!(libc::SYS_unlinkat, dirfd, path, flags);
     let deed = if flags & libc::AT_REMOVEDIR != 0 {
-        Deed::RemoveDirectory
+        CallDeed::RemoveDirectory
     } else {
-        Deed::Unlink
+        CallDeed::Unlink
     };
     // SAFETY: the caller's path.
     unsafe {
@@ -113,7 +113,7 @@ unsafe fn move_name(
     if old.is_none() && new.is_none() {
         return run();
     }
-    let Some(mut turn) = Turn::begin() else {
+    let Some(mut turn) = CallTurn::begin() else {
         return run();
     };
     let answer = run();
@@ -126,15 +126,15 @@ unsafe fn move_name(
     match (old, new) {
         _ if flags & libc::RENAME_EXCHANGE != 0 => {
             let text = b"two names exchanged by renameat2()";
-            turn.report(Deed::Unsupported, 0, [0, 0], [text, b""]);
+            turn.report(CallDeed::Unsupported, 0, [0, 0], [text, b""]);
         }
-        (Some(old), Some(new)) => turn.report(Deed::Rename, file, [0, 0], [&old, &new]),
+        (Some(old), Some(new)) => turn.report(CallDeed::Rename, file, [0, 0], [&old, &new]),
         (None, Some(new)) => {
             // It comes from elsewhere, whole.
-            turn.report(Deed::Create, file, [0, 0], [&new, b""]);
-            turn.report(Deed::Content, file, [0, u64::MAX], [b"", b""]);
+            turn.report(CallDeed::Create, file, [0, 0], [&new, b""]);
+            turn.report(CallDeed::Content, file, [0, u64::MAX], [b"", b""]);
         }
-        (Some(old), None) => turn.report(Deed::Unlink, 0, [0, 0], [&old, b""]),
+        (Some(old), None) => turn.report(CallDeed::Unlink, 0, [0, 0], [&old, b""]),
         (None, None) => {}
     }
     answer
@@ -180,7 +180,7 @@ unsafe fn link_name(
         on_name(to.0, to.1, run, |turn, place| {
             let status = kernel::status_at(to.0, to.1, libc::AT_SYMLINK_NOFOLLOW);
             let file = status.map_or(0, |status| status.st_ino);
-            turn.report(Deed::Link, file, [0, 0], [place, b""]);
+            turn.report(CallDeed::Link, file, [0, 0], [place, b""]);
         })
     }
 }
@@ -209,7 +209,7 @@ unsafe fn link_by_path(text: *const c_char, dirfd: c_int, path: *const c_char) -
     unsafe {
         on_name(dirfd, path, run, |turn, place| {
             let text = [b"the symbolic link ", place].concat();
-            turn.report(Deed::Unsupported, 0, [0, 0], [&text, b""]);
+            turn.report(CallDeed::Unsupported, 0, [0, 0], [&text, b""]);
         })
     }
 }

@@ -3,7 +3,7 @@
 
 use crate::files::{inside, report_opened};
 use crate::kernel::{self, next};
-use crate::turn::{Deed, Turn, folder};
+use crate::turn::{CallDeed, CallTurn, folder};
 use libc::{FILE, c_char, c_int};
 
 type OpenStream = unsafe extern "C" fn(*const c_char, *const c_char) -> *mut FILE;
@@ -22,7 +22,7 @@ unsafe fn open_stream(
     if !writes || place.is_none() {
         return run();
     }
-    let Some(mut turn) = Turn::begin() else {
+    let Some(mut turn) = CallTurn::begin() else {
         return run();
     };
     let before = kernel::status_at(libc::AT_FDCWD, path, 0);
@@ -37,9 +37,9 @@ unsafe fn open_stream(
     stream
 }
 
-fn report_streamed(turn: &mut Turn, fd: c_int) {
+fn report_streamed(turn: &mut CallTurn, fd: c_int) {
     if let Some(status) = kernel::status_of(fd) {
-        turn.report(Deed::Streamed, status.st_ino, [0, 0], [b"", b""]);
+        turn.report(CallDeed::Streamed, status.st_ino, [0, 0], [b"", b""]);
     }
 }
 
@@ -90,7 +90,7 @@ unsafe extern "C" fn fdopen(fd: c_int, mode: *const c_char) -> *mut FILE {
     let has = folder().is_some_and(|folder| {
         kernel::status_of(fd).is_some_and(|s| folder.has(&s) && is_regular(&s))
     });
-    if let Some(mut turn) = has.then(Turn::begin).flatten() {
+    if let Some(mut turn) = has.then(CallTurn::begin).flatten() {
         report_streamed(&mut turn, fd);
     }
     // SAFETY: libc's function of that name and type, with the caller's own arguments.
@@ -110,7 +110,7 @@ unsafe fn temporary(template: *mut c_char, run: impl Fn() -> c_int) -> c_int {
     if unsafe { inside(libc::AT_FDCWD, template) }.is_none() {
         return run();
     }
-    let Some(mut turn) = Turn::begin() else {
+    let Some(mut turn) = CallTurn::begin() else {
         return run();
     };
     let fd = run();
@@ -167,7 +167,7 @@ unsafe extern "C" fn mkdtemp(template: *mut c_char) -> *mut c_char {
         unsafe { std::mem::transmute::<*mut libc::c_void, MakeTemporaryFolder>(function) };
     // SAFETY: the caller's string.
     let is_inside = unsafe { inside(libc::AT_FDCWD, template) }.is_some();
-    let turn = if is_inside { Turn::begin() } else { None };
+    let turn = if is_inside { CallTurn::begin() } else { None };
     // SAFETY: the caller's own argument.
     let folder = unsafe { function(template) };
     if let Some(mut turn) = turn {
@@ -175,7 +175,7 @@ unsafe extern "C" fn mkdtemp(template: *mut c_char) -> *mut c_char {
         // SAFETY: the name that it made.
         let place = unsafe { inside(libc::AT_FDCWD, template) };
         if let (false, Some(place)) = (folder.is_null(), place) {
-            turn.report(Deed::MakeDirectory, 0, [0, 0], [&place, b""]);
+            turn.report(CallDeed::MakeDirectory, 0, [0, 0], [&place, b""]);
         }
     }
     folder

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
 /// The folder whose files the campaign has.
-pub struct CampaignFolder {
+pub struct TapeFolder {
     /// Its path, as the kernel has it.
     pub root: Vec<u8>,
     /// Its device.
@@ -18,7 +18,7 @@ pub struct CampaignFolder {
 /// What a call did. The names and numbers are those of the campaign's reader.
 #[derive(Clone, Copy)]
 #[repr(u8)]
-pub enum Deed {
+pub enum CallDeed {
     Create = 1,
     MakeDirectory = 2,
     Unlink = 3,
@@ -43,7 +43,7 @@ pub enum Deed {
 /// The smallest number of our descriptor: programs expect low ones for theirs.
 const DESCRIPTOR_MIN: c_int = 900;
 
-static FOLDER: OnceLock<Option<CampaignFolder>> = OnceLock::new();
+static FOLDER: OnceLock<Option<TapeFolder>> = OnceLock::new();
 /// The connection, or -1. Guarded by `BUSY`.
 static CONNECTION: AtomicI32 = AtomicI32::new(-1);
 /// Whether a thread of this process has its turn.
@@ -74,7 +74,7 @@ extern "C" fn after_fork_in_child() {
 }
 
 /// The folder of the campaign; `None`: there is no campaign.
-pub fn folder() -> Option<&'static CampaignFolder> {
+pub fn folder() -> Option<&'static TapeFolder> {
     let campaign = FOLDER.get_or_init(|| {
         let root = variable(c"SSDLAB_PRELOAD_ROOT")?;
         let socket = variable(c"SSDLAB_PRELOAD_SOCKET")?;
@@ -89,7 +89,7 @@ pub fn folder() -> Option<&'static CampaignFolder> {
                 Some(after_fork_in_child),
             );
         }
-        Some(CampaignFolder {
+        Some(TapeFolder {
             root,
             device: status.st_dev,
             socket,
@@ -98,7 +98,7 @@ pub fn folder() -> Option<&'static CampaignFolder> {
     campaign.as_ref()
 }
 
-impl CampaignFolder {
+impl TapeFolder {
     /// Whether something may be one of its files; the campaign knows which are.
     pub fn has(&self, status: &libc::stat) -> bool {
         status.st_dev == self.device
@@ -122,16 +122,16 @@ fn acquire() {
 }
 
 /// A turn: nobody else of the program changes a file until it ends.
-pub struct Turn {
+pub struct CallTurn {
     signals: sigset_t,
     deeds: Vec<u8>,
     connection: c_int,
     errno: c_int,
 }
 
-impl Turn {
+impl CallTurn {
     /// Waits for a turn; `None`: there is no campaign, or it has gone.
-    pub fn begin() -> Option<Turn> {
+    pub fn begin() -> Option<CallTurn> {
         let folder = folder()?;
         let errno = kernel::errno();
         let mut signals = std::mem::MaybeUninit::<sigset_t>::zeroed();
@@ -144,7 +144,7 @@ impl Turn {
             signals.assume_init()
         };
         acquire();
-        let mut turn = Turn {
+        let mut turn = CallTurn {
             signals,
             deeds: Vec::new(),
             connection: CONNECTION.load(Ordering::Relaxed),
@@ -181,7 +181,7 @@ impl Turn {
     }
 
     /// Reports what the call did. Paths are from the folder's top.
-    pub fn report(&mut self, deed: Deed, file: u64, range: [u64; 2], paths: [&[u8]; 2]) {
+    pub fn report(&mut self, deed: CallDeed, file: u64, range: [u64; 2], paths: [&[u8]; 2]) {
         self.deeds.push(deed as u8);
         for number in [file, range[0], range[1]] {
             self.deeds.extend(number.to_le_bytes());
@@ -198,7 +198,7 @@ impl Turn {
     }
 }
 
-impl Drop for Turn {
+impl Drop for CallTurn {
     fn drop(&mut self) {
         if self.connection >= 0 {
             let mut message = (self.deeds.len() as u32 + 1).to_le_bytes().to_vec();
@@ -235,7 +235,7 @@ fn send(connection: c_int, mut bytes: &[u8]) -> bool {
 }
 
 /// A new connection, or -1.
-fn connected(folder: &CampaignFolder) -> c_int {
+fn connected(folder: &TapeFolder) -> c_int {
     let kind = libc::SOCK_STREAM | libc::SOCK_CLOEXEC;
     let socket = kernel::status(call!(libc::SYS_socket, libc::AF_UNIX, kind, 0));
     // SAFETY: an address of zeroes is one.

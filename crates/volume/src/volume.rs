@@ -209,11 +209,11 @@ impl Volume {
 
     /// Credit left at `time`, by owner and unit.
     pub fn credits(&self, time: Nanos) -> Vec<(AccountOwner, AccountUnit, u64)> {
-        let left = self.accounts.iter().filter_map(|(owner, unit, account)| {
+        let credits = self.accounts.iter().filter_map(|(owner, unit, account)| {
             let credit = account.credit(time)?;
             Some((*owner, *unit, credit))
         });
-        left.collect()
+        credits.collect()
     }
 
     /// Hands over a command at `arrival`, which never goes back.
@@ -235,13 +235,13 @@ impl Volume {
         }
         let (operations, bytes) = self.charge(arrival, command);
         let (passed, bound) = self.pass(arrival, operations, bytes);
-        let done = passed + self.service(command);
+        let finished = passed + self.service(command);
         if command.op != Op::Read {
-            self.writes_done = self.writes_done.max(done);
+            self.writes_done = self.writes_done.max(finished);
         }
         VolumeService {
             passed,
-            done,
+            done: finished,
             bound,
         }
     }

@@ -139,8 +139,9 @@ struct InFlightMark {
     count: u64,
 }
 
-/// ns from which a request that the kernel does not count any more was missed at its end. Kernel 6.18
-/// was seen to leave out events of softirqs beside a process of another namespace, one in thousands.
+/// ns from which a request that the kernel does not count any more was missed at its end. Linux
+/// 6.18 was seen to leave out one event in thousands, of softirqs beside a process of another
+/// namespace.
 const MISSED_AFTER_NS: u64 = 200_000_000;
 
 /// What was seen and could not be put together.

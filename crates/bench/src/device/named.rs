@@ -30,7 +30,8 @@ use std::sync::atomic::AtomicBool;
 
 /// The forms of a target's name, for hints.
 pub const TARGET_HINT: &str = "a target is drive:NAME (see `ssdlab list drives`), drive:PATH \
-     of a saved or aged drive, volume:TYPE (see `ssdlab volumes list`), null:SIZE, a file, a block device or an NVMe generic device";
+     of a saved or aged drive, volume:TYPE (see `ssdlab volumes list`), null:SIZE, a file, a \
+     block device or an NVMe generic device";
 
 /// A target's name, understood.
 #[derive(Clone, Debug, PartialEq, Eq)]

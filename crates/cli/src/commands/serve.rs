@@ -2,6 +2,7 @@
 
 mod args;
 mod places;
+mod until;
 mod volume;
 
 pub use args::{PaceName, Serve};
@@ -13,15 +14,10 @@ use ssdlab_base::LabError;
 use ssdlab_base::huge_pages::keep_freed_memory;
 use ssdlab_base::quantity::parse_size;
 use ssdlab_drives::keep::directory::CrashSafety;
-use ssdlab_power::served::{
-    DriveServer, ServedPace, ServedStore, in_directory, in_memory, parse_fault,
-};
+use ssdlab_power::served::{DriveServer, ServedPace, in_directory, in_memory, parse_fault};
 use ssdlab_ssd::drive::power::Power;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::time::Duration;
-
-/// How often the drive is asked whether its files can be written.
-const TROUBLE_CHECK: Duration = Duration::from_millis(200);
+use std::sync::mpsc::{Receiver, channel};
+use until::until;
 
 /// Serves a drive directory.
 ///
@@ -75,22 +71,6 @@ pub fn serve(args: &Serve) -> Result<CommandExit, CliFailure> {
     write_output(&notes)?;
     write_output("closed\n")?;
     Ok(CommandExit::Good)
-}
-
-/// Waits for a signal, and says meanwhile when nothing can be acknowledged and when it can again.
-fn until<D: ServedStore>(stop: &Receiver<()>, serving: &DriveServer<D>) {
-    let mut trouble = None;
-    // The sender lives as long as the program.
-    while let Err(RecvTimeoutError::Timeout) = stop.recv_timeout(TROUBLE_CHECK) {
-        let current = serving.trouble();
-        if current != trouble {
-            match &current {
-                Some(why) => tell!("warning: {why}"),
-                None => tell!("note: everything is kept again"),
-            }
-            trouble = current;
-        }
-    }
 }
 
 /// Ctrl-C, SIGTERM and SIGHUP end the serving; the second ends the program.

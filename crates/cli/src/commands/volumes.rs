@@ -7,7 +7,7 @@ mod list;
 use crate::failure::{CliFailure, CommandExit};
 use account::AccountArgs;
 use clap::{Args, Subcommand};
-use fit::FitArgs;
+use fit::VolumeFitArgs;
 use list::{ListVolumesArgs, ShowVolumeArgs};
 
 /// `ssdlab volumes`.
@@ -38,7 +38,7 @@ enum VolumesAction {
     /// Write to a target until its rate drops, pause, and say whether it is an account.
     Account(AccountArgs),
     /// The cheapest setting of each type that serves a recorded load within a latency limit.
-    Fit(FitArgs),
+    Fit(VolumeFitArgs),
 }
 
 /// Carries it out.

@@ -1,7 +1,12 @@
 //! How files are opened.
 
-use super::SyncKind;
 use std::io::{Error, ErrorKind, Result};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SyncKind {
+    All,
+    Data,
+}
 
 /// How a file is opened.
 #[derive(Clone, Debug, Default)]

@@ -1,9 +1,6 @@
 //! Locks, as flock(2): of open files, gone with the last handle.
 
-use super::{DiskState, OpenTarget};
-use crate::error::bad_descriptor;
 use std::collections::BTreeSet;
-use std::io::Result;
 
 /// Who has locked a file, by number of the open file.
 #[derive(Debug, Default)]
@@ -12,36 +9,30 @@ pub(crate) struct FileLock {
     shared: BTreeSet<u64>,
 }
 
-impl DiskState {
-    pub fn lock(&mut self, target: OpenTarget, holder: u64, exclusive: bool) -> Result<bool> {
-        let file = DiskState::file(target).map_err(|_| bad_descriptor())?;
-        let lock = self.locks.entry(file).or_default();
-        let others_share = lock.shared.iter().any(|&number| number != holder);
-        let other_has_all = lock.exclusive.is_some_and(|number| number != holder);
+impl FileLock {
+    /// Whether an open file has it now; if not, nothing has changed.
+    pub fn take(&mut self, holder: u64, exclusive: bool) -> bool {
+        let others_share = self.shared.iter().any(|&number| number != holder);
+        let other_has_all = self.exclusive.is_some_and(|number| number != holder);
         if other_has_all || exclusive && others_share {
-            return Ok(false);
+            return false;
         }
-        lock.shared.remove(&holder);
-        lock.exclusive = exclusive.then_some(holder);
+        self.shared.remove(&holder);
+        self.exclusive = exclusive.then_some(holder);
         if !exclusive {
-            lock.shared.insert(holder);
+            self.shared.insert(holder);
         }
-        Ok(true)
+        true
     }
 
-    pub fn unlock(&mut self, target: OpenTarget, holder: u64) {
-        let OpenTarget::File(file) = target else {
-            return;
-        };
-        let Some(lock) = self.locks.get_mut(&file) else {
-            return;
-        };
-        lock.shared.remove(&holder);
-        if lock.exclusive == Some(holder) {
-            lock.exclusive = None;
+    pub fn release(&mut self, holder: u64) {
+        self.shared.remove(&holder);
+        if self.exclusive == Some(holder) {
+            self.exclusive = None;
         }
-        if lock.shared.is_empty() && lock.exclusive.is_none() {
-            self.locks.remove(&file);
-        }
+    }
+
+    pub fn is_free(&self) -> bool {
+        self.shared.is_empty() && self.exclusive.is_none()
     }
 }

@@ -4,9 +4,9 @@ mod flags;
 mod locks;
 mod names;
 
-pub(crate) use flags::OpenFlags;
+pub(crate) use flags::{OpenFlags, SyncKind};
 
-use crate::error::{CrashFsError, from_crash, system};
+use crate::error::{CrashFsError, bad_descriptor, from_crash, system};
 use crate::recorder::CutRecorder;
 use crate::shadow::Shadow;
 use locks::FileLock;
@@ -17,12 +17,6 @@ use std::time::{Duration, SystemTime};
 
 /// 2026-01-01: when the virtual time of a drive began.
 const BEGAN: Duration = Duration::from_secs(1_767_225_600);
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum SyncKind {
-    All,
-    Data,
-}
 
 /// What an open file is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,7 +66,7 @@ pub(crate) struct DiskState {
     pub cut_from: u64,
     open: BTreeMap<FileId, OpenInode>,
     directories: BTreeMap<u64, Option<String>>,
-    pub(super) locks: BTreeMap<FileId, FileLock>,
+    locks: BTreeMap<FileId, FileLock>,
     attributes: BTreeMap<FileId, Attributes>,
     /// Number of times that power came back: older files are stale.
     boot: u64,
@@ -128,10 +122,10 @@ impl DiskState {
     pub fn catch_up(&mut self, time: Duration) -> Result<()> {
         let nanos = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
         let until = self.began.saturating_add(Nanos(nanos));
-        let now = self.files.disk().now();
-        if until > now && self.files.disk().is_on() {
-            let rest = self.files.rest(Nanos(until.0 - now.0));
-            rest.map_err(from_crash)?;
+        let disk_time = self.files.disk().now();
+        if until > disk_time && self.files.disk().is_on() {
+            let result = self.files.rest(Nanos(until.0 - disk_time.0));
+            result.map_err(from_crash)?;
         }
         Ok(())
     }
@@ -532,5 +526,23 @@ impl DiskState {
             return Err(system(ErrorKind::IsADirectory));
         }
         self.files.open(path).map_err(from_crash)
+    }
+
+    pub fn lock(&mut self, target: OpenTarget, holder: u64, exclusive: bool) -> Result<bool> {
+        let file = DiskState::file(target).map_err(|_| bad_descriptor())?;
+        Ok(self.locks.entry(file).or_default().take(holder, exclusive))
+    }
+
+    pub fn unlock(&mut self, target: OpenTarget, holder: u64) {
+        let OpenTarget::File(file) = target else {
+            return;
+        };
+        let Some(lock) = self.locks.get_mut(&file) else {
+            return;
+        };
+        lock.release(holder);
+        if lock.is_free() {
+            self.locks.remove(&file);
+        }
     }
 }

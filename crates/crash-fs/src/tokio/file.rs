@@ -1,14 +1,12 @@
 //! Files of tasks.
 
-use super::fs::OpenOptions;
 use crate::CrashFs;
-use crate::machine::Pause;
+use crate::hooks::Pause;
 use crate::std::fs as blocking;
 use ::tokio::io::{AsyncRead, AsyncSeek, AsyncWrite, ReadBuf};
 use blocking::{Metadata, Permissions};
 use std::fmt;
 use std::io::{ErrorKind, IoSlice, Read, Result, Seek, SeekFrom, Write};
-use std::path::Path;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
@@ -57,39 +55,6 @@ impl fmt::Debug for File {
 }
 
 impl File {
-    /// As `tokio::fs::File::open`.
-    ///
-    /// # Errors
-    /// As [`blocking::File::open`].
-    pub async fn open(path: impl AsRef<Path>) -> Result<File> {
-        OpenOptions::new().read(true).open(path).await
-    }
-
-    /// As `tokio::fs::File::create`.
-    ///
-    /// # Errors
-    /// As [`blocking::File::create`].
-    pub async fn create(path: impl AsRef<Path>) -> Result<File> {
-        let mut options = OpenOptions::new();
-        options.write(true).create(true).truncate(true);
-        options.open(path).await
-    }
-
-    /// As `tokio::fs::File::create_new`.
-    ///
-    /// # Errors
-    /// As [`blocking::File::create_new`].
-    pub async fn create_new<P: AsRef<Path>>(path: P) -> Result<File> {
-        let mut options = OpenOptions::new();
-        options.read(true).write(true).create_new(true);
-        options.open(path).await
-    }
-
-    /// As `tokio::fs::File::options`.
-    pub fn options() -> OpenOptions {
-        OpenOptions::new()
-    }
-
     /// As `tokio::fs::File::from_std`.
     pub fn from_std(file: blocking::File) -> File {
         File {
@@ -193,8 +158,8 @@ impl File {
     }
 }
 
-fn written(done: Poll<Result<Done>>) -> Poll<Result<usize>> {
-    Poll::Ready(match ready!(done)? {
+fn written(answer: Poll<Result<Done>>) -> Poll<Result<usize>> {
+    Poll::Ready(match ready!(answer)? {
         Done::Written(count) => Ok(count),
         Done::Read(_) => Err(ErrorKind::Interrupted.into()),
     })
@@ -207,19 +172,19 @@ impl AsyncRead for File {
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<Result<()>> {
         self.give_up(true)?;
-        let wanted = buffer.remaining();
-        let done = self.poll(context, |file| {
-            let mut bytes = vec![0; wanted];
+        let room = buffer.remaining();
+        let answer = self.poll(context, |file| {
+            let mut bytes = vec![0; room];
             let count = file.read(&mut bytes)?;
             bytes.truncate(count);
             Ok(Done::Read(bytes))
         });
-        if let Done::Read(bytes) = ready!(done)? {
+        if let Done::Read(bytes) = ready!(answer)? {
             // The buffer may be a shorter one by now.
             let count = bytes.len().min(buffer.remaining());
             buffer.put_slice(&bytes[..count]);
-            let rest = (bytes.len() - count) as i64;
-            self.file.seek(SeekFrom::Current(-rest))?;
+            let surplus = (bytes.len() - count) as i64;
+            self.file.seek(SeekFrom::Current(-surplus))?;
         }
         Poll::Ready(Ok(()))
     }

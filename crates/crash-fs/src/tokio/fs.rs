@@ -23,6 +23,7 @@
 //! ```
 
 pub use super::file::File;
+pub use super::options::OpenOptions;
 pub use crate::std::fs::{FileType, Metadata, Permissions};
 
 use super::file::timed;
@@ -92,61 +93,6 @@ pub async fn set_permissions(path: impl AsRef<Path>, permissions: Permissions) -
 /// Always: there are no symbolic links.
 pub async fn symlink(original: impl AsRef<Path>, link: impl AsRef<Path>) -> Result<()> {
     blocking::soft_link(original, link)
-}
-
-/// As `tokio::fs::OpenOptions`.
-#[derive(Clone, Debug, Default)]
-pub struct OpenOptions {
-    options: blocking::OpenOptions,
-}
-
-macro_rules! options {
-    ($($name:ident),*) => {$(
-        #[doc = concat!("As `tokio::fs::OpenOptions::", stringify!($name), "`.")]
-        pub fn $name(&mut self, $name: bool) -> &mut OpenOptions {
-            self.options.$name($name);
-            self
-        }
-    )*};
-}
-
-impl OpenOptions {
-    /// As `tokio::fs::OpenOptions::new`.
-    pub fn new() -> OpenOptions {
-        OpenOptions::default()
-    }
-
-    options!(read, write, append, truncate, create, create_new);
-
-    /// As `tokio::fs::OpenOptions::mode`.
-    #[cfg(unix)]
-    pub fn mode(&mut self, mode: u32) -> &mut OpenOptions {
-        crate::std::fs::unix::OpenOptionsExt::mode(&mut self.options, mode);
-        self
-    }
-
-    /// As `tokio::fs::OpenOptions::custom_flags`.
-    #[cfg(unix)]
-    pub fn custom_flags(&mut self, flags: i32) -> &mut OpenOptions {
-        crate::std::fs::unix::OpenOptionsExt::custom_flags(&mut self.options, flags);
-        self
-    }
-
-    /// As `tokio::fs::OpenOptions::open`.
-    ///
-    /// # Errors
-    /// As [`blocking::OpenOptions::open`].
-    pub async fn open(&self, path: impl AsRef<Path>) -> Result<File> {
-        let machine = crate::paths::place(path.as_ref())?.machine;
-        let file = timed(machine, || self.options.open(path)).await?;
-        Ok(File::from_std(file))
-    }
-}
-
-impl From<blocking::OpenOptions> for OpenOptions {
-    fn from(options: blocking::OpenOptions) -> OpenOptions {
-        OpenOptions { options }
-    }
 }
 
 pub use TaskDirBuilder as DirBuilder;

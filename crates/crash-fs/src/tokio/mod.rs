@@ -4,5 +4,6 @@
 
 mod file;
 pub mod fs;
+mod options;
 
 pub use ::tokio::*;

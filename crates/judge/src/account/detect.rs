@@ -1,7 +1,7 @@
 //! From the recorded rates to what kind of speed it is, with estimates.
 
-use super::levels::{RateDrop, RateLevel, drop_of};
-use super::{AccountRecord, RateSeries, SeriesPurpose};
+use super::levels::{LevelDrop, RateLevel, drop_of};
+use super::record::{AccountRecord, RateSeries, SeriesPurpose};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssdlab_volume::AccountUnit;
@@ -111,7 +111,7 @@ impl AccountFinding {
 }
 
 /// The drain that tells most: the last that dropped, else the first.
-fn drain_of(record: &AccountRecord) -> Option<(&RateSeries, Option<RateDrop>)> {
+fn drain_of(record: &AccountRecord) -> Option<(&RateSeries, Option<LevelDrop>)> {
     let with_drop = |series: &'_ RateSeries| drop_of(series.settled());
     let drains = || record.of(SeriesPurpose::Drain);
     let dropped = drains()
@@ -187,7 +187,7 @@ fn pauses(record: &AccountRecord, earned: &[Option<AccountEstimate>]) -> Vec<Str
 }
 
 /// Of a series that dropped: an account or a drive.
-fn dropped(record: &AccountRecord, drain: &RateSeries, drop: &RateDrop) -> AccountFinding {
+fn dropped(record: &AccountRecord, drain: &RateSeries, drop: &LevelDrop) -> AccountFinding {
     let (before, after) = (drop.before, drop.after);
     let mut why = vec![format!(
         "Writes fell from {} to {} a second after {} s.",
@@ -240,7 +240,7 @@ fn estimates(
     finding: &mut AccountFinding,
     record: &AccountRecord,
     drain: &RateSeries,
-    drop: &RateDrop,
+    drop: &LevelDrop,
     unit: Option<AccountUnit>,
     refills: &[AccountEstimate],
 ) {
@@ -309,8 +309,8 @@ fn lasting(record: &AccountRecord, drain: &RateSeries) -> AccountFinding {
             .map(|read| format!("Reads had {}.", shown(read.rate))),
     );
     if alike && level.is_constant() {
-        let other = early.iter().find(|series| !series.reads);
-        let unit = other.and_then(|series| unit_of(level, drain.block, series));
+        let writes = early.iter().find(|series| !series.reads);
+        let unit = writes.and_then(|series| unit_of(level, drain.block, series));
         let unit = unit.unwrap_or(AccountUnit::Operations);
         let scale = if unit == AccountUnit::Bytes {
             drain.block as f64

@@ -1,7 +1,7 @@
 //! The experiment: loads and pauses on a target, as short as what they show allows.
 
-use super::levels::{RateDrop, drop_of};
-use super::{AccountRecord, RateSeries, SeriesPurpose};
+use super::levels::{LevelDrop, drop_of};
+use super::record::{AccountRecord, RateSeries, SeriesPurpose};
 use ssdlab_base::LabError;
 use ssdlab_base::latencies::Latencies;
 use ssdlab_bench::device::Target;
@@ -195,7 +195,7 @@ impl<T: Target> AccountBench<'_, T> {
     }
 
     /// Writes until the rate has dropped and stays, or the time is over.
-    fn drain(&mut self, block: u32) -> Result<Option<RateDrop>, LabError> {
+    fn drain(&mut self, block: u32) -> Result<Option<LevelDrop>, LabError> {
         let load = AccountLoad::write(SeriesPurpose::Drain, block);
         let mut series = load.series();
         series.rates = self.rates(load, self.plan.drain_s, true)?;
@@ -218,7 +218,7 @@ impl<T: Target> AccountBench<'_, T> {
     }
 
     /// Other loads at the lower level, and pauses.
-    fn late(&mut self, block: u32, drop: &RateDrop) -> Result<(), LabError> {
+    fn late(&mut self, block: u32, drop: &LevelDrop) -> Result<(), LabError> {
         let (before, after) = (drop.before.rate, drop.after.rate);
         self.run(
             AccountLoad::read(SeriesPurpose::Late, block, DEPTH),
@@ -237,8 +237,11 @@ impl<T: Target> AccountBench<'_, T> {
             self.run(load, length_s as u64)?;
         }
         let (small, middle, _) = BLOCKS;
-        let other = if block == small { middle } else { block / 2 };
-        self.run(AccountLoad::write(SeriesPurpose::Late, other), 2 * BESIDE_S)
+        let second_block = if block == small { middle } else { block / 2 };
+        self.run(
+            AccountLoad::write(SeriesPurpose::Late, second_block),
+            2 * BESIDE_S,
+        )
     }
 }
 

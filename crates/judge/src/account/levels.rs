@@ -54,7 +54,7 @@ impl RateLevel {
 
 /// A drop from one level to another.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct RateDrop {
+pub(super) struct LevelDrop {
     pub before: RateLevel,
     pub after: RateLevel,
     /// First second of the lower level.
@@ -64,7 +64,7 @@ pub(super) struct RateDrop {
 }
 
 /// The last drop of a series for good; `None` when it ends where it began.
-pub(super) fn drop_of(rates: &[f64]) -> Option<RateDrop> {
+pub(super) fn drop_of(rates: &[f64]) -> Option<LevelDrop> {
     if rates.len() < 2 * END_S {
         return None;
     }
@@ -86,7 +86,7 @@ pub(super) fn drop_of(rates: &[f64]) -> Option<RateDrop> {
     let between = rates[near]
         .iter()
         .filter(|rate| !is_on(**rate, before) && !is_on(**rate, after));
-    Some(RateDrop {
+    Some(LevelDrop {
         before,
         after,
         second,

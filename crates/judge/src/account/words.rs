@@ -1,6 +1,6 @@
 //! What a finding means, in words.
 
-use super::{AccountEstimate, AccountFinding, SpeedKind};
+use super::detect::{AccountEstimate, AccountFinding, SpeedKind};
 use ssdlab_view::units;
 use ssdlab_volume::AccountUnit;
 

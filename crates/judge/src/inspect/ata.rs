@@ -309,13 +309,13 @@ fn used_by_name(rows: &[AtaAttribute]) -> Option<ReportedValue> {
     if let Some(row) = named(rows, &LIFE_LEFT) {
         let raw = row.raw.filter(|raw| *raw <= 100.0);
         let value = row.value.filter(|value| *value <= 100.0);
-        let left = match (raw, value) {
+        let remainder = match (raw, value) {
             (Some(raw), Some(value)) if raw > 0.0 && is_constant(value) => raw,
             (Some(raw), None) => raw,
             (_, Some(value)) => value,
             (None, None) => return None,
         };
-        return Some(whole(100.0 - left, row));
+        return Some(whole(100.0 - remainder, row));
     }
     let row = named(rows, &LIFE_USED)?;
     let raw = row.raw.filter(|raw| *raw <= 255.0);

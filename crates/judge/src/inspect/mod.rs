@@ -15,6 +15,7 @@ pub mod inspection;
 mod json;
 mod numbers;
 mod nvme;
+mod one_look;
 mod pasted;
 mod protection;
 mod read;

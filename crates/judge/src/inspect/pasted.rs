@@ -3,7 +3,7 @@
 //! as it goes; a value that the report leaves out stays unknown.
 
 use super::numbers::{decimal, whole};
-use super::report::{DriveReport, REPORT_VERSION};
+use super::one_look::{DriveReport, REPORT_VERSION};
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 

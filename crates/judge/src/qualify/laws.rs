@@ -147,9 +147,12 @@ fn one_value(role: &Role, assessment: &Assessment) -> Vec<String> {
         found.extend(said_otherwise(&assessment.verdict, state, value));
     }
     for (i, f) in findings.iter().enumerate() {
-        let same = |other: &&RoleFinding| other.title == f.title && other.value != f.value;
-        let other = findings[i + 1..].iter().find(same);
-        found.extend(other.map(|o| format!("`{}` is {} and {}", f.title, f.value, o.value)));
+        let same = |contradicting: &&RoleFinding| {
+            contradicting.title == f.title && contradicting.value != f.value
+        };
+        let contradicting = findings[i + 1..].iter().find(same);
+        found
+            .extend(contradicting.map(|o| format!("`{}` is {} and {}", f.title, f.value, o.value)));
     }
     found
 }

@@ -48,20 +48,24 @@ fn jobs(document: &Value) -> Option<&Vec<Value>> {
 /// The documents of fio in a text, with whatever stands before, between and after them.
 fn documents(text: &str) -> Vec<Value> {
     let mut documents = Vec::new();
-    let mut rest = text;
-    while let Some(start) = rest.find('{')
+    let mut remainder = text;
+    while let Some(start) = remainder.find('{')
         && documents.len() < DOCUMENTS_MAX
     {
-        let candidate = &rest[start..];
+        let candidate = &remainder[start..];
         let mut values = serde_json::Deserializer::from_str(candidate).into_iter::<Value>();
         let value = values.next().and_then(Result::ok);
         match value.filter(|value| value.get("fio version").is_some() && jobs(value).is_some()) {
             Some(document) => {
                 documents.push(document);
-                rest = &candidate[values.byte_offset()..];
+                remainder = &candidate[values.byte_offset()..];
             }
             // A brace of a message: the next line may begin a document.
-            None => rest = candidate.split_once('\n').map_or("", |(_, rest)| rest),
+            None => {
+                remainder = candidate
+                    .split_once('\n')
+                    .map_or("", |(_, remainder)| remainder)
+            }
         }
     }
     documents

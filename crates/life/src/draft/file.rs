@@ -1,56 +1,14 @@
 //! Writes the drive file.
 
-mod wear;
-
 use super::facts::{Cells, DatasheetFacts, DraftClass, Interface, MapLocation};
 use super::prior::{DraftPrior, EstimatedConstants, PriorClass, PriorConstant};
 use super::rules::{self, ArrayShape, MovedSlot, has_slc};
+use super::wear;
+use super::writer::{ASSUMED, DERIVED, DraftWriter, SHEET, quoted};
 use ssdlab_base::LabError;
 use ssdlab_drives::catalogue;
 use ssdlab_ssd::{Bytes, Nanos};
 use ssdlab_view::units::decimal_bytes;
-
-const SHEET: &str = "datasheet";
-const DERIVED: &str = "derived";
-const ASSUMED: &str = "assumed";
-
-/// A file being written.
-struct DraftWriter<'a> {
-    facts: &'a DatasheetFacts,
-    constants: &'a EstimatedConstants,
-    text: String,
-}
-
-impl DraftWriter<'_> {
-    fn table(&mut self, name: &str) {
-        self.text += &format!("\n[{name}]\n");
-    }
-
-    /// `value` as TOML has it.
-    fn line(&mut self, key: &str, value: &str, kind: &str, source: &str) {
-        self.fitted(key, value, kind, "", source);
-    }
-
-    /// A value that follows from the figure `from` of the sheet.
-    fn fitted(&mut self, key: &str, value: &str, kind: &str, from: &str, source: &str) {
-        let fitted = match from {
-            "" => String::new(),
-            from => format!("fitted_to = [\"sheet.{}.{from}\"], ", self.facts.name),
-        };
-        let source = quoted(source);
-        self.text += &format!(
-            "{key} = {{ value = {value}, kind = \"{kind}\", {fitted}source = {source} }}\n"
-        );
-    }
-
-    /// A value that is the fact `fact` itself, if that is given.
-    fn sheet(&mut self, key: &str, fact: &str, value: Option<String>) {
-        if let Some(value) = value {
-            let (kind, source) = self.facts.known(fact);
-            self.line(key, &value, kind.name(), source);
-        }
-    }
-}
 
 /// The drive file of `facts`, checked as `ssdlab drives check` does. Constants that no sheet gives
 /// are the medians of measured drives of its class.
@@ -123,11 +81,11 @@ fn too_much_slc(facts: &DatasheetFacts, error: LabError) -> LabError {
     match (&error, facts.slc) {
         (LabError::BadValue { option, .. }, Some(slc)) if option == "user capacity" => {
             let size = decimal_bytes(slc as f64);
-            let what = format!(
+            let message = format!(
                 "slc: a cache of {size} that is always there leaves no room for the user capacity"
             );
             LabError::refused(
-                what,
+                message,
                 "a cache that shrinks as the drive fills is given as slc-empty, not as slc",
             )
         }
@@ -308,6 +266,12 @@ fn cell_times(page: &mut DraftWriter<'_>, array: &ArrayShape) {
             page.line("program", &times(ns, array.bits), ASSUMED, source);
         }
     }
+    slc_times(page, array, read);
+    page.line("erase", "\"3500 us\"", ASSUMED, "usual");
+}
+
+fn slc_times(page: &mut DraftWriter<'_>, array: &ArrayShape, read: u64) {
+    let f = page.facts;
     let half = time(Nanos(read / 2 / 1000 * 1000));
     page.line(
         "slc_read",
@@ -338,7 +302,6 @@ fn cell_times(page: &mut DraftWriter<'_>, array: &ArrayShape) {
             }
         }
     }
-    page.line("erase", "\"3500 us\"", ASSUMED, "usual");
 }
 
 fn ftl(page: &mut DraftWriter<'_>, user: u64, array: &ArrayShape) {
@@ -423,12 +386,12 @@ fn commit_times(page: &mut DraftWriter<'_>) {
     let Some(flush) = page.constants.get(PriorConstant::FlushTime) else {
         return;
     };
-    let at = |value: f64| time(Nanos(value.round() as u64));
-    page.line("flush_time", &at(flush.value), ASSUMED, &flush.source);
+    let time_of = |value: f64| time(Nanos(value.round() as u64));
+    page.line("flush_time", &time_of(flush.value), ASSUMED, &flush.source);
     if let Some(ratio) = page.constants.get(PriorConstant::FuaRatio) {
         let value = flush.value * ratio.value;
         let source = format!("flush_time times the {}", ratio.source);
-        page.line("fua_time", &at(value), ASSUMED, &source);
+        page.line("fua_time", &time_of(value), ASSUMED, &source);
     }
 }
 
@@ -557,10 +520,6 @@ fn moved_slot(page: &mut DraftWriter<'_>, user: u64, array: &ArrayShape) {
             page.line("moved_slot", &time(Nanos(ns)), ASSUMED, source);
         }
     }
-}
-
-fn quoted(text: &str) -> String {
-    toml::Value::String(text.to_owned()).to_string()
 }
 
 fn times(ns: u64, bits: u64) -> String {

@@ -19,6 +19,8 @@ pub mod recognised;
 mod rules;
 #[cfg(test)]
 mod tests;
+mod wear;
+mod writer;
 
 pub use facts::{
     Cells, DatasheetFacts, DraftClass, DraftQuestion, Interface, MapLocation, QUESTIONS,

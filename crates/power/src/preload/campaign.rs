@@ -2,9 +2,9 @@
 
 use super::check::{FolderScripts, FolderSource};
 use super::control::ControlRun;
-use super::course::{Course, CourseDrive, CutRemains};
+use super::course::{CourseDrive, CutRemains, TapeCourse};
 use super::library::find_library;
-use super::recorder::{Recorder, RecorderPlaces};
+use super::recorder::{CallRecorder, RecorderPlaces};
 use super::tape::CallTape;
 use crate::crashtest::scripts::PreloadSettings;
 use crate::crashtest::scripts::{
@@ -87,7 +87,7 @@ impl PreloadCampaign {
         let command = scripts.command(&root, &own)?;
         let timeout = Duration::from_secs(settings.timeout_s);
         let hears = preload.marks_on_stdout;
-        let ended = Recorder::record(command, hears, &places, timeout, stop)?;
+        let ended = CallRecorder::record(command, hears, &places, timeout, stop)?;
         if ended.stopped {
             return Err(LabError::refused(
                 "stopped before the program was done: nothing is recorded",
@@ -191,7 +191,7 @@ impl PreloadCampaign {
     }
 
     /// Courses, by number; the last of four is on a full drive.
-    fn course(&self, course: usize) -> Result<Course<'_>, LabError> {
+    fn course(&self, course: usize) -> Result<TapeCourse<'_>, LabError> {
         let config = self.settings.config()?;
         let drive = CourseDrive {
             config: &config,
@@ -200,7 +200,7 @@ impl PreloadCampaign {
             is_full: self.age(course) == "full",
         };
         let seed = self.settings.seed << 8 | course as u64;
-        Course::new(&self.tape, &drive, seed)
+        TapeCourse::new(&self.tape, &drive, seed)
     }
 
     fn age(&self, course: usize) -> &'static str {
@@ -368,7 +368,7 @@ impl PreloadCampaign {
     /// One cut; `None`: the check was stopped.
     fn judge(
         &self,
-        course: Course<'_>,
+        course: TapeCourse<'_>,
         cut: &PlannedCut,
         token: &str,
         scripts: &FolderScripts<'_>,

@@ -1,7 +1,7 @@
 //! The check without a cut: it must pass on what the program left, and fail without it.
 
 use super::check::{FolderScripts, FolderSource};
-use super::course::Course;
+use super::course::TapeCourse;
 use super::tape::CallTape;
 use crate::crashtest::scripts::{
     CampaignSettings, ControlRecord, EMPTY_OUTPUT, UNCUT_OUTPUT, refuse_check_that_fails_uncut,
@@ -31,7 +31,7 @@ impl ControlRun<'_> {
     /// When the check tests nothing, cannot be run, or was stopped.
     pub fn run(
         &self,
-        mut before: Course<'_>,
+        mut before: TapeCourse<'_>,
         stop: &AtomicBool,
     ) -> Result<ControlRecord, LabError> {
         let marks: Vec<String> = self

@@ -12,7 +12,7 @@ const OVERWRITE: u64 = 4 << 10;
 
 /// How far the files have come.
 #[derive(Clone)]
-pub struct Course<'a> {
+pub struct TapeCourse<'a> {
     tape: &'a CallTape,
     files: CrashFiles,
     /// The open file of each number of the tape.
@@ -77,7 +77,7 @@ fn fill(disk: &mut CrashDisk, seed: u64) -> Result<(), CrashError> {
     disk.flush()
 }
 
-impl<'a> Course<'a> {
+impl<'a> TapeCourse<'a> {
     /// Before the first call.
     ///
     /// # Errors
@@ -86,8 +86,8 @@ impl<'a> Course<'a> {
         tape: &'a CallTape,
         drive: &CourseDrive<'_>,
         seed: u64,
-    ) -> Result<Course<'a>, LabError> {
-        Ok(Course {
+    ) -> Result<TapeCourse<'a>, LabError> {
+        Ok(TapeCourse {
             tape,
             files: drive.files(seed).map_err(|error| refused(&error))?,
             ids: vec![None; tape.names.len()],

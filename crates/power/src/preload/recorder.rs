@@ -55,7 +55,7 @@ pub struct RecorderPlaces<'a> {
 }
 
 /// The recorder.
-pub struct Recorder {
+pub struct CallRecorder {
     maker: TapeMaker,
     turns: UnixListener,
     marks: UnixListener,
@@ -80,7 +80,7 @@ fn listener(path: &Path) -> Result<UnixListener, LabError> {
     Ok(listener)
 }
 
-impl Recorder {
+impl CallRecorder {
     /// Runs a program to its end.
     ///
     /// # Errors
@@ -95,7 +95,7 @@ impl Recorder {
         let failed = |error| LabError::file("creating", places.output, error);
         let output = File::create(places.output).map_err(failed)?;
         let (turns, marks) = (places.folder.join("turns"), places.folder.join("mark"));
-        let mut recorder = Recorder {
+        let mut recorder = CallRecorder {
             maker: TapeMaker::new(places.root),
             turns: listener(&turns)?,
             marks: listener(&marks)?,

@@ -45,7 +45,7 @@ impl ServedVolume {
             fua,
             ..Command::write(offset, u32::try_from(len).unwrap_or(u32::MAX))
         };
-        let done = {
+        let done_time = {
             let volume = self.volume.lock();
             let mut volume = volume.unwrap_or_else(PoisonError::into_inner);
             // Under the lock, so that arrivals never go back.
@@ -53,9 +53,9 @@ impl ServedVolume {
             let arrival = Nanos(u64::try_from(arrival).unwrap_or(u64::MAX));
             volume.submit(arrival, &command).done
         };
-        let left = Duration::from_nanos(done.0).saturating_sub(self.began.elapsed());
-        if !left.is_zero() {
-            std::thread::sleep(left);
+        let pause = Duration::from_nanos(done_time.0).saturating_sub(self.began.elapsed());
+        if !pause.is_zero() {
+            std::thread::sleep(pause);
         }
         Ok(())
     }

@@ -67,11 +67,11 @@ fn of_constant(
     let means = |families: &ClassFamilies| -> Vec<f64> {
         families.values().map(FamilyValues::mean).collect()
     };
-    let all: Vec<f64> = by_class.values().flat_map(means).collect();
-    if all.is_empty() {
+    let means_of_families: Vec<f64> = by_class.values().flat_map(means).collect();
+    if means_of_families.is_empty() {
         return Vec::new();
     }
-    let middle = mean(&all);
+    let middle = mean(&means_of_families);
     let (mut between, mut between_count) = (BETWEEN_COUNT * BETWEEN * BETWEEN, BETWEEN_COUNT);
     let (mut within, mut within_count) = (WITHIN_COUNT * WITHIN * WITHIN, WITHIN_COUNT);
     let mut apart = Vec::new();
@@ -117,7 +117,7 @@ fn of_constant(
         median: significant(middle.exp()),
         spread: significant(variance.sqrt() * few),
         drives: by_class.values().map(drives).sum(),
-        families: all.len(),
+        families: means_of_families.len(),
     });
     priors
 }

@@ -64,7 +64,7 @@ pub struct HoldOut {
 /// When `stop` was set.
 pub fn hold_out(ledger: &Ledger, stop: &AtomicBool) -> Result<HoldOut, LabError> {
     let folds = Folds::built_in();
-    let all = ledger.all_rows();
+    let rows = ledger.all_rows();
     let address = |id: &str| {
         let source = ledger.source(id);
         source.map_or_else(String::new, |source| source.address.clone())
@@ -79,13 +79,13 @@ pub fn hold_out(ledger: &Ledger, stop: &AtomicBool) -> Result<HoldOut, LabError>
             let family = &row.drive.family;
             !ledger.is_apart(family) && folds.fold(family) == fold
         };
-        let held: Vec<LedgerRow> = all.iter().filter(is_held).cloned().collect();
-        with.extend(predict_with(&held, all, &address, &fitted.prior, stop)?.made);
-        without.extend(predict_with(&held, all, &address, &none, stop)?.made);
+        let held: Vec<LedgerRow> = rows.iter().filter(is_held).cloned().collect();
+        with.extend(predict_with(&held, rows, &address, &fitted.prior, stop)?.made);
+        without.extend(predict_with(&held, rows, &address, &none, stop)?.made);
         let is_held_sheet = |row: &&LedgerRow| is_held(row) && is_steady_sheet(row);
-        let sheets: Vec<&LedgerRow> = all.iter().filter(is_held_sheet).collect();
-        steady.extend(withheld(&sheets, all, &fitted.prior, stop)?);
-        steady_before.extend(withheld(&sheets, all, &none, stop)?);
+        let sheets: Vec<&LedgerRow> = rows.iter().filter(is_held_sheet).collect();
+        steady.extend(withheld(&sheets, rows, &fitted.prior, stop)?);
+        steady_before.extend(withheld(&sheets, rows, &none, stop)?);
     }
     for predictions in [&mut with, &mut without] {
         predictions.retain(|made| made.basis.starts_with("draft"));

@@ -98,8 +98,8 @@ fn at_1_tb(megabytes: f64, gb: f64) -> f64 {
     megabytes * 1e6 / (gb / 1000.0).sqrt()
 }
 
-/// Caches of drives of the catalogue whose rate past the cache was measured, and of which the ledger
-/// has no row.
+/// Caches of drives of the catalogue whose rate past the cache was measured, and of which the
+/// ledger has no row.
 pub(super) fn of_catalogue(
     rows: &[LedgerRow],
     is_used: &(dyn Fn(&str) -> bool + Sync),
@@ -236,12 +236,14 @@ fn of_task(task: &ModelTask<'_>, stop: &AtomicBool) -> Result<Vec<Observation>, 
     // A write by FUA is compared with the flushes of the same drive.
     let mut observed = flushes.clone();
     for (row, time) in through {
-        let one = Observation::of(row, class, PriorConstant::FuaRatio, time);
-        let own = flushes.iter().filter(|flush| flush.drive == one.drive);
+        let observation = Observation::of(row, class, PriorConstant::FuaRatio, time);
+        let own = flushes
+            .iter()
+            .filter(|flush| flush.drive == observation.drive);
         if let Some(flush) = crate::median(own.map(|flush| flush.value).collect()) {
             observed.push(Observation {
                 value: time / flush,
-                ..one
+                ..observation
             });
         }
     }

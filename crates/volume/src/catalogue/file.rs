@@ -145,7 +145,7 @@ pub struct LatencyTable {
 impl AccountTable {
     /// Every figure with its key.
     pub fn figures(&self) -> Vec<(&'static str, &SourcedFigure)> {
-        let all = [
+        let figures = [
             ("default", &self.default),
             ("base", &self.base),
             ("per_gib", &self.per_gib),
@@ -164,7 +164,7 @@ impl AccountTable {
             ("credit_per_gib", &self.credit_per_gib),
             ("credit_s", &self.credit_s),
         ];
-        let present = all
+        let present = figures
             .into_iter()
             .filter_map(|(key, figure)| Some((key, figure.as_ref()?)));
         present.collect()
@@ -175,7 +175,7 @@ impl VolumeFile {
     /// Every figure with its table and key.
     pub fn figures(&self) -> Vec<(String, &SourcedFigure)> {
         let service = &self.service;
-        let mut all = vec![
+        let mut named = vec![
             ("size.min".to_owned(), &self.size.min),
             ("size.max".to_owned(), &self.size.max),
         ];
@@ -184,7 +184,7 @@ impl VolumeFile {
             ("throughput", &self.throughput),
         ] {
             let figures = accounts.figures().into_iter();
-            all.extend(figures.map(|(key, figure)| (format!("{table}.{key}"), figure)));
+            named.extend(figures.map(|(key, figure)| (format!("{table}.{key}"), figure)));
         }
         let of_service = [
             ("operation_kib", &service.operation_kib),
@@ -199,7 +199,7 @@ impl VolumeFile {
             ("snapshot_block_kib", &service.snapshot_block_kib),
             ("first_touch_ms", &service.first_touch_ms),
         ];
-        all.extend(of_service.map(|(key, figure)| (format!("service.{key}"), figure)));
-        all
+        named.extend(of_service.map(|(key, figure)| (format!("service.{key}"), figure)));
+        named
     }
 }

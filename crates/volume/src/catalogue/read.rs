@@ -46,12 +46,12 @@ pub fn parse(text: &str, source: &str) -> Result<VolumeFile, LabError> {
             VolumeProvenance::Documented | VolumeProvenance::MeasuredByOthers
         );
         if needs_name && !is_named {
-            let what = format!("its source `{}` is not in [sources]", figure.source);
-            return Err(refused(source, None, &key, what));
+            let message = format!("its source `{}` is not in [sources]", figure.source);
+            return Err(refused(source, None, &key, message));
         }
         if figure.value.is_nan() || figure.value < 0.0 {
-            let what = format!("{} is not a figure", figure.value);
-            return Err(refused(source, None, &key, what));
+            let message = format!("{} is not a figure", figure.value);
+            return Err(refused(source, None, &key, message));
         }
     }
     Ok(file)

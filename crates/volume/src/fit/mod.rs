@@ -8,12 +8,14 @@
 //! merge while they wait: so what bisection finds is replayed once more, and goes up a step until
 //! it serves the load.
 
+mod cost;
 mod grid;
 mod prices;
 mod replay;
 mod search;
 
+pub use cost::SettingCost;
 pub use grid::{SettingGrid, grid};
 pub use prices::{VolumePrice, VolumePrices};
 pub use replay::{FitLimit, FitLoad, FitRun, VolumeRequest, replay};
-pub use search::{FitPlan, SettingCost, VolumeFit, cheapest_of_all, fit};
+pub use search::{FitPlan, VolumeFit, cheapest_of_all, fit};

@@ -1,6 +1,6 @@
 //! Prices that the user keeps: none is built in, since they differ by region, contract and day.
 
-use super::search::SettingCost;
+use super::cost::SettingCost;
 use crate::catalogue::{VolumeFile, VolumeSetting, limits};
 use serde::{Deserialize, Serialize};
 use ssdlab_base::LabError;
@@ -77,14 +77,14 @@ impl VolumePrice {
             return self.tiers.get(&tier.name).copied();
         }
         let limits = limits(file, setting).ok()?;
-        let beyond = |chosen: Option<u64>, given: f64, free: f64| {
-            (chosen.map_or(given, |chosen| chosen as f64) - free).max(0.0)
+        let beyond = |chosen: Option<u64>, base_operations: f64, free: f64| {
+            (chosen.map_or(base_operations, |chosen| chosen as f64) - free).max(0.0)
         };
         let throughput = limits.bytes.base as f64 / file.throughput_unit as f64;
         let mut cost = self.gib * setting.gib as f64;
         if file.operations.provisioned {
-            let given = limits.operations.base as f64;
-            let operations = beyond(setting.operations, given, self.operations_free);
+            let base_operations = limits.operations.base as f64;
+            let operations = beyond(setting.operations, base_operations, self.operations_free);
             cost += self.operation * operations;
         }
         if file.throughput.provisioned {

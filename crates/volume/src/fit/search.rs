@@ -1,5 +1,6 @@
 //! The search for the cheapest setting.
 
+use super::cost::SettingCost;
 use super::grid::{SettingGrid, grid};
 use super::prices::VolumePrices;
 use super::replay::{FitLimit, FitLoad, FitRun, replay};
@@ -7,33 +8,6 @@ use crate::catalogue::{VolumeFile, VolumeSetting, resolve, setting_range};
 use crate::volume::VolumeLimits;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::cmp::Ordering;
-
-/// What a setting costs. One without a price is dearer than any with one; among those, smaller is
-/// cheaper: size, then operations, then
-/// throughput.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema, Deserialize)]
-pub struct SettingCost {
-    /// As the user's prices have it.
-    pub price: Option<f64>,
-    /// GiB.
-    pub gib: u64,
-    /// Provisioned operations a second.
-    pub operations: u64,
-    /// Provisioned throughput.
-    pub throughput: u64,
-}
-
-impl SettingCost {
-    /// Which of two is cheaper.
-    pub fn order(&self, other: &SettingCost) -> Ordering {
-        let price = |cost: &SettingCost| cost.price.unwrap_or(f64::INFINITY);
-        let size = |cost: &SettingCost| (cost.gib, cost.operations, cost.throughput);
-        price(self)
-            .total_cmp(&price(other))
-            .then_with(|| size(self).cmp(&size(other)))
-    }
-}
 
 /// What is searched for.
 #[derive(Clone, Debug)]
@@ -121,12 +95,12 @@ fn line(file: &VolumeFile, grid: &SettingGrid, throughput: Option<u64>) -> Vec<V
         return grid.gib.iter().map(setting).collect();
     }
     let setting = |operations: &u64| {
-        let wanted = *operations as f64;
+        let operation_rate = *operations as f64;
         let gib = grid
             .gib
             .iter()
-            .find(|gib| setting_range(&file.operations, **gib, None).1 >= wanted);
-        let (_, most) = setting_range(&file.throughput, u64::MAX, Some(wanted));
+            .find(|gib| setting_range(&file.operations, **gib, None).1 >= operation_rate);
+        let (_, most) = setting_range(&file.throughput, u64::MAX, Some(operation_rate));
         let fits = throughput.is_none_or(|throughput| throughput as f64 <= most);
         gib.filter(|_| fits).map(|gib| VolumeSetting {
             gib: *gib,

@@ -163,6 +163,11 @@ fn provisioned(list: &mut Vec<DocumentedFigure>) {
         let figures = [documented, most(kind, gib, None), f64::INFINITY];
         list.push(accounts(&name, "most operations/s", figures));
     }
+    provisioned_throughput(list);
+}
+
+/// Throughput by provisioned operations.
+fn provisioned_throughput(list: &mut Vec<DocumentedFigure>) {
     for (kind, operations, documented) in [
         ("gp3", 4000.0, 1000.0),
         ("premium-ssd-v2", 3000.0, 750.0),

@@ -119,8 +119,8 @@ impl JudgedWindow<'_> {
         }
         let healthy = self.way(4096.0) + CELLS_READ;
         let excess = Self::lost_beside(others, healthy, 1.5)?;
-        let all = (others.beside.sum_ns + others.apart.sum_ns) as f64;
-        let factor = (all / (all - excess).max(all / FACTOR_MAX)).min(FACTOR_MAX);
+        let waited_ns = (others.beside.sum_ns + others.apart.sum_ns) as f64;
+        let factor = (waited_ns / (waited_ns - excess).max(waited_ns / FACTOR_MAX)).min(FACTOR_MAX);
         Some(LiveFinding {
             cause: LiveCause::Neighbour,
             layer: CauseLayer::Host,
@@ -155,15 +155,15 @@ impl JudgedWindow<'_> {
     fn heaviest_of(&self, movers: &[(String, u64)]) -> Finding {
         let figures = self.figures;
         let (name, bytes) = movers.first()?;
-        let all: u64 = movers.iter().map(|(_, bytes)| bytes).sum();
+        let total_bytes: u64 = movers.iter().map(|(_, bytes)| bytes).sum();
         let moved = figures.reads.bytes + figures.writes.bytes;
         let mean_bytes = moved as f64 / figures.count().max(1) as f64;
-        let share = *bytes as f64 / all.max(1) as f64;
+        let share = *bytes as f64 / total_bytes.max(1) as f64;
         let mean_ns = figures.awaited.mean_ns();
         let small = self.way(4096.0) + CELLS_READ;
-        let is_company = all - bytes >= ENOUGH * 4096;
+        let is_company = total_bytes - bytes >= ENOUGH * 4096;
         // Processes count bytes of all devices.
-        let is_of_this_drive = all as f64 <= 1.5 * moved as f64;
+        let is_of_this_drive = total_bytes as f64 <= 1.5 * moved as f64;
         if share < 0.5
             || !is_company
             || !is_of_this_drive

@@ -182,12 +182,12 @@ impl JudgedWindow<'_> {
     /// ns that a healthy drive needs for a request that meets no other, on its way included.
     pub(super) fn way(&self, bytes: f64) -> f64 {
         let limits = self.limits();
-        let here = if self.settings.is_served_here() {
+        let served_ns = if self.settings.is_served_here() {
             SERVED_HERE + bytes / COPIED_HERE * 1e9
         } else {
             0.0
         };
-        limits.latency + limits.command + bytes / limits.link * 1e9 + here
+        limits.latency + limits.command + bytes / limits.link * 1e9 + served_ns
     }
 
     /// Time of all awaited requests, ns; of all requests when nobody waits.

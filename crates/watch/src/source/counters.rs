@@ -86,10 +86,10 @@ impl DiskStat {
         self.0[IN_FLIGHT]
     }
 
-    /// Whether requests were done since `earlier`: not with `iostats` off, or while all stand still.
+    /// Whether requests ended since `earlier`: not with `iostats` off, nor while all stand still.
     pub fn has_advanced(&self, earlier: &DiskStat) -> bool {
-        let done = |stat: &DiskStat| stat.0[READS.requests] + stat.0[WRITES.requests];
-        done(self) > done(earlier)
+        let completed = |stat: &DiskStat| stat.0[READS.requests] + stat.0[WRITES.requests];
+        completed(self) > completed(earlier)
     }
 
     /// These counts as those of a second.

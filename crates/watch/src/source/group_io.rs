@@ -181,7 +181,11 @@ mod tests {
         put(&service, "io.stat", &stat(300, 7000));
         put(&slice, "io.stat", &stat(450, 7000));
         put(root, "io.stat", &stat(550, 7000));
-        let expected = [("/a.slice/b.service", 7000), ("/a.slice", 50)];
+        let inner = format!(
+            "/{}",
+            service.strip_prefix(root).expect("below it").display()
+        );
+        let expected = [(inner.as_str(), 7000), ("/a.slice", 50)];
         assert_eq!(
             rows(&reader),
             expected.map(|(group, bytes)| (group.to_owned(), bytes))

@@ -80,8 +80,8 @@ impl ProcessIoReader {
             })
             .collect();
         processes.sort_by_key(|process| (std::cmp::Reverse(process.bytes()), process.pid));
-        let here = processes.into_iter().filter(|process| is_here(process.pid));
-        here.take(REPORTED).collect()
+        let movers = processes.into_iter().filter(|process| is_here(process.pid));
+        movers.take(REPORTED).collect()
     }
 }
 

@@ -1,4 +1,4 @@
-//! `ssdlab crashtest run --way preload`: a program seen by a library, without a file system's mount.
+//! `ssdlab crashtest run --way preload`: a program seen by a library, without a mount.
 
 use super::campaign::{settings, show};
 use crate::args::crashtest::{Crashtest, CrashtestRunArgs};
@@ -32,14 +32,14 @@ pub fn run(args: &CrashtestRunArgs) -> Result<CommandExit, CliFailure> {
 
 fn whole_settings(args: &CrashtestRunArgs) -> Result<CampaignSettings, CliFailure> {
     refuse_what_it_has_not(args)?;
-    let here = std::env::current_dir()?;
+    let current_dir = std::env::current_dir()?;
     let is_posix = args.rules == "posix";
     let rules = if is_posix { "posix" } else { &args.mount };
     let judged_by = match (&args.check, &args.found) {
         (_, Some(found)) => CheckMethod::Found(found),
         (check, None) => CheckMethod::Check(check.as_deref().unwrap_or_default()),
     };
-    let (program, check) = Scripts::located(&args.program, judged_by, &here);
+    let (program, check) = Scripts::located(&args.program, judged_by, &current_dir);
     let preset_bytes = args.preset.as_deref().map(preset_size).transpose()?;
     let preset_mark = args.preset.as_ref().map(|_| "begin".to_owned());
     let settings = settings(&args.campaign)?;
@@ -59,7 +59,7 @@ fn whole_settings(args: &CrashtestRunArgs) -> Result<CampaignSettings, CliFailur
             preset: args.preset.clone(),
             marks_on_stdout: args.preset.is_none() && args.marks == "stdout",
             finds: args.found.is_some(),
-            here,
+            here: current_dir,
         }),
         ..settings
     })
@@ -72,12 +72,12 @@ fn refuse_what_it_has_not(args: &CrashtestRunArgs) -> Result<(), LabError> {
         return Err(LabError::refused(problem, "--way kernel, or --mount ext4"));
     }
     let known = ["any", "recovery"];
-    let other = args
+    let option = args
         .campaign
         .on
         .iter()
         .find(|on| !known.contains(&on.as_str()));
-    if let Some(on) = other {
+    if let Some(on) = option {
         return Err(LabError::refused(
             format!("--way preload has no cuts on the occasion {on}"),
             "it has any and recovery; --way kernel has all of them",

@@ -1,7 +1,7 @@
 //! `ssdlab serve volume:TYPE`: a volume of a cloud, at its own pace.
 
 use super::args::{PaceName, Serve};
-use super::until;
+use super::until::until;
 use crate::failure::{CliFailure, CommandExit};
 use crate::terminal::write_output;
 use ssdlab_base::LabError;

@@ -34,7 +34,7 @@ Examples:
   ssdlab volumes fit ssdlab-runs/mine --role db-wal --kind gp3 --kind io2
 
 Exit codes: 0 some type serves it, 1 none does, 2 an error.")]
-pub struct FitArgs {
+pub struct VolumeFitArgs {
     /// A trace, a recording of `watch`, or a directory that `ssdlab run` wrote.
     #[arg(value_name = "TRACE|RUN_DIR")]
     load: PathBuf,
@@ -70,7 +70,7 @@ pub struct FitArgs {
     json: bool,
 }
 
-fn limit(args: &FitArgs) -> Result<FitLimit, LabError> {
+fn limit(args: &VolumeFitArgs) -> Result<FitLimit, LabError> {
     let role = args.role.as_deref().map(role).transpose()?;
     let of_role = role.and_then(limit_of);
     let own = args.latency.as_deref().map(parse_duration).transpose()?;
@@ -97,7 +97,7 @@ fn limit(args: &FitArgs) -> Result<FitLimit, LabError> {
 ///
 /// # Errors
 /// When the load or the prices cannot be read, or a type is not known.
-pub fn fit(args: &FitArgs) -> Result<CommandExit, CliFailure> {
+pub fn fit(args: &VolumeFitArgs) -> Result<CommandExit, CliFailure> {
     let request = FitRequest {
         load: load(&args.load, &args.read.options()?)?,
         limit: limit(args)?,

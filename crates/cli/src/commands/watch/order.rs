@@ -40,7 +40,7 @@ pub fn foretold(name: &str, report: &WatchReport) -> Result<WatchForecast, LabEr
     ))
 }
 
-/// How often a forecast is made anew, s of the watch.
+/// How often a forecast is made, s of the watch.
 const FORECAST_EVERY_S: f64 = 5.0;
 
 /// Forecasts while a watch goes on.
@@ -63,7 +63,7 @@ impl Forecaster {
         })
     }
 
-    /// The last forecast, made anew every few seconds.
+    /// The last forecast, made again every few seconds.
     pub fn forecast(&mut self, report: &WatchReport) -> Option<WatchForecast> {
         if report.watched_s >= self.next_s {
             self.next_s = report.watched_s + FORECAST_EVERY_S;

@@ -1,12 +1,12 @@
 //! Open files.
 
-use super::{FileTimes, Metadata, OpenOptions, Permissions};
+use super::metadata::no_modes_of_directories;
+use super::{FileTimes, Metadata, Permissions};
 use crate::CrashFs;
 use crate::error::{bad_descriptor, system};
 use crate::state::{OpenFlags, OpenTarget, SyncKind};
 use std::fmt;
 use std::io::{Error, ErrorKind, IoSlice, IoSliceMut, Read, Result, Seek, SeekFrom, Write};
-use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::SystemTime;
 
@@ -143,37 +143,6 @@ impl File {
         &self.description.machine
     }
 
-    /// As [`std::fs::File::open`].
-    ///
-    /// # Errors
-    /// As [`OpenOptions::open`].
-    pub fn open<P: AsRef<Path>>(path: P) -> Result<File> {
-        OpenOptions::new().read(true).open(path)
-    }
-
-    /// As [`std::fs::File::create`].
-    ///
-    /// # Errors
-    /// As [`OpenOptions::open`].
-    pub fn create<P: AsRef<Path>>(path: P) -> Result<File> {
-        let mut options = OpenOptions::new();
-        options.write(true).create(true).truncate(true).open(path)
-    }
-
-    /// As [`std::fs::File::create_new`].
-    ///
-    /// # Errors
-    /// As [`OpenOptions::open`].
-    pub fn create_new<P: AsRef<Path>>(path: P) -> Result<File> {
-        let mut options = OpenOptions::new();
-        options.read(true).write(true).create_new(true).open(path)
-    }
-
-    /// As [`std::fs::File::options`].
-    pub fn options() -> OpenOptions {
-        OpenOptions::new()
-    }
-
     /// As [`std::fs::File::sync_all`]; of a directory, the names in it.
     ///
     /// # Errors
@@ -243,7 +212,7 @@ impl File {
     /// Of a directory: unsupported.
     pub fn set_permissions(&self, permissions: Permissions) -> Result<()> {
         let OpenTarget::File(file) = self.description.target else {
-            return super::functions::no_modes_of_directories();
+            return no_modes_of_directories();
         };
         self.description.call(|state| {
             state.attributes_mut(file).mode = permissions.mode;
@@ -257,7 +226,7 @@ impl File {
     /// Of a directory: unsupported.
     pub fn set_times(&self, times: FileTimes) -> Result<()> {
         let OpenTarget::File(file) = self.description.target else {
-            return super::functions::no_modes_of_directories();
+            return no_modes_of_directories();
         };
         self.description.call(|state| {
             let attributes = state.attributes_mut(file);

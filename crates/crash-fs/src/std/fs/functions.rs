@@ -1,17 +1,11 @@
 //! The functions of `std::fs`.
 
+use super::metadata::no_modes_of_directories;
 use super::{DirBuilder, DirEntry, File, FileType, Metadata, Permissions, ReadDir};
 use crate::error::{system, unsupported};
 use crate::paths::{DiskPath, place};
 use std::io::{ErrorKind, Read, Result, Write};
 use std::path::{Path, PathBuf};
-
-pub(super) fn no_modes_of_directories() -> Result<()> {
-    unsupported(
-        "permissions and times of a directory",
-        "leave them alone under test: they have no part in durability",
-    )
-}
 
 /// A path that ends with a slash must be a directory.
 fn file_place(path: &Path) -> Result<DiskPath> {

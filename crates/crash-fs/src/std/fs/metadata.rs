@@ -1,5 +1,6 @@
 //! What is known of a file.
 
+use crate::error::unsupported;
 use crate::state::Stat;
 use std::fmt;
 use std::io::Result;
@@ -125,6 +126,13 @@ impl Permissions {
             self.mode |= 0o222;
         }
     }
+}
+
+pub(super) fn no_modes_of_directories() -> Result<()> {
+    unsupported(
+        "permissions and times of a directory",
+        "leave them alone under test: they have no part in durability",
+    )
 }
 
 /// As [`std::fs::FileTimes`].

@@ -92,3 +92,36 @@ impl OpenOptions {
         Ok(File::of(description))
     }
 }
+
+impl File {
+    /// As [`std::fs::File::open`].
+    ///
+    /// # Errors
+    /// As [`OpenOptions::open`].
+    pub fn open<P: AsRef<Path>>(path: P) -> Result<File> {
+        OpenOptions::new().read(true).open(path)
+    }
+
+    /// As [`std::fs::File::create`].
+    ///
+    /// # Errors
+    /// As [`OpenOptions::open`].
+    pub fn create<P: AsRef<Path>>(path: P) -> Result<File> {
+        let mut options = OpenOptions::new();
+        options.write(true).create(true).truncate(true).open(path)
+    }
+
+    /// As [`std::fs::File::create_new`].
+    ///
+    /// # Errors
+    /// As [`OpenOptions::open`].
+    pub fn create_new<P: AsRef<Path>>(path: P) -> Result<File> {
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create_new(true).open(path)
+    }
+
+    /// As [`std::fs::File::options`].
+    pub fn options() -> OpenOptions {
+        OpenOptions::new()
+    }
+}

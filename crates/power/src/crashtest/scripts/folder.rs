@@ -1,16 +1,64 @@
 //! The directory of a campaign.
 
-use super::control::ControlRecord;
+use super::control::{self, ControlRecord};
 use super::document::CutRecord;
 use super::files::{file_error, write_whole};
+use super::names::NAMES;
+use super::record;
 use super::results::ScriptReport;
 use super::settings::CampaignSettings;
-use super::{CONTROL_FILE, begin};
 use ssdlab_base::LabError;
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
+
+/// What the check was tried on before any cut.
+const CONTROL_FILE: &str = "control.json";
+/// The stream to the workload's very end, an unmount included; gone when the check was tried on it.
+pub(super) const WHOLE_FILE: &str = "whole.log";
+/// Files of a workload that never came to its end, or whose check tests nothing.
+const UNFINISHED: [&str; 16] = [
+    "checks",
+    "workload.txt",
+    control::UNCUT_OUTPUT,
+    control::EMPTY_OUTPUT,
+    "stream.log",
+    "stream.part",
+    "campaign.part",
+    "campaign.json",
+    "results.jsonl",
+    WHOLE_FILE,
+    NAMES,
+    "names.part",
+    record::TRACE_PART,
+    "calls.jsonl",
+    "calls.data",
+    "calls.part",
+];
+
+/// Makes the directory of a new campaign, or takes one whose workload never came to its end: it
+/// has nothing that anybody could want.
+fn begin(out: &Path) -> Result<(), LabError> {
+    let names = std::fs::read_dir(out).into_iter().flatten().flatten();
+    let names: Vec<_> = names.map(|entry| entry.file_name()).collect();
+    // The folder of checks goes only when it is empty.
+    let is_free = !out.join(CONTROL_FILE).exists()
+        && names
+            .iter()
+            .all(|name| UNFINISHED.iter().any(|own| name == own))
+        && (!out.join("checks").exists() || std::fs::remove_dir(out.join("checks")).is_ok());
+    if !is_free {
+        return Err(LabError::refused(
+            format!("{} already has something in it", out.display()),
+            "--resume goes on with it; choose another --out for a new campaign",
+        ));
+    }
+    for name in &UNFINISHED[1..] {
+        let _ = std::fs::remove_file(out.join(name));
+    }
+    std::fs::create_dir_all(out.join("checks")).map_err(file_error("creating", out))
+}
 
 const RESULTS: &str = "results.jsonl";
 

@@ -54,6 +54,7 @@ use super::{
 };
 use check::ScriptCheck;
 use files::{file_error, write_whole};
+use folder::WHOLE_FILE;
 use names::NAMES;
 use ssdlab_base::LabError;
 use std::io::Write;
@@ -76,54 +77,6 @@ struct AgeCuts<'a> {
     chosen: Vec<ChosenCut>,
 }
 
-/// Files of a workload that never came to its end, or whose check tests nothing.
-const UNFINISHED: [&str; 16] = [
-    "checks",
-    "workload.txt",
-    control::UNCUT_OUTPUT,
-    control::EMPTY_OUTPUT,
-    "stream.log",
-    "stream.part",
-    "campaign.part",
-    "campaign.json",
-    "results.jsonl",
-    WHOLE_FILE,
-    NAMES,
-    "names.part",
-    record::TRACE_PART,
-    "calls.jsonl",
-    "calls.data",
-    "calls.part",
-];
-
-/// What the check was tried on before any cut.
-const CONTROL_FILE: &str = "control.json";
-/// The stream to the workload's very end, an unmount included; gone when the check was tried on it.
-const WHOLE_FILE: &str = "whole.log";
-
-/// Makes the directory of a new campaign, or takes one whose workload never came to its end: it
-/// has nothing that anybody could want.
-fn begin(out: &Path) -> Result<(), LabError> {
-    let names = std::fs::read_dir(out).into_iter().flatten().flatten();
-    let names: Vec<_> = names.map(|entry| entry.file_name()).collect();
-    // The folder of checks goes only when it is empty.
-    let is_free = !out.join(CONTROL_FILE).exists()
-        && names
-            .iter()
-            .all(|name| UNFINISHED.iter().any(|own| name == own))
-        && (!out.join("checks").exists() || std::fs::remove_dir(out.join("checks")).is_ok());
-    if !is_free {
-        return Err(LabError::refused(
-            format!("{} already has something in it", out.display()),
-            "--resume goes on with it; choose another --out for a new campaign",
-        ));
-    }
-    for name in &UNFINISHED[1..] {
-        let _ = std::fs::remove_file(out.join(name));
-    }
-    std::fs::create_dir_all(out.join("checks")).map_err(file_error("creating", out))
-}
-
 impl ScriptCampaign {
     /// Runs the workload once and keeps what it did in `out`, which must be new, empty, or of a
     /// workload that failed. `stop` ends it early.
@@ -137,7 +90,7 @@ impl ScriptCampaign {
     ) -> Result<(ScriptCampaign, String), LabError> {
         let config = settings.config()?;
         settings.check()?;
-        begin(out)?;
+        CampaignFolder::begin(out)?;
         let output = out.join("workload.txt");
         let recording = record(
             &config,
@@ -194,7 +147,7 @@ impl ScriptCampaign {
         let bytes = std::fs::read(log).map_err(file_error("reading", log))?;
         let stream = log_writes::read(&bytes, capacity)?;
         settings.first_command(&stream)?;
-        begin(out)?;
+        CampaignFolder::begin(out)?;
         ScriptCampaign::keep(out, settings, stream.clone(), stream)
     }
 
@@ -340,10 +293,10 @@ impl ScriptCampaign {
         let parts = self.parts(&campaigns)?;
         let cut_count: usize = parts.iter().map(|part| part.chosen.len()).sum();
         let folder = self.folder();
-        let mut done = folder.results()?;
+        let mut records = folder.results()?;
         let is_pending = |part: &AgeCuts<'_>, cut: &ChosenCut| {
             let token = part.prepared.token(cut.point);
-            !done.contains_key(&token.to_string())
+            !records.contains_key(&token.to_string())
         };
         let pending: Vec<Vec<ChosenCut>> = parts
             .iter()
@@ -371,11 +324,11 @@ impl ScriptCampaign {
             part.prepared.judge_all(pending, &call, &record, &is_over);
         }
         check.broken()?;
-        done.extend(folder.results()?);
+        records.extend(folder.results()?);
         let mut lines: Vec<CutRecord> = Vec::new();
         for part in &parts {
             let tokens = part.chosen.iter().map(|cut| part.prepared.token(cut.point));
-            lines.extend(tokens.filter_map(|token| done.remove(&token.to_string())));
+            lines.extend(tokens.filter_map(|token| records.remove(&token.to_string())));
         }
         let minimal = self.minimal(&parts, &lines, &check)?;
         let report = ScriptReport {

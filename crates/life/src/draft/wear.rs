@@ -1,9 +1,9 @@
 //! The table of wear.
 
-use super::{ASSUMED, DERIVED, DraftWriter};
-use crate::draft::facts::{Cells, DraftClass};
-use crate::draft::prior::PriorConstant;
-use crate::draft::rules::{self, ArrayShape};
+use super::facts::{Cells, DraftClass};
+use super::prior::PriorConstant;
+use super::rules::{self, ArrayShape};
+use super::writer::{ASSUMED, DERIVED, DraftWriter};
 
 pub(super) fn wear(page: &mut DraftWriter<'_>, user: u64, array: &ArrayShape) {
     let f = page.facts;

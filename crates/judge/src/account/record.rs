@@ -1,0 +1,51 @@
+//! What the experiment records.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What a load of the experiment is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SeriesPurpose {
+    /// Other loads before anything is spent.
+    Early,
+    /// Writes until the rate drops.
+    Drain,
+    /// Other loads after the drop.
+    Late,
+    /// The same writes after a pause.
+    Recovery,
+}
+
+/// A load and its rate, second by second.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema, Deserialize)]
+pub struct RateSeries {
+    /// What it is for.
+    pub purpose: SeriesPurpose,
+    /// Reads; else writes.
+    pub reads: bool,
+    /// Bytes of a command.
+    pub block: u64,
+    /// Commands outstanding.
+    pub depth: u32,
+    /// Idle before it, s.
+    pub pause_s: f64,
+    /// Commands a second in each whole second.
+    pub rates: Vec<f64>,
+}
+
+/// What the experiment recorded.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema, Deserialize)]
+pub struct AccountRecord {
+    /// Every load, in order.
+    pub series: Vec<RateSeries>,
+}
+
+impl AccountRecord {
+    /// The loads of a purpose.
+    pub fn of(&self, purpose: SeriesPurpose) -> impl DoubleEndedIterator<Item = &RateSeries> {
+        self.series
+            .iter()
+            .filter(move |series| series.purpose == purpose)
+    }
+}

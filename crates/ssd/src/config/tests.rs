@@ -1,0 +1,54 @@
+use super::*;
+
+#[test]
+fn the_tiny_drive_is_possible() {
+    DriveConfig::tiny().validate().unwrap();
+}
+
+/// A drive made by constructors and defaults alone, with every optional part.
+#[test]
+fn the_defaults_are_a_possible_drive() {
+    let times = [50, 80].map(Nanos::from_micros).to_vec();
+    let timing = NandTiming::new(times.clone(), times, Nanos::from_millis(3), 400_000_000);
+    let mut nand = NandConfig::new(timing);
+    nand.suspend = Some(Suspend::new(Nanos(20), Nanos(30), 4));
+    let shape = Shape {
+        bits_per_cell: 2,
+        ..Shape::default()
+    };
+    let mut config = DriveConfig::new("defaults", shape, nand, 10 << 30);
+    config.ftl.reclaim.free_superblocks_low = 4;
+    config.wear = Some(WearConfig::default());
+    config.energy.idle_mw = 1;
+    config.energy.states = vec![PowerState::new(Nanos::from_millis(5), 0)];
+    let steps = [70, 80, 90].map(|at_c| ThrottleStep::new(at_c, 1));
+    config.heat = Some(HeatConfig::new(9_000, 8_000, steps));
+    config.validate().unwrap();
+}
+
+#[test]
+fn a_drive_with_more_user_than_raw_bytes_is_refused_with_the_arithmetic() {
+    let mut config = DriveConfig::tiny();
+    config.user_bytes = 1 << 30;
+    let error = config.validate().unwrap_err().to_string();
+    assert!(error.contains("`user capacity` cannot be 1 GiB"), "{error}");
+    assert!(error.contains("raw capacity is 4.5 MiB"), "{error}");
+}
+
+#[test]
+fn every_zero_is_refused() {
+    let zero: [fn(&mut DriveConfig); 7] = [
+        |c| c.shape.channel_count = 0,
+        |c| c.shape.pages_per_block = 0,
+        |c| c.shape.bits_per_cell = 0,
+        |c| c.user_bytes = 0,
+        |c| c.buffer.bytes = 0,
+        |c| c.host.queue_depth = 0,
+        |c| c.nand.timing.channel_bytes_per_second = 0,
+    ];
+    for set in zero {
+        let mut config = DriveConfig::tiny();
+        set(&mut config);
+        config.validate().unwrap_err();
+    }
+}
