@@ -73,6 +73,11 @@ pub(crate) fn replay_command(token: &ReplayToken) -> String {
         (Some(test), Some(package)) => {
             format!("cargo test -p {package} -- --exact {}", quoted(test))
         }
+        // A test program that was started without cargo.
+        (Some(test), None) => {
+            let program = env::args().next().unwrap_or_default();
+            format!("{} --exact {}", quoted(&program), quoted(test))
+        }
         _ => {
             let arguments: Vec<String> = env::args().map(|argument| quoted(&argument)).collect();
             arguments.join(" ")

@@ -34,7 +34,8 @@ pub fn draws(prior: &DraftPrior, drive: PriorClass) -> Vec<EstimatedConstants> {
 pub fn quantile(values: &[f64], share: f64) -> Option<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
-    let place = (share * sorted.len() as f64 - 0.5).clamp(0.0, sorted.len() as f64 - 1.0);
+    let last = sorted.len().checked_sub(1)? as f64;
+    let place = (share * sorted.len() as f64 - 0.5).clamp(0.0, last);
     let below = *sorted.get(place.floor() as usize)?;
     let above = *sorted.get(place.ceil() as usize)?;
     let part = place.fract();

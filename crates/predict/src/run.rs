@@ -447,7 +447,11 @@ impl ModelRig {
     }
 
     fn submit(&mut self, step: WriteStep, token: u64, course: &Course<'_>, commit: u64) {
-        let place = course.journal + commit % 256 * u64::from(JOURNAL + RECORD);
+        // The journal goes round in the last sixteenth.
+        let room = self.user - course.journal;
+        let entry = u64::from(JOURNAL + RECORD);
+        let entries = (room / entry).clamp(1, 256);
+        let place = course.journal + commit % entries * entry;
         let record = place + u64::from(JOURNAL);
         let command = match step {
             WriteStep::Journal => Command::write(place, JOURNAL),

@@ -322,7 +322,8 @@ fn lasting(record: &AccountRecord, drain: &RateSeries) -> AccountFinding {
         finding.base = Some(AccountEstimate::around(level.rate, level.error()).times(scale));
         return finding;
     }
-    let kind = if level.spread > UNSTEADY || reads.iter().any(|read| read.spread > UNSTEADY) {
+    let is_split = |level: &RateLevel| level.spread > UNSTEADY || level.near < 0.75;
+    let kind = if is_split(&level) || reads.iter().any(is_split) {
         SpeedKind::Unsteady
     } else if reads.is_empty() {
         SpeedKind::Unknown

@@ -18,7 +18,14 @@ pub(super) struct RateLevel {
     pub spread: f64,
     /// Seconds.
     pub length: usize,
+    /// Share of the seconds that lie at it: a rate between two speeds has a median of one of them.
+    pub near: f64,
 }
+
+/// Seconds this far from a level do not lie at it.
+const NEAR: f64 = 0.03;
+/// Share of the seconds of a constant rate that lie at its level.
+const NEAR_MIN: f64 = 0.9;
 
 impl RateLevel {
     pub fn of(rates: &[f64]) -> RateLevel {
@@ -32,12 +39,17 @@ impl RateLevel {
                 f64::INFINITY
             },
             length: rates.len(),
+            near: {
+                let slack = f64::max(NEAR * rate, 1.5);
+                let near = rates.iter().filter(|one| (**one - rate).abs() <= slack);
+                near.count() as f64 / rates.len().max(1) as f64
+            },
         }
     }
 
     /// Constant to a per cent, or to a command a second where that is more.
     pub fn is_constant(&self) -> bool {
-        self.rate > 0.0 && self.spread <= f64::max(0.01, 1.5 / self.rate)
+        self.rate > 0.0 && self.near >= NEAR_MIN && self.spread <= f64::max(0.01, 1.5 / self.rate)
     }
 
     /// How far its rate may be from the true one: three standard errors and a command in the run.

@@ -10,7 +10,7 @@ use super::roles::Role;
 use super::settings::{Precondition, QualifyProfile, QualifySettings, region_of};
 use super::show;
 use super::states::LoadDurations;
-use super::steps::steps;
+use super::steps::{always_s, steps};
 use super::verdict::judge;
 use crate::inspect::{drive_of, enrich};
 use crate::pull;
@@ -114,7 +114,7 @@ impl QualifyPlan {
         let steps = steps(&settings, region, bytes, 4096);
         let loads = self.role.loads().len() as f64;
         let loads_s = loads * LoadDurations::of(self.profile).total_s();
-        steps.iter().map(|work| work.expected_s).sum::<f64>() + loads_s
+        always_s(&steps) + loads_s
     }
 
     /// The file that a qualification without a target makes, why it has its size, and how long it

@@ -1,11 +1,12 @@
 //! Procedures on a target of known, constant latencies: does the evidence say what it does?
 
 use super::fixtures::facts;
+use super::settings::region_of;
+use super::steps::{always_s, steps};
 use super::{
     Evidence, QualifyProfile, QualifyProgress, QualifySettings, QualifyStep, SilentProgress,
     measure, names,
 };
-use super::{settings::region_of, steps::steps};
 use ssdlab_base::LabError;
 use ssdlab_base::latencies::Latencies;
 use ssdlab_bench::device::{Counters, Target, TargetCompletion, TargetFacts, TargetKind};
@@ -218,7 +219,7 @@ fn profiles_take_as_long_as_they_say() {
         let settings = QualifySettings::usual(profile, kind);
         let region = region_of(&settings, facts.capacity).unwrap();
         let list = steps(&settings, region, facts.capacity, facts.block_size);
-        list.iter().map(|w| w.expected_s).sum::<f64>()
+        always_s(&list)
     };
     let quick = e(QualifyProfile::Quick, TargetKind::File);
     // With the filling of its file a quick look must fit into a minute.

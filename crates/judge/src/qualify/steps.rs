@@ -125,6 +125,15 @@ fn fill(region: QualifyRegion, title: &str) -> PlannedStep {
     }
 }
 
+/// Seconds of the steps that every target takes: an account is looked for only where reads and
+/// writes have one rate.
+pub fn always_s(steps: &[PlannedStep]) -> f64 {
+    let always = steps
+        .iter()
+        .filter(|work| work.yields != StepYield::Account);
+    always.map(|work| work.expected_s).sum()
+}
+
 fn work(title: String, expected_s: f64, plan: WorkloadPlan, yields: StepYield) -> PlannedStep {
     PlannedStep {
         title,

@@ -187,7 +187,11 @@ fn a_draft_without_a_stated_cache_has_one_as_measured_drives_do() {
     let (config, timing) = (&drive.config, &drive.config.nand.timing);
     assert!(config.ftl.slc.dynamic_above_free > 0);
     assert!(timing.program[0] > timing.slc_program, "{timing:?}");
-    let at_once = f64::from(config.nand.programs_at_once.max(1));
+    // Zero: all dies.
+    let at_once = match config.nand.programs_at_once {
+        0 => f64::from(config.shape.channel_count * config.shape.dies_per_channel),
+        programs => f64::from(programs),
+    };
     let past = at_once * 4.0 * 16384.0 * 1e9 / timing.program[0].0 as f64;
     assert!((50e6..1e9).contains(&past), "past the cache: {past}");
     let cache = text
