@@ -546,8 +546,8 @@ mod tests {
     /// for its media few commit the journal; those of a slow one all do.
     #[test]
     fn a_sync_commits_the_journal_once_a_tick() {
-        let mut config = DriveConfig::tiny();
-        config.ftl.slc.superblocks = 0;
+        let drive = ssdlab_drives::catalogue::drive("intel-dc-p3700-400gb").unwrap();
+        let mut config = drive.config;
         let load = ClosedLoad {
             order: AddressOrder::Random,
             read_pct: 0,
