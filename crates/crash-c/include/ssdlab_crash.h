@@ -50,8 +50,8 @@ extern "C" {
 // A new disk, switched on. `kind` 0 is a drive of 1.75 MiB or, of the same kind, of `size` bytes;
 // other numbers draw small drives of many kinds (384 KiB). `seed` decides where armed cuts strike.
 // `faults` are names with commas between, such as "ignores-flush" or
-// "ignores-fua:500,lost-writes"; null or empty: an honest drive. Returns null when there is no such
-// drive or fault.
+// "ignores-fua:500,lost-writes"; null or empty: an honest drive. Returns null when there is no
+// such drive or fault.
 struct SsdlabDisk *ssdlab_disk_new(uint64_t kind, uint64_t size, uint64_t seed, const char *faults);
 
 // A disk in the same state, which goes its own way from here.
