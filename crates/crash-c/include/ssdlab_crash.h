@@ -57,7 +57,7 @@ struct SsdlabDisk *ssdlab_disk_new(uint64_t kind, uint64_t size, uint64_t seed, 
 // A disk in the same state, which goes its own way from here.
 struct SsdlabDisk *ssdlab_disk_fork(const struct SsdlabDisk *disk);
 
-// Frees a disk; null is none.
+// Frees a disk. Null does nothing.
 void ssdlab_disk_free(struct SsdlabDisk *disk);
 
 // Bytes that the disk offers.
@@ -132,7 +132,7 @@ struct SsdlabFiles *ssdlab_files_format(struct SsdlabDisk *disk, uint32_t rules)
 // The same files and disk, which go their own way from here; open files stay open.
 struct SsdlabFiles *ssdlab_files_fork(const struct SsdlabFiles *files);
 
-// Frees files and their disk; null is none.
+// Frees files and their disk. Null does nothing.
 void ssdlab_files_free(struct SsdlabFiles *files);
 
 // Changes the seed of write-back and of the disk.

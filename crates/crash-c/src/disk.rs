@@ -61,7 +61,7 @@ pub unsafe extern "C" fn ssdlab_disk_fork(disk: *const SsdlabDisk) -> *mut Ssdla
     Box::into_raw(Box::new(SsdlabDisk(fork)))
 }
 
-/// Frees a disk; null is none.
+/// Frees a disk. Null does nothing.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ssdlab_disk_free(disk: *mut SsdlabDisk) {
     if !disk.is_null() {

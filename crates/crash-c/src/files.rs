@@ -77,7 +77,7 @@ pub unsafe extern "C" fn ssdlab_files_fork(files: *const SsdlabFiles) -> *mut Ss
     }))
 }
 
-/// Frees files and their disk; null is none.
+/// Frees files and their disk. Null does nothing.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ssdlab_files_free(files: *mut SsdlabFiles) {
     if !files.is_null() {

@@ -66,7 +66,7 @@ impl<'a> Answers<'a> {
     /// The answer to a question.
     ///
     /// # Errors
-    /// Why there is none.
+    /// Why it cannot be predicted.
     pub fn answer(&mut self, question: Question) -> Result<Answer, NoPrediction> {
         match question {
             Question::Run {
@@ -160,7 +160,7 @@ impl<'a> Answers<'a> {
     /// A figure of the model's own drive.
     ///
     /// # Errors
-    /// Why there is none.
+    /// Why it cannot be predicted.
     pub fn of_median(
         &mut self,
         state: StateBefore,

@@ -12,7 +12,7 @@ pub struct AccountRates {
     pub base: u64,
     /// While credit is left; the base where there is no credit.
     pub burst: u64,
-    /// Credit that it holds when full, in units; 0: there is none.
+    /// Credit that it holds when full, in units; 0: it has no credit.
     pub credit: u64,
 }
 
@@ -49,7 +49,7 @@ impl AccountRates {
         (self.has_credit() && spent > 0.0).then(|| self.credit as f64 / spent)
     }
 
-    /// How long an empty credit takes to fill without use; `None`: there is none.
+    /// How long an empty credit takes to fill without use; `None`: it has no credit.
     pub fn refill_s(&self) -> Option<f64> {
         self.has_credit()
             .then(|| self.credit as f64 / self.base as f64)
@@ -118,7 +118,7 @@ impl Account {
         self.rates
     }
 
-    /// Credit left at `time`, in units; `None`: there is none.
+    /// Credit left at `time`, in units; `None`: it has no credit.
     pub fn credit(&self, time: Nanos) -> Option<u64> {
         self.credit.as_ref().map(|credit| credit.tokens(time))
     }

@@ -81,7 +81,7 @@ impl PreloadCampaign {
         let places = RecorderPlaces {
             root: &root,
             folder: scratch.path(),
-            library: &library,
+            preloaded: &library,
             output: &output,
         };
         let command = scripts.command(&root, &own)?;

@@ -49,7 +49,7 @@ pub struct RecorderPlaces<'a> {
     /// Where the sockets are made.
     pub folder: &'a Path,
     /// The library.
-    pub library: &'a Path,
+    pub preloaded: &'a Path,
     /// What it prints is kept here.
     pub output: &'a Path,
 }
@@ -108,7 +108,7 @@ impl CallRecorder {
             hears,
         };
         command
-            .env("LD_PRELOAD", places.library)
+            .env("LD_PRELOAD", places.preloaded)
             .env("SSDLAB_PRELOAD_ROOT", places.root)
             .env("SSDLAB_PRELOAD_SOCKET", &turns)
             .env("SSDLAB_MARK", &marks)

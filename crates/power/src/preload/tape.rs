@@ -165,7 +165,7 @@ impl CallTape {
     /// Opens one that was kept.
     ///
     /// # Errors
-    /// When there is none.
+    /// When the file is missing or unreadable.
     pub fn open(out: &Path) -> Result<CallTape, LabError> {
         let (calls, data) = (out.join(CALLS), out.join(DATA));
         let text = std::fs::read_to_string(&calls);

@@ -77,7 +77,7 @@ pub fn names() -> Vec<&'static str> {
 /// The volume type of this name.
 ///
 /// # Errors
-/// When there is none.
+/// When no volume has this name.
 pub fn volume(name: &str) -> Result<VolumeFile, LabError> {
     let file = FILES
         .iter()

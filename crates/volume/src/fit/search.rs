@@ -37,7 +37,7 @@ pub struct VolumeFit {
     pub cost: SettingCost,
     /// The load on it.
     pub run: FitRun,
-    /// The load on the next smaller setting, which misses the limit; `None`: there is none.
+    /// The load on the next smaller setting, which misses the limit; `None`: this is the smallest.
     pub below: Option<FitRun>,
     /// Settings tried.
     pub tried: usize,

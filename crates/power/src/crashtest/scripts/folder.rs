@@ -88,7 +88,7 @@ impl CampaignFolder {
     /// One that is there, and its settings.
     ///
     /// # Errors
-    /// When there is none.
+    /// When the file is missing or unreadable.
     pub fn open(path: &Path) -> Result<(CampaignFolder, CampaignSettings), LabError> {
         let file = path.join("campaign.json");
         let text = std::fs::read_to_string(&file).map_err(|source| LabError::File {
