@@ -269,11 +269,11 @@ run_laws() {
   bash tests/laws.sh "$target/debug/ssdlab" 200
 }
 
-group volumes 1 120 "accounts told from drives, blind: all 120 subjects"
-own crates/volume/ volumes/ crates/judge/src/account/ crates/judge/tests/volumes/
+group volumes 1 190 "accounts told from drives, blind: all 120 subjects"
+own tests/volumes.sh crates/volume/ volumes/ crates/judge/src/account/ crates/judge/tests/volumes/
 tests crates/bench/
 run_volumes() {
-  BLIND_VOLUMES=all cargo test --quiet -p ssdlab-judge --test volumes -- --nocapture
+  bash tests/volumes.sh
 }
 
 group fuzz 6 90 "every fuzz target for twelve seconds, with another seed each landing"

@@ -67,9 +67,8 @@ impl OpenQuestion<'_> {
     pub fn step(&self, finding: &RoleFinding) -> String {
         let missing = MissingEvidence::of(finding);
         match self.facts.kind {
-            TargetKind::Modelled | TargetKind::Volume | TargetKind::Null => {
-                self.of_model(finding, missing)
-            }
+            TargetKind::Modelled | TargetKind::Null => self.of_model(finding, missing),
+            TargetKind::Volume => self.of_volume(missing),
             TargetKind::File | TargetKind::BlockDevice => self.of_real(missing),
         }
     }
@@ -104,6 +103,24 @@ impl OpenQuestion<'_> {
                 )
             }
             MissingEvidence::Health => self.inspect(),
+        }
+    }
+
+    /// Of a volume of a cloud, whose drives are its provider's.
+    fn of_volume(&self, missing: MissingEvidence) -> String {
+        match missing {
+            MissingEvidence::Rating | MissingEvidence::Health => {
+                "nothing: the provider replaces its drives, and states neither rating nor health"
+                    .to_owned()
+            }
+            MissingEvidence::Cuts => {
+                "nothing: the provider promises it, and only the provider can cut the power"
+                    .to_owned()
+            }
+            MissingEvidence::Overwrites | MissingEvidence::Time if self.profile == "full" => {
+                "nothing: the full profile has been run".to_owned()
+            }
+            MissingEvidence::Overwrites | MissingEvidence::Time => self.longer(),
         }
     }
 

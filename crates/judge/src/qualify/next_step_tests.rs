@@ -26,6 +26,9 @@ fn targets() -> Vec<TargetFacts> {
         of(TargetKind::Modelled, |facts| {
             facts.typed = Some("drive:mine.toml".into())
         }),
+        of(TargetKind::Volume, |facts| {
+            facts.typed = Some("volume:gp2,size=100".into())
+        }),
         of(TargetKind::Null, |_| {}),
         of(TargetKind::File, |_| {}),
         of(TargetKind::File, |facts| facts.virtualised = Some(true)),
