@@ -90,8 +90,8 @@ fn suspicion(e: &Evidence) -> Option<Mechanism> {
     })
 }
 
-/// Why figures taken after the experiment last: the credit is spent, or the target has no credit. `None`: of a
-/// drive, or where it is not known.
+/// Why figures taken after the experiment last: the credit is spent, or the target has no credit.
+/// `None`: of a drive, or where it is not known.
 pub(super) fn lasting(e: &Evidence) -> Option<String> {
     let finding = e.account.as_ref().map(|account| &account.finding);
     match finding.map(|finding| finding.kind) {
