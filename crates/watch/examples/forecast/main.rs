@@ -2,6 +2,9 @@
 //!
 //!     cargo run --release -p ssdlab-watch --example forecast -- FIRST_SEED COUNT
 //!
+//! `-- FIRST_SEED COUNT known`: the forecaster is also given, exactly, what the drive held when the
+//! watch began. No watch can know more; the width that remains is that of the drives' parameters.
+//!
 //! `-- real`: real drives whose cliff others have measured.
 //!
 //! Each drive is one of the catalogue with parameters of its own, a history and a load. It runs in
@@ -22,12 +25,14 @@ fn main() {
     if std::env::args().nth(1).is_some_and(|word| word == "real") {
         return real::print();
     }
-    let numbers: Vec<u64> = std::env::args()
-        .skip(1)
-        .map(|word| word.parse().expect("FIRST_SEED COUNT"))
+    let mut words: Vec<String> = std::env::args().skip(1).collect();
+    let is_known = words.pop_if(|word| word == "known").is_some();
+    let numbers: Vec<u64> = words
+        .iter()
+        .map(|word| word.parse().expect("FIRST_SEED COUNT [known]"))
         .collect();
     let [first, count] = numbers[..] else {
-        panic!("FIRST_SEED COUNT");
+        panic!("FIRST_SEED COUNT [known]");
     };
     let seeds: Vec<u64> = (first..first + count).collect();
     let mut total = ForecastScore::default();
@@ -36,7 +41,10 @@ fn main() {
         2,
         |&seed| {
             let begun = Instant::now();
-            let drawn = DrawnDrive::new(seed).expect("a drive");
+            let mut drawn = DrawnDrive::new(seed).expect("a drive");
+            if is_known {
+                drawn.evidence = drawn.beginning.clone();
+            }
             let run = run::run(&drawn);
             let ran = begun.elapsed();
             let scored = score(&drawn, &run);

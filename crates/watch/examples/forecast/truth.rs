@@ -85,6 +85,8 @@ pub struct DrawnDrive {
     pub load: DrawnLoad,
     /// What a stranger knows at the beginning.
     pub evidence: ForecastEvidence,
+    /// The same without error.
+    pub beginning: ForecastEvidence,
     /// Bytes of the load to be written before the watch.
     pub run_up: u64,
 }
@@ -298,6 +300,16 @@ impl DrawnDrive {
             drive,
             model,
             evidence: known(used, written, run_up, rng),
+            beginning: ForecastEvidence {
+                used: Some(used),
+                written_since_boot: Some(run_up),
+                run_up: Some(ByteRange {
+                    low: run_up as f64,
+                    high: run_up as f64,
+                }),
+                written_in_life: Some(written + run_up),
+                ..ForecastEvidence::default()
+            },
             load,
             run_up,
         })
