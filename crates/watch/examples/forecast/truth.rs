@@ -232,6 +232,21 @@ fn known(used: f64, written: u64, run_up: u64, rng: &mut EnsembleRng) -> Forecas
     }
 }
 
+/// What no watch can know better.
+fn exact(used: f64, written: u64, run_up: u64) -> ForecastEvidence {
+    let range = ByteRange {
+        low: run_up as f64,
+        high: run_up as f64,
+    };
+    ForecastEvidence {
+        used: Some(used),
+        written_since_boot: Some(run_up),
+        run_up: Some(range),
+        written_in_life: Some(written + run_up),
+        ..ForecastEvidence::default()
+    }
+}
+
 impl DrawnDrive {
     /// The drive of a seed.
     ///
@@ -300,16 +315,7 @@ impl DrawnDrive {
             drive,
             model,
             evidence: known(used, written, run_up, rng),
-            beginning: ForecastEvidence {
-                used: Some(used),
-                written_since_boot: Some(run_up),
-                run_up: Some(ByteRange {
-                    low: run_up as f64,
-                    high: run_up as f64,
-                }),
-                written_in_life: Some(written + run_up),
-                ..ForecastEvidence::default()
-            },
+            beginning: exact(used, written, run_up),
             load,
             run_up,
         })
