@@ -340,6 +340,11 @@ fn ftl(page: &mut DraftWriter<'_>, user: u64, array: &ArrayShape) {
         };
         page.line("slc_dynamic_above_free", &above, kind, &source);
     }
+    if rules::commits_to_slc(f) {
+        let source = "a commit completes in SLC mode whatever the fill: measured drives take less \
+                      than a program of more bits";
+        page.line("slc_commit_superblocks", "2", ASSUMED, source);
+    }
     if has_slc(f) {
         let source = "host writes go past the cache when it is full";
         page.line("slc_full", "\"direct\"", ASSUMED, source);

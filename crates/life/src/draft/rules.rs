@@ -290,6 +290,12 @@ pub(super) fn has_slc(facts: &DatasheetFacts) -> bool {
     facts.slc.is_some() || facts.slc_empty.is_some()
 }
 
+/// Whether commits go to pages in SLC mode: of drives without protection and with cells that take
+/// long to program.
+pub(super) fn commits_to_slc(facts: &DatasheetFacts) -> bool {
+    !facts.protected && matches!(facts.cells, Cells::Tlc | Cells::Qlc)
+}
+
 /// The facts with a pSLC cache and its rates as measured drives have them, where a drive of that
 /// kind has one and its sheet does not say so.
 pub(super) fn with_cache(
