@@ -402,14 +402,14 @@ pub(super) fn moved_slot(
     constants: &EstimatedConstants,
 ) -> MovedSlot {
     let command = usual_or(facts.random_read, facts) as f64;
-    let usual = (MOVED_PER_COMMAND * command).round() as u64;
+    let usual = usual_moved_slot(facts);
     let whole_drive = facts.span.is_none() && !has_slc(facts);
     let known = constants.get(PriorConstant::MovedSlot);
     let known = known.filter(|_| facts.protected);
     let Some(writes) = facts.random_write.filter(|_| whole_drive) else {
         return match known {
             Some(estimate) => {
-                let ns = estimate.value.round() as u64;
+                let ns = (estimate.value * usual as f64).round() as u64;
                 MovedSlot::Estimated(ns, estimate.source.clone())
             }
             None => MovedSlot::Usual(usual),
@@ -428,6 +428,12 @@ pub(super) fn moved_slot(
     } else {
         MovedSlot::Sheet(moved)
     }
+}
+
+/// The time of a moved slot in ns that is usual at the time that a command takes.
+pub fn usual_moved_slot(facts: &DatasheetFacts) -> u64 {
+    let command = usual_or(facts.random_read, facts) as f64;
+    (MOVED_PER_COMMAND * command).round() as u64
 }
 
 /// The time of a moved slot in ns that a sheet's random writes give, if they decide it.

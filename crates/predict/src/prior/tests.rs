@@ -18,11 +18,12 @@ fn families_are_in_the_fold_that_their_name_draws() {
 
 fn observation(family: &str, drive: &str, value: f64) -> Observation {
     Observation {
-        constant: PriorConstant::FlushTime,
+        constant: PriorConstant::CacheRate,
         class: PriorClass {
             protected: false,
             interface: Interface::Sata,
             cells: Cells::Tlc,
+            maker: None,
         },
         family: family.into(),
         drive: drive.into(),
