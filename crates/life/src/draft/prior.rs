@@ -109,9 +109,10 @@ impl PriorConstant {
             PriorConstant::FuaAtOnce | PriorConstant::DurableRatio => {
                 vec![by_link, protection.to_owned()]
             }
-            PriorConstant::CacheRate | PriorConstant::MovedSlot => vec![by_link, ANY.to_owned()],
-            PriorConstant::CacheShare
-            | PriorConstant::DirectRate
+            PriorConstant::CacheShare | PriorConstant::CacheRate | PriorConstant::MovedSlot => {
+                vec![by_link, ANY.to_owned()]
+            }
+            PriorConstant::DirectRate
             | PriorConstant::Cycles
             | PriorConstant::WearCycles
             | PriorConstant::WafLow

@@ -72,9 +72,12 @@ fn centre(constant: PriorConstant, drives: &[&DriveValue], classes: &[String]) -
     }
     let count = families.len() as f64;
     let means: Vec<f64> = families.values().map(|logs| mean(logs)).collect();
-    // Some drives acknowledge what is in no cell: they are far from all others.
+    // Some drives acknowledge what is in no cell, and caches are of three designs: a few are far
+    // from all others.
     let own = match constant {
-        PriorConstant::FlushTime | PriorConstant::FuaTime => crate::median(means)?,
+        PriorConstant::FlushTime | PriorConstant::FuaTime | PriorConstant::CacheShare => {
+            crate::median(means)?
+        }
         _ => mean(&means),
     };
     Some(above.map_or(own, |above| (count * own + PULL * above) / (count + PULL)))

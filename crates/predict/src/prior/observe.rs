@@ -141,11 +141,15 @@ fn cache_of(drive: &CatalogueDrive) -> Option<Vec<Observation>> {
     let share = superblocks / blocks * raw / bits / config.user_bytes as f64;
     let megabytes =
         ssdlab_base::quantity::parse_size(rate.value.strip_suffix("/s")?).ok()? as f64 / 1e6;
+    let interface = match drive.file.interface.as_str() {
+        "sata" => Interface::Sata,
+        _ => Interface::Pcie3,
+    };
     let observation = |constant, value| Observation {
         constant,
         class: PriorClass {
             protected: false,
-            interface: Interface::Pcie3,
+            interface,
             cells,
             maker: None,
         },
