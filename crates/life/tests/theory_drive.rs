@@ -41,7 +41,7 @@ fn a_drive_with_other_spare_area_is_noticed() {
 
 /// Seed of the drawn settings: none of them was run before the code that is held against them was
 /// done.
-const SEED: u64 = 2026;
+const SEED: u64 = 2027;
 
 /// What coalesces in the buffer is on neither side: theory has a buffer too.
 #[test]

@@ -33,7 +33,10 @@ fn judged(own: f64, rates: &[f64]) -> (QualifyOutcome, Option<FindingEnsemble>, 
 fn nine_of_ten_decide_and_eight_of_nine_do_not() {
     let [low, high] = [300.0, 2000.0];
     let rates = |met: usize, all: usize| -> Vec<f64> {
-        let rate = |place| if place < met { high + place as f64 } else { low };
+        let rate = |place| {
+            let least = if place < met { high } else { low };
+            least + 10.0 * place as f64
+        };
         (0..all).map(rate).collect()
     };
     use QualifyOutcome::{Fail, Pass, Unknown};
