@@ -109,7 +109,7 @@ impl VerifyFindings {
             block.by_rule(completed, &mut findings.completed);
             block.by_rule(fsynced, &mut findings.fsynced);
             let durable = writes.iter().rposition(|write| {
-                write.number < progress.synced && progress.has_completed(write.number)
+                write.number < progress.durable && progress.has_completed(write.number)
             });
             if let Some(durable) = durable {
                 findings.contract.promised += 1;

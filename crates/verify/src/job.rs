@@ -110,6 +110,65 @@ impl VerifiedJob {
         options::parse(text, source, &Surroundings::none(), format)
     }
 
+    /// The job file by which fio verifies what is on `filename` by a state beside it, and leaves the
+    /// state as it is.
+    pub fn to_verify_only(&self, filename: &str) -> String {
+        let mut lines = vec![format!("[{}]", self.name), format!("filename={filename}")];
+        let order = if self.is_random { "randwrite" } else { "write" };
+        let checksum = BlockChecksum::ALL
+            .iter()
+            .find(|entry| entry.1 == self.checksum);
+        lines.extend([
+            format!("rw={order}"),
+            format!("bs={}", self.block_bytes),
+            format!("offset={}", self.offset),
+            format!("size={}", self.size),
+            format!("iodepth={}", self.depth),
+            format!("verify={}", checksum.map_or("", |entry| entry.0)),
+        ]);
+        if !self.has_random_map {
+            lines.push("norandommap=1".to_owned());
+        }
+        if !self.repeats {
+            lines.push(format!("randseed={}", self.seed));
+        }
+        if self.format == FioFormat::Current && self.policy == VerifyPolicy::Fsynced {
+            lines.push("verify_policy=fsynced".to_owned());
+        }
+        lines.extend(
+            [
+                "verify_only=1",
+                "verify_state_load=1",
+                "verify_state_save=0",
+                "",
+            ]
+            .map(Into::into),
+        );
+        lines.join("\n")
+    }
+
+    /// In a line: `64 random writes of 4096 bytes from byte 65536, fsync after 8`.
+    pub fn describe(&self) -> String {
+        let order = if self.is_random {
+            "random writes"
+        } else {
+            "writes in order"
+        };
+        let sync = match (self.has_durable_writes, self.sync_every) {
+            (true, _) => "each durable by itself".to_owned(),
+            (false, Some(1)) => "fsync after each".to_owned(),
+            (false, Some(every)) => format!("fsync after every {every}"),
+            (false, None) if self.syncs_at_end => "fsync at the end".to_owned(),
+            (false, None) => "no fsync".to_owned(),
+        };
+        format!(
+            "{} {order} of {} bytes from byte {}, {sync}",
+            self.count(),
+            self.block_bytes,
+            self.offset
+        )
+    }
+
     /// Number of writes.
     pub fn count(&self) -> u64 {
         self.size / u64::from(self.block_bytes)

@@ -247,7 +247,10 @@ impl JobDraft {
                 "at most 2^32 blocks are known here: give a smaller size= or a larger bs=",
             );
         }
-        if !job.repeats && !self.has_seed {
+        // To fio, randseed= is randrepeat=0.
+        if self.has_seed {
+            job.repeats = false;
+        } else if !job.repeats {
             return refused(
                 format!("{source}: with randrepeat=0 nobody can find the writes again"),
                 "leave it out, or add randseed=",

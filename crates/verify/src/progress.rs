@@ -12,8 +12,10 @@ pub struct WriteProgress {
     pub in_flight: BTreeSet<u64>,
     /// Numbers of those that failed while the job went on.
     pub failed: BTreeSet<u64>,
-    /// Writes of lower numbers are durable, by a sync that completed.
+    /// Writes of lower numbers are covered by a sync that completed.
     pub synced: u64,
+    /// Writes of lower numbers are durable: by a sync, or since the drive's buffer is protected.
+    pub durable: u64,
 }
 
 impl WriteProgress {
@@ -25,6 +27,7 @@ impl WriteProgress {
             ..WriteProgress::default()
         };
         progress.synced = progress.covered(job, 1);
+        progress.durable = progress.synced;
         progress
     }
 
@@ -47,6 +50,17 @@ impl WriteProgress {
             after
         };
         covered.min(complete)
+    }
+
+    /// Of a drive whose buffer survives a power cut: what completed is durable.
+    pub fn with_protected_buffer(mut self) -> WriteProgress {
+        let missing = self
+            .in_flight
+            .first()
+            .into_iter()
+            .chain(self.failed.first());
+        self.durable = missing.copied().min().unwrap_or(self.issued);
+        self
     }
 
     /// Whether a write had completed.

@@ -63,6 +63,7 @@ pub fn run(
         if job.has_durable_writes {
             progress.synced = progress.issued;
         }
+        progress.durable = progress.synced;
     }
     RunEnd {
         progress,

@@ -110,6 +110,7 @@ impl VerifyState {
         } else {
             progress.covered(job, u64::from(job.depth))
         };
+        progress.durable = progress.synced;
         progress
     }
 }
