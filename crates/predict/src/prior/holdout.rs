@@ -79,15 +79,7 @@ pub fn hold_out(ledger: &Ledger, stop: &AtomicBool) -> Result<HoldOut, LabError>
             let family = &row.drive.family;
             !ledger.is_apart(family) && folds.fold(family) == fold
         };
-        let only = std::env::var("SSDLAB_ONLY").is_ok();
-        let is_wanted =
-            |row: &&LedgerRow| !only || matches!(question(row), Ok((Question::Run { .. }, _)));
-        let held: Vec<LedgerRow> = rows
-            .iter()
-            .filter(is_held)
-            .filter(is_wanted)
-            .cloned()
-            .collect();
+        let held: Vec<LedgerRow> = rows.iter().filter(is_held).cloned().collect();
         with.extend(predict_with(&held, rows, &address, &fitted.prior, stop)?.made);
         without.extend(predict_with(&held, rows, &address, &none, stop)?.made);
         let is_held_sheet = |row: &&LedgerRow| is_held(row) && is_steady_sheet(row);
@@ -99,29 +91,6 @@ pub fn hold_out(ledger: &Ledger, stop: &AtomicBool) -> Result<HoldOut, LabError>
         predictions.retain(|made| made.basis.starts_with("draft"));
     }
     let (made, before) = (frozen::first(&with), frozen::first(&without));
-    if std::env::var("SSDLAB_DUMP").is_ok() {
-        for row in score::rows(ledger, &made) {
-            let r = row.row;
-            eprintln!(
-                "DUMP|{}|{}|{}|{}|{:?}|{:?}|{:?}|{}|{}|{}|{}|{}|{}|{:?}|{}",
-                row.group.name(),
-                score::class(&r.drive),
-                r.drive.family,
-                r.drive.model,
-                r.drive.capacity_gb,
-                r.load.block_bytes,
-                r.load.jobs,
-                r.load.sync.map_or("", |s| s.word()),
-                r.figure.metric.name(),
-                r.figure.value,
-                row.prediction.predicted,
-                row.prediction.low,
-                row.prediction.high,
-                before.get(row.prediction.row.as_str()).map(|b| b.predicted),
-                r.source
-            );
-        }
-    }
     let after = score::score(ledger, &made);
     let earlier = score::score(ledger, &before);
     let mut result = HoldOut {

@@ -70,9 +70,6 @@ pub fn fit(
     let commits = commits::observe(&rows, &fitted.prior, stop)?;
     fitted.observations.extend(commits);
     fitted.prior.classes = estimate::classes(&fitted.observations);
-    if std::env::var("SSDLAB_ONLY").is_ok() {
-        return Ok(fitted);
-    }
     let service = observe::of_service(&rows, ledger, &fitted.prior, stop)?;
     fitted.observations.extend(service);
     fitted.prior.classes = estimate::classes(&fitted.observations);
