@@ -145,7 +145,7 @@ def main():
         encrypted(guest, answers)
         guest.say("end")
         guest.child.wait(timeout=60)
-        guest = booted(folder, kernel, image, tools, "lsm=lockdown lockdown=confidentiality")
+        guest = booted(folder, kernel, image, tools, "lsm=lockdown")
         locked_down(guest, answers)
         guest.say("end")
         guest.child.wait(timeout=60)

@@ -2,8 +2,8 @@
 //!
 //!     cargo run --release -p ssdlab-watch --example forecast -- FIRST_SEED COUNT
 //!
-//! `-- FIRST_SEED COUNT known`: the forecaster is also given, exactly, what the drive held when the
-//! watch began. No watch can know more; the width that remains is that of the drives' parameters.
+//! `-- FIRST_SEED COUNT known`: what a kernel and SMART can say of the beginning is said of every
+//! drive, and without error.
 //!
 //! `-- real`: real drives whose cliff others have measured.
 //!

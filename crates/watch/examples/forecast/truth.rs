@@ -85,7 +85,7 @@ pub struct DrawnDrive {
     pub load: DrawnLoad,
     /// What a stranger knows at the beginning.
     pub evidence: ForecastEvidence,
-    /// The same without error.
+    /// The same, complete and without error.
     pub beginning: ForecastEvidence,
     /// Bytes of the load to be written before the watch.
     pub run_up: u64,
@@ -232,7 +232,7 @@ fn known(used: f64, written: u64, run_up: u64, rng: &mut EnsembleRng) -> Forecas
     }
 }
 
-/// What no watch can know better.
+/// What a kernel and SMART say at best when the watch begins.
 fn exact(used: f64, written: u64, run_up: u64) -> ForecastEvidence {
     let range = ByteRange {
         low: run_up as f64,
