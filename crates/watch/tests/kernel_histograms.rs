@@ -111,14 +111,16 @@ fn load(path: &str, duration: Duration) {
 }
 
 /// Medians and tails lie in the same cell or beside it: the two take the time one after the other.
+/// Where times come in two groups and the share falls between them, a few requests decide which
+/// group it is read from; so it is looked for within two hundredths of the share.
 fn assert_alike(row: usize, sort: &str, kernel: &TimeCells, events: &TimeCells) {
-    for share in [0.5, 0.9, 0.99] {
-        let cells = [kernel, events].map(|times| bucket(times.quantile(share)));
+    for share in [0.5, 0.9, 0.99_f64] {
+        let by_kernel = kernel.quantile(share);
+        let [low, high] = [share - 0.02, (share + 0.02).min(1.0)].map(|at| events.quantile(at));
+        let cells = bucket(low).saturating_sub(1)..=bucket(high) + 1;
         assert!(
-            cells[0].abs_diff(cells[1]) <= 1,
-            "row {row}, {sort}, {share}: {} by the kernel, {} by events",
-            kernel.quantile(share),
-            events.quantile(share)
+            cells.contains(&bucket(by_kernel)),
+            "row {row}, {sort}, {share}: {by_kernel} by the kernel, {low} to {high} by events"
         );
     }
 }
@@ -193,12 +195,17 @@ fn the_kernel_counts_what_events_show() {
     for row in (0..ROWS).filter(|&row| kernel.rows[row].count >= 300) {
         let (by_kernel, by_events) = (&kernel.rows[row], &events.rows[row]);
         assert_alike(row, "device", &by_kernel.device, &by_events.device);
-        let mean = |times: &TimeCells| times.sum_ns as f64 / by_kernel.count as f64;
-        let apart = mean(&by_kernel.queue) - mean(&by_events.queue);
-        assert!(
-            apart.abs() < 2000.0 + 0.05 * mean(&by_events.queue),
-            "row {row}: queues differ by {apart:.0} ns"
-        );
+        for share in [0.5, 0.9] {
+            let [low, high] = [share - 0.02, share + 0.02].map(|at| by_events.queue.quantile(at));
+            let time_ns = by_kernel.queue.quantile(share);
+            let apart_ns = low
+                .saturating_sub(time_ns)
+                .max(time_ns.saturating_sub(high));
+            assert!(
+                apart_ns < 2000 + high / 20,
+                "row {row}, queue, {share}: {time_ns} by the kernel, {low} to {high} by events"
+            );
+        }
     }
 }
 
