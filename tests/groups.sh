@@ -83,13 +83,14 @@ fetch_of_prometheus() { # programs
   done
 }
 
-group watch 3 170 "watch: planted causes, real Prometheus, rights of the unit, calls of the container"
+group watch 3 180 "watch: planted causes, real Prometheus, rights of the unit, calls of the container"
 own tests/watch.sh tests/live/under_seccomp.py tests/live/scraped.py tests/live/blind.py \
-  crates/watch/packaging/ crates/watch/prometheus/
+  tests/live/grafana.py crates/watch/packaging/ crates/watch/prometheus/
 tests crates/watch/ crates/cli/src/commands/watch/
 run_watch() {
   tools fio:fio python3:python3 setpriv:util-linux losetup:util-linux \
     systemd-analyze:systemd mkfs.xfs:xfsprogs mkfs.ext4:e2fsprogs
+  modules 'grafana-foundation-sdk==1769699379!11.6.0'
   ldconfig -p | grep -q libseccomp.so.2 || install libseccomp2 || true
   fetch_prometheus
   program

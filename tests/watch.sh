@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# `ssdlab watch`: planted causes; as a service: metrics in a real Prometheus, its alerts, each expression of the
-# dashboard; the rights of the unit and the container's profile of calls, in every mode, and that no
-# more is allowed: `bash tests/watch.sh target/debug/ssdlab`.
+# `ssdlab watch`: planted causes; as a service: metrics in a real Prometheus, its alerts, each
+# expression of the dashboard, the dashboard in Grafana's own types; the rights of the unit and the
+# container's profile of calls, in every mode, and that no more is allowed:
+# `bash tests/watch.sh target/debug/ssdlab`.
 # Needs root, /dev/fuse, loop devices, tracefs and fio; Prometheus from Debian (its program alone).
 set -euo pipefail
 ssdlab=$(realpath "$1")
@@ -43,6 +44,16 @@ else
   # Canary: a rule that does not parse.
   sed 's/>= 1.5/>= >= 1.5/' "$rules/alerts.yml" >broken.yml
   fails "promtool refuses a broken rule" "$promtool" check rules broken.yml
+fi
+python=$kept/venv/bin/python
+if "$python" -c 'import grafana_foundation_sdk' 2>/dev/null; then
+  dashboards() { "$python" -B "$top/tests/live/grafana.py" "$@"; }
+  holds "dashboards are read by Grafana's own types" \
+    dashboards "$rules/dashboard.json" "$top/examples/grafana/ssdlab.json"
+  sed 's/"gridPos"/"grid"/' "$rules/dashboard.json" >broken.json
+  fails "Grafana's types do not know a wrong key" dashboards broken.json
+else
+  skip "watch: dashboards" "grafana-foundation-sdk is not installed"
 fi
 names() { python3 -B -c "$1" "$packaging" | sort -u; }
 names 'import json, sys
