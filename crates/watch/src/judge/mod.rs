@@ -37,6 +37,8 @@ const WASTE: f64 = 1.25;
 const LARGE: f64 = 49_152.0;
 /// Share of the window in which a busy drive has requests.
 const BUSY: f64 = 0.7;
+/// What meets nothing is this much faster than what waits behind something.
+const LESS_APART: f64 = 1.5;
 
 /// How sure a finding is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
@@ -228,6 +230,10 @@ impl JudgedWindow<'_> {
     pub(super) fn lost_beside(spread: &BesideSpread, healthy_ns: f64, times: f64) -> Option<f64> {
         let (beside, apart) = (&spread.beside, &spread.apart);
         if beside.count < ENOUGH {
+            return None;
+        }
+        // What those without it are not spared, it does not do.
+        if apart.count >= ENOUGH && beside.mean_ns() < LESS_APART * apart.mean_ns() {
             return None;
         }
         // Few that met nothing may have met what the drive still had to do.

@@ -223,6 +223,18 @@ fn reads_beside_writes_are_compared_with_the_others() {
     );
 }
 
+/// A drive with writes in its buffer makes reads wait that meet none on their way.
+#[test]
+fn reads_that_are_as_slow_without_writes_do_not_wait_behind_them() {
+    let mut requests = evenly("R", 60, 4096, 3 * MS);
+    let slow = evenly("R", 1000, 4096, 2 * MS).into_iter();
+    requests.extend(slow.map(|request| beside(request, RequestKind::Write, 2)));
+    assert_ne!(
+        Scene::new(requests).first(),
+        Some(LiveCause::ReadsBehindWrites)
+    );
+}
+
 #[test]
 fn slow_writes_are_reclaim_at_random_and_a_full_cache_in_order() {
     let mut random = Scene::new(deep("WS", 2_000, 4096, 8 * MS, 15));
