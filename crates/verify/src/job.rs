@@ -1,0 +1,186 @@
+//! A job with `verify=`: which writes it makes and what makes them durable.
+
+use crate::checksum::BlockChecksum;
+use crate::options;
+use crate::writes::JobWrites;
+use ssdlab_base::LabError;
+use ssdlab_fio::Surroundings;
+use std::path::{Path, PathBuf};
+
+/// Whose header, state file and seeds: fio changed all three in 2025.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FioFormat {
+    /// fio 3.33, as Debian 12 has it, to 3.38: states of version 3.
+    V3_33,
+    /// fio's source of 2026: states of version 7.
+    Current,
+}
+
+impl FioFormat {
+    /// All, by the name that a command line has.
+    pub const ALL: [(&'static str, FioFormat); 2] =
+        [("3.33", FioFormat::V3_33), ("current", FioFormat::Current)];
+
+    /// The format of that name.
+    pub fn named(name: &str) -> Option<FioFormat> {
+        let entry = Self::ALL.iter().find(|entry| entry.0 == name);
+        entry.map(|entry| entry.1)
+    }
+}
+
+/// Which writes fio holds a drive to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum VerifyPolicy {
+    /// Each that completed: right without a power cut, or behind a protected buffer.
+    Completed,
+    /// Each that a completed fsync covers.
+    Fsynced,
+}
+
+impl VerifyPolicy {
+    /// All, by fio's names.
+    pub const ALL: [(&'static str, VerifyPolicy); 2] = [
+        ("completed", VerifyPolicy::Completed),
+        ("fsynced", VerifyPolicy::Fsynced),
+    ];
+
+    /// The policy of that name.
+    pub fn named(name: &str) -> Option<VerifyPolicy> {
+        let entry = Self::ALL.iter().find(|entry| entry.0 == name);
+        entry.map(|entry| entry.1)
+    }
+}
+
+/// A job with `verify=`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VerifiedJob {
+    /// Its section.
+    pub name: String,
+    /// Its file or device, if it names one.
+    pub filename: Option<PathBuf>,
+    /// Whose header, state and seeds.
+    pub format: FioFormat,
+    /// What follows each header.
+    pub checksum: BlockChecksum,
+    /// Bytes of each write.
+    pub block_bytes: u32,
+    /// First byte of its range.
+    pub offset: u64,
+    /// Bytes of its range, and bytes that it writes.
+    pub size: u64,
+    /// Offsets in random order.
+    pub is_random: bool,
+    /// Each block once.
+    pub has_random_map: bool,
+    /// Commands at once, as far as fio is concerned.
+    pub depth: u32,
+    /// A sync after every so many writes.
+    pub sync_every: Option<u64>,
+    /// Each write is durable when it completes.
+    pub has_durable_writes: bool,
+    /// A sync at the end.
+    pub syncs_at_end: bool,
+    /// Which writes fio is to check.
+    pub policy: VerifyPolicy,
+    /// fio's seed.
+    pub seed: u64,
+    /// Offsets repeat from run to run whatever the seed.
+    pub repeats: bool,
+    /// Number of the job in its file, from 1.
+    pub thread: u16,
+}
+
+impl VerifiedJob {
+    /// The job in the file at `path`, in the surroundings of this process.
+    ///
+    /// # Errors
+    /// When it cannot be read, or as [`VerifiedJob::parse`].
+    pub fn read(path: &Path, format: FioFormat) -> Result<VerifiedJob, LabError> {
+        let text = std::fs::read_to_string(path).map_err(|e| LabError::file("reading", path, e))?;
+        let source = path.display().to_string();
+        options::parse(&text, &source, &Surroundings::here(), format)
+    }
+
+    /// The job in `text`; `source` is its name in messages.
+    ///
+    /// # Errors
+    /// When it is not one job that writes and verifies, or has an option that would change its
+    /// writes in a way that is not known here.
+    pub fn parse(text: &str, source: &str, format: FioFormat) -> Result<VerifiedJob, LabError> {
+        options::parse(text, source, &Surroundings::none(), format)
+    }
+
+    /// The job file by which fio verifies what is on `filename` by a state beside it, and leaves the
+    /// state as it is.
+    pub fn to_verify_only(&self, filename: &str) -> String {
+        let mut lines = vec![format!("[{}]", self.name), format!("filename={filename}")];
+        let order = if self.is_random { "randwrite" } else { "write" };
+        let checksum = BlockChecksum::ALL
+            .iter()
+            .find(|entry| entry.1 == self.checksum);
+        lines.extend([
+            format!("rw={order}"),
+            format!("bs={}", self.block_bytes),
+            format!("offset={}", self.offset),
+            format!("size={}", self.size),
+            format!("iodepth={}", self.depth),
+            format!("verify={}", checksum.map_or("", |entry| entry.0)),
+        ]);
+        if !self.has_random_map {
+            lines.push("norandommap=1".to_owned());
+        }
+        if !self.repeats {
+            lines.push(format!("randseed={}", self.seed));
+        }
+        if self.format == FioFormat::Current && self.policy == VerifyPolicy::Fsynced {
+            lines.push("verify_policy=fsynced".to_owned());
+        }
+        lines.extend(
+            [
+                "verify_only=1",
+                "verify_state_load=1",
+                "verify_state_save=0",
+                "",
+            ]
+            .map(Into::into),
+        );
+        lines.join("\n")
+    }
+
+    /// In a line: `64 random writes of 4096 bytes from byte 65536, fsync after 8`.
+    pub fn describe(&self) -> String {
+        let order = if self.is_random {
+            "random writes"
+        } else {
+            "writes in order"
+        };
+        let sync = match (self.has_durable_writes, self.sync_every) {
+            (true, _) => "each durable by itself".to_owned(),
+            (false, Some(1)) => "fsync after each".to_owned(),
+            (false, Some(every)) => format!("fsync after every {every}"),
+            (false, None) if self.syncs_at_end => "fsync at the end".to_owned(),
+            (false, None) => "no fsync".to_owned(),
+        };
+        format!(
+            "{} {order} of {} bytes from byte {}, {sync}",
+            self.count(),
+            self.block_bytes,
+            self.offset
+        )
+    }
+
+    /// Number of writes.
+    pub fn count(&self) -> u64 {
+        self.size / u64::from(self.block_bytes)
+    }
+
+    /// First byte after its range.
+    pub fn end(&self) -> u64 {
+        self.offset + self.size
+    }
+
+    /// Its writes in order.
+    pub fn writes(&self) -> JobWrites<'_> {
+        JobWrites::new(self)
+    }
+}

@@ -1,0 +1,114 @@
+//! The writes of a job in order: number, offset, seed and contents of each.
+
+use crate::header::{VerifyHeader, WriteTime};
+use crate::job::{FioFormat, VerifiedJob};
+use crate::random::{CONTENT_STREAM, OFFSET_SEED, OFFSET_STREAM, Taus88, fill, stream_seed};
+use std::collections::BTreeSet;
+
+/// One write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct JobWrite {
+    /// Which of its job, from 0.
+    pub number: u64,
+    /// Where.
+    pub offset: u64,
+    /// Seed of its contents.
+    pub seed: u64,
+}
+
+impl JobWrite {
+    /// What is written.
+    pub fn bytes(&self, job: &VerifiedJob, time: WriteTime) -> Vec<u8> {
+        let mut bytes = vec![0; job.block_bytes as usize];
+        fill(&mut bytes, self.seed);
+        let header_end = VerifyHeader::length(job.format);
+        let data = header_end + job.checksum.bytes();
+        let header = VerifyHeader {
+            kind: job.checksum.number(),
+            length: job.block_bytes,
+            seed: self.seed,
+            offset: self.offset,
+            time,
+            number: self.number,
+            thread: job.thread,
+        };
+        let checksum = job.checksum.of(&bytes[data..]);
+        bytes[..header_end].copy_from_slice(&header.to_bytes(job.format));
+        bytes[header_end..data].copy_from_slice(&checksum);
+        bytes
+    }
+}
+
+/// The writes of a job.
+#[derive(Clone, Debug)]
+pub struct JobWrites<'a> {
+    job: &'a VerifiedJob,
+    number: u64,
+    contents: Taus88,
+    offsets: Taus88,
+    free: BTreeSet<u64>,
+}
+
+impl<'a> JobWrites<'a> {
+    pub(crate) fn new(job: &'a VerifiedJob) -> JobWrites<'a> {
+        let thread = u64::from(job.thread);
+        // 3.33 gives offsets a seed of their own unless told not to repeat.
+        let offset_seed = match (job.format, job.repeats) {
+            (FioFormat::V3_33, true) => OFFSET_SEED.wrapping_mul(thread),
+            _ => stream_seed(job.seed, thread, OFFSET_STREAM),
+        };
+        let has_map = job.is_random && job.has_random_map;
+        JobWrites {
+            job,
+            number: 0,
+            contents: Taus88::new(stream_seed(job.seed, thread, CONTENT_STREAM)),
+            offsets: Taus88::new(offset_seed),
+            free: (0..if has_map { job.count() } else { 0 }).collect(),
+        }
+    }
+
+    /// State of the generator of offsets, which a state file holds; 3.33 has none for a job in
+    /// order.
+    pub(crate) fn offsets(&self) -> Option<Taus88> {
+        let has_generator = self.job.is_random || self.job.format == FioFormat::Current;
+        has_generator.then_some(self.offsets)
+    }
+
+    /// The next block: fio maps a number of 32 bits to the blocks, and takes the next free one.
+    fn block(&mut self) -> Option<u64> {
+        if !self.job.is_random {
+            return Some(self.number);
+        }
+        let share = f64::from(self.offsets.draw()) / 4_294_967_296.0;
+        let drawn = (self.job.count() as f64 * share) as u64;
+        if !self.job.has_random_map || self.free.remove(&drawn) {
+            return Some(drawn);
+        }
+        let next = self
+            .free
+            .range(drawn..)
+            .next()
+            .or(self.free.first())
+            .copied()?;
+        self.free.remove(&next);
+        Some(next)
+    }
+}
+
+impl Iterator for JobWrites<'_> {
+    type Item = JobWrite;
+
+    fn next(&mut self) -> Option<JobWrite> {
+        if self.number == self.job.count() {
+            return None;
+        }
+        let block = self.block()?;
+        let write = JobWrite {
+            number: self.number,
+            offset: self.job.offset + block * u64::from(self.job.block_bytes),
+            seed: self.contents.draw_seed(),
+        };
+        self.number += 1;
+        Some(write)
+    }
+}
