@@ -1,16 +1,19 @@
-//! What is on a disk after a cut, by three rules: fio's two, which ask whether a block is what its
-//! newest write made it, and the contract, which asks of every sector whether it is as durable as
-//! was promised.
+//! What is on a disk after a cut, by fio's rules, which ask whether a block is what a write of the
+//! job made it, and by the contract, which asks of every sector whether it is as durable as was
+//! promised.
 //!
-//! A rule of fio's stops at the first write that was in flight, as fio does. The contract lets a
-//! sector be that of any write from the durable one on, and blames nothing that was never durable.
+//! The contract lets a sector be that of any write from the durable one on, and blames nothing that
+//! was never durable. Before the job, a block held anything.
 
-use crate::header::VerifyHeader;
-use crate::job::VerifiedJob;
+use crate::fio_rule::fio_findings;
+use crate::header::WriteTime;
+use crate::job::{VerifiedJob, VerifyPolicy};
 use crate::progress::WriteProgress;
+use crate::state::VerifyState;
 use crate::writes::JobWrite;
 use ssdlab_base::LabError;
 use std::collections::BTreeMap;
+use std::fmt;
 
 const SECTOR: usize = 512;
 
@@ -35,11 +38,10 @@ pub enum FoundBlock {
 }
 
 impl FoundBlock {
-    /// The words of a report.
-    pub fn words(self) -> &'static str {
+    fn words(self) -> &'static str {
         match self {
-            FoundBlock::Older => "older than promised",
-            FoundBlock::Torn => "torn",
+            FoundBlock::Older => "is older than promised",
+            FoundBlock::Torn => "is torn",
             FoundBlock::Foreign => "holds what no write put there",
         }
     }
@@ -56,6 +58,18 @@ pub struct BrokenBlock {
     pub found: FoundBlock,
 }
 
+impl fmt::Display for BrokenBlock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "the block at byte {} {}: write #{} of it was durable",
+            self.offset,
+            self.found.words(),
+            self.promised
+        )
+    }
+}
+
 /// What the contract finds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ContractFindings {
@@ -68,6 +82,8 @@ pub struct ContractFindings {
 /// What each rule finds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct VerifyFindings {
+    /// fio without a state: every write of the job.
+    pub stateless: RuleFindings,
     /// fio's `verify_policy=completed`, its default.
     pub completed: RuleFindings,
     /// fio's `verify_policy=fsynced`.
@@ -77,51 +93,85 @@ pub struct VerifyFindings {
 }
 
 impl VerifyFindings {
-    /// Reads every block that a write of `job` was issued for.
+    /// Reads every block of `job`, and holds it against `progress`. Before, the disk held zeroes.
     ///
     /// # Errors
     /// As `read`.
     pub fn of(
         job: &VerifiedJob,
         progress: &WriteProgress,
+        read: impl FnMut(u64, &mut [u8]) -> Result<(), LabError>,
+    ) -> Result<VerifyFindings, LabError> {
+        VerifyFindings::after(None, job, progress, read)
+    }
+
+    /// The same of a disk that held the writes of an `earlier` job before.
+    ///
+    /// # Errors
+    /// As `read`.
+    pub fn after(
+        earlier: Option<&VerifiedJob>,
+        job: &VerifiedJob,
+        progress: &WriteProgress,
         mut read: impl FnMut(u64, &mut [u8]) -> Result<(), LabError>,
     ) -> Result<VerifyFindings, LabError> {
-        let mut blocks: BTreeMap<u64, Vec<JobWrite>> = BTreeMap::new();
-        for write in job.writes().take(progress.issued as usize) {
-            blocks.entry(write.offset).or_default().push(write);
-        }
-        let stop = progress.in_flight.first().copied();
-        let mut findings = VerifyFindings::default();
-        let mut bytes = vec![0; job.block_bytes as usize];
-        for (offset, writes) in &blocks {
-            read(*offset, &mut bytes)?;
-            let block = BlockOnDisk {
-                job,
-                offset: *offset,
-                bytes: &bytes,
+        let [completed, fsynced] = [VerifyPolicy::Completed, VerifyPolicy::Fsynced].map(|policy| {
+            let job = VerifiedJob {
+                policy,
+                ..job.clone()
             };
-            let ends = [stop.unwrap_or(progress.issued), progress.synced];
-            let [completed, fsynced] = ends.map(|end| {
-                let known =
-                    |write: &&JobWrite| write.number < end && progress.has_completed(write.number);
-                writes.iter().rfind(known)
-            });
-            block.by_rule(completed, &mut findings.completed);
-            block.by_rule(fsynced, &mut findings.fsynced);
-            let durable = writes.iter().rposition(|write| {
-                write.number < progress.durable && progress.has_completed(write.number)
-            });
-            if let Some(durable) = durable {
-                findings.contract.promised += 1;
-                let (older, allowed) = writes.split_at(durable);
-                findings
-                    .contract
-                    .broken
-                    .extend(block.broken(older, allowed));
-            }
-        }
-        Ok(findings)
+            let state = VerifyState::of(&job, progress);
+            fio_findings(&job, Some(&state), &mut read)
+        });
+        Ok(VerifyFindings {
+            stateless: fio_findings(job, None, &mut read)?,
+            completed: completed?,
+            fsynced: fsynced?,
+            contract: contract(job, progress, earlier, &mut read)?,
+        })
     }
+}
+
+/// What breaks the contract.
+fn contract(
+    job: &VerifiedJob,
+    progress: &WriteProgress,
+    earlier: Option<&VerifiedJob>,
+    read: &mut impl FnMut(u64, &mut [u8]) -> Result<(), LabError>,
+) -> Result<ContractFindings, LabError> {
+    let mut blocks: BTreeMap<u64, Vec<JobWrite>> = BTreeMap::new();
+    for write in job.writes().take(progress.issued as usize) {
+        blocks.entry(write.offset).or_default().push(write);
+    }
+    let mut held_before = BTreeMap::new();
+    if let Some(earlier) = earlier.filter(|earlier| earlier.block_bytes == job.block_bytes) {
+        held_before.extend(
+            earlier
+                .writes()
+                .map(|write| (write.offset, (earlier, write))),
+        );
+    }
+    let mut findings = ContractFindings::default();
+    let mut bytes = vec![0; job.block_bytes as usize];
+    for (offset, writes) in &blocks {
+        let durable = writes.iter().rposition(|write| {
+            write.number < progress.durable && progress.has_completed(write.number)
+        });
+        let Some(durable) = durable else {
+            continue;
+        };
+        read(*offset, &mut bytes)?;
+        let block = BlockOnDisk {
+            job,
+            offset: *offset,
+            bytes: &bytes,
+            held_before: held_before.get(offset).copied(),
+        };
+        findings.promised += 1;
+        let (older, allowed) = writes.split_at(durable);
+        findings.broken.extend(block.broken(older, allowed));
+    }
+    Ok(findings)
 }
 
 /// A block as it was read.
@@ -129,66 +179,25 @@ struct BlockOnDisk<'a> {
     job: &'a VerifiedJob,
     offset: u64,
     bytes: &'a [u8],
+    /// The newest write of an earlier job.
+    held_before: Option<(&'a VerifiedJob, JobWrite)>,
 }
 
 impl BlockOnDisk<'_> {
-    fn data_start(&self) -> usize {
-        self.header_end() + self.job.checksum.bytes()
-    }
-
-    fn header_end(&self) -> usize {
-        VerifyHeader::length(self.job.format)
-    }
-
-    /// Whether the header is whole and of `write`.
-    fn has_header_of(&self, write: &JobWrite) -> bool {
-        let Some(header) = VerifyHeader::from_bytes(self.bytes, self.job.format) else {
-            return false;
-        };
-        header.offset == self.offset
-            && header.length == self.job.block_bytes
-            && header.kind == self.job.checksum.number()
-            && header.seed == write.seed
-            && header.number == VerifyHeader::number_held(write.number, self.job.format)
-    }
-
-    /// fio's own check: header, offset, seed, and the checksum of what follows.
-    fn by_rule(&self, newest: Option<&JobWrite>, findings: &mut RuleFindings) {
-        let Some(newest) = newest else {
-            return;
-        };
-        findings.verified += 1;
-        let data = &self.bytes[self.data_start()..];
-        let is_whole = self.has_header_of(newest)
-            && self.bytes[self.header_end()..self.data_start()] == self.job.checksum.of(data);
-        if !is_whole {
-            findings.failed.push(self.offset);
-        }
-    }
-
-    /// Which sectors are those of `write`.
-    fn sectors_of(&self, write: &JobWrite) -> Vec<bool> {
-        let ours = write.bytes(self.job, Default::default());
-        let start = self.data_start();
-        let checksum = self.header_end()..start;
-        let has_header =
-            self.has_header_of(write) && self.bytes[checksum.clone()] == ours[checksum];
-        let pairs = self.bytes.chunks(SECTOR).zip(ours.chunks(SECTOR));
-        pairs
-            .enumerate()
-            .map(|(index, (found, written))| match index {
-                // The header has the time of the write, which is not known here.
-                0 => has_header && found[start..] == written[start..],
-                _ => found == written,
-            })
-            .collect()
+    /// Which sectors are those of `write` of `job`. The time in a header is taken from the disk.
+    fn sectors_of(&self, job: &VerifiedJob, write: &JobWrite) -> Vec<bool> {
+        let headers = job.headers(self.bytes);
+        let time = |index: usize| headers[index].map_or(WriteTime::default(), |header| header.time);
+        let written = write.bytes_at(job, time);
+        let pairs = self.bytes.chunks(SECTOR).zip(written.chunks(SECTOR));
+        pairs.map(|(found, written)| found == written).collect()
     }
 
     fn broken(&self, older: &[JobWrite], allowed: &[JobWrite]) -> Option<BrokenBlock> {
         let count = self.bytes.len().div_ceil(SECTOR);
         let held = |writes: &[JobWrite]| {
             writes.iter().fold(vec![false; count], |mut held, write| {
-                let sectors = self.sectors_of(write);
+                let sectors = self.sectors_of(self.job, write);
                 held.iter_mut()
                     .zip(sectors)
                     .for_each(|(held, is)| *held |= is);
@@ -199,10 +208,17 @@ impl BlockOnDisk<'_> {
         if kept.iter().all(|is_kept| *is_kept) {
             return None;
         }
-        let earlier = held(older);
+        let mut earlier = held(older);
+        if let Some((job, write)) = &self.held_before {
+            let sectors = self.sectors_of(job, write);
+            earlier
+                .iter_mut()
+                .zip(sectors)
+                .for_each(|(held, is)| *held |= is);
+        }
         let is_empty = |index: usize| {
             let sector = self.bytes.chunks(SECTOR).nth(index).unwrap_or_default();
-            older.is_empty() && sector.iter().all(|byte| *byte == 0)
+            sector.iter().all(|byte| *byte == 0)
         };
         let is_foreign = |index: usize| !kept[index] && !earlier[index] && !is_empty(index);
         let found = if (0..count).any(is_foreign) {

@@ -7,7 +7,7 @@
 //!  since 3.41: 32 number u64, 40 thread u16, 44 crc32c of what is before
 //! ```
 
-use crate::checksum::crc32c;
+use crate::crc::crc32c;
 use crate::job::FioFormat;
 
 const MAGIC: u16 = 0xacca;
@@ -50,39 +50,33 @@ impl VerifyHeader {
         }
     }
 
-    /// The number of a write as far as a header of `format` holds it.
-    pub fn number_held(number: u64, format: FioFormat) -> u64 {
-        match format {
-            FioFormat::V3_33 => number & 0xffff,
-            FioFormat::Current => number,
-        }
-    }
-
-    /// The bytes on the disk.
-    pub fn to_bytes(&self, format: FioFormat) -> Vec<u8> {
-        let mut bytes = MAGIC.to_le_bytes().to_vec();
-        bytes.extend(match format {
-            FioFormat::V3_33 => [self.kind, 0],
-            FioFormat::Current => [VERSION, self.kind],
-        });
-        bytes.extend(self.length.to_le_bytes());
-        bytes.extend(self.seed.to_le_bytes());
-        bytes.extend(self.offset.to_le_bytes());
-        bytes.extend(self.time.seconds.to_le_bytes());
-        bytes.extend(self.time.nanos.to_le_bytes());
+    /// Writes it over the first of `bytes`. Two bytes of the current one belong to no field: they
+    /// stay what they were.
+    pub fn write(&self, format: FioFormat, bytes: &mut [u8]) {
+        let mut put = |at: usize, value: &[u8]| {
+            bytes[at..at + value.len()].copy_from_slice(value);
+        };
+        put(0, &MAGIC.to_le_bytes());
+        put(4, &self.length.to_le_bytes());
+        put(8, &self.seed.to_le_bytes());
+        put(16, &self.offset.to_le_bytes());
+        put(24, &self.time.seconds.to_le_bytes());
+        put(28, &self.time.nanos.to_le_bytes());
         match format {
             FioFormat::V3_33 => {
-                bytes.extend(self.thread.to_le_bytes());
-                bytes.extend((self.number as u16).to_le_bytes());
+                put(2, &[self.kind, 0]);
+                put(32, &self.thread.to_le_bytes());
+                put(34, &(self.number as u16).to_le_bytes());
             }
             FioFormat::Current => {
-                bytes.extend(self.number.to_le_bytes());
-                bytes.extend(u32::from(self.thread).to_le_bytes());
+                put(2, &[VERSION, self.kind]);
+                put(32, &self.number.to_le_bytes());
+                put(40, &self.thread.to_le_bytes());
             }
         }
-        let crc = crc32c(&bytes);
-        bytes.extend(crc.to_le_bytes());
-        bytes
+        let end = Self::length(format) - 4;
+        let crc = crc32c(&bytes[..end]);
+        bytes[end..end + 4].copy_from_slice(&crc.to_le_bytes());
     }
 
     /// What the first bytes of a block say; `None` when they are no header, or a damaged one.

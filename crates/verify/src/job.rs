@@ -2,6 +2,8 @@
 
 use crate::checksum::BlockChecksum;
 use crate::options;
+use crate::pattern::VerifyPattern;
+use crate::random::SEED_DEFAULT;
 use crate::writes::JobWrites;
 use ssdlab_base::LabError;
 use ssdlab_fio::Surroundings;
@@ -20,6 +22,19 @@ impl FioFormat {
     /// All, by the name that a command line has.
     pub const ALL: [(&'static str, FioFormat); 2] =
         [("3.33", FioFormat::V3_33), ("current", FioFormat::Current)];
+
+    /// The format of a fio by what it prints as its version, such as `fio-3.33`; `None` for one
+    /// between the two, and for a later one.
+    pub fn of_version(version: &str) -> Option<FioFormat> {
+        let version = version.trim().strip_prefix("fio-3.")?;
+        let digits = version
+            .split(|digit: char| !digit.is_ascii_digit())
+            .next()?;
+        match digits.parse().ok()? {
+            33..=38u32 => Some(FioFormat::V3_33),
+            _ => None,
+        }
+    }
 
     /// The format of that name.
     pub fn named(name: &str) -> Option<FioFormat> {
@@ -62,6 +77,12 @@ pub struct VerifiedJob {
     pub format: FioFormat,
     /// What follows each header.
     pub checksum: BlockChecksum,
+    /// What the data is made of, in place of random bytes.
+    pub pattern: Option<VerifyPattern>,
+    /// Bytes between the beginnings of two headers of a block.
+    pub interval_bytes: u32,
+    /// Where in its interval a header stands.
+    pub header_offset: u32,
     /// Bytes of each write.
     pub block_bytes: u32,
     /// First byte of its range.
@@ -88,6 +109,12 @@ pub struct VerifiedJob {
     pub repeats: bool,
     /// Number of the job in its file, from 1.
     pub thread: u16,
+    /// Write nothing: only look at what is there.
+    pub verifies_only: bool,
+    /// Look at what the state says, not at all of the job.
+    pub loads_state: bool,
+    /// Leave a state behind.
+    pub saves_state: bool,
 }
 
 impl VerifiedJob {
@@ -115,25 +142,38 @@ impl VerifiedJob {
     pub fn to_verify_only(&self, filename: &str) -> String {
         let mut lines = vec![format!("[{}]", self.name), format!("filename={filename}")];
         let order = if self.is_random { "randwrite" } else { "write" };
-        let checksum = BlockChecksum::ALL
-            .iter()
-            .find(|entry| entry.1 == self.checksum);
         lines.extend([
             format!("rw={order}"),
             format!("bs={}", self.block_bytes),
             format!("offset={}", self.offset),
             format!("size={}", self.size),
             format!("iodepth={}", self.depth),
-            format!("verify={}", checksum.map_or("", |entry| entry.0)),
+            format!("verify={}", self.checksum.name()),
+            format!("verify_interval={}", self.interval_bytes),
         ]);
+        if self.header_offset > 0 {
+            lines.push(format!("verify_offset={}", self.header_offset));
+        }
+        if let Some(pattern) = &self.pattern {
+            lines.push(format!("verify_pattern={}", pattern.text()));
+        }
         if !self.has_random_map {
             lines.push("norandommap=1".to_owned());
         }
-        if !self.repeats {
+        if self.seed != SEED_DEFAULT {
             lines.push(format!("randseed={}", self.seed));
         }
-        if self.format == FioFormat::Current && self.policy == VerifyPolicy::Fsynced {
-            lines.push("verify_policy=fsynced".to_owned());
+        if !self.repeats {
+            lines.push("randrepeat=0".to_owned());
+        }
+        if self.format == FioFormat::Current {
+            // Otherwise fio takes an older write of a block for its newest.
+            lines.push("verify_write_sequence=1".to_owned());
+            let has_seeds = u8::from(!self.is_sorted());
+            lines.push(format!("verify_header_seed={has_seeds}"));
+            if self.policy == VerifyPolicy::Fsynced {
+                lines.push("verify_policy=fsynced".to_owned());
+            }
         }
         lines.extend(
             [
@@ -172,6 +212,11 @@ impl VerifiedJob {
     /// Number of writes.
     pub fn count(&self) -> u64 {
         self.size / u64::from(self.block_bytes)
+    }
+
+    /// Whether fio goes over the blocks by their offsets.
+    pub(crate) fn is_sorted(&self) -> bool {
+        self.is_random && !self.has_random_map
     }
 
     /// First byte after its range.

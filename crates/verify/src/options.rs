@@ -3,11 +3,15 @@
 
 use crate::checksum::BlockChecksum;
 use crate::job::{FioFormat, VerifiedJob, VerifyPolicy};
+use crate::pattern::VerifyPattern;
 use crate::random::SEED_DEFAULT;
 use ssdlab_base::LabError;
 use ssdlab_base::error::InputLocation;
 use ssdlab_fio::{Error, JobFile, JobFileLocation, JobOption, ResolvedJob, Surroundings, names};
 use std::path::PathBuf;
+
+/// Bytes of a sector.
+const SECTOR: u64 = 512;
 
 /// Options that change neither the writes nor what is durable.
 const WITHOUT_EFFECT: &[&str] = &[
@@ -32,9 +36,6 @@ const WITHOUT_EFFECT: &[&str] = &[
     "verify_async",
     "verify_dump",
     "verify_fatal",
-    "verify_only",
-    "verify_state_load",
-    "verify_state_save",
 ];
 /// Options that must have the value that does nothing.
 const ONLY: &[(&str, &str)] = &[
@@ -44,7 +45,6 @@ const ONLY: &[(&str, &str)] = &[
     ("time_based", "0"),
     ("unlink", "0"),
     ("verify_backlog", "0"),
-    ("verify_offset", "0"),
     ("zonemode", "none"),
 ];
 
@@ -106,6 +106,7 @@ struct JobDraft {
     job: VerifiedJob,
     checksum: Option<BlockChecksum>,
     block_bytes: u32,
+    interval_bytes: Option<u32>,
     has_seed: bool,
     rw: bool,
 }
@@ -121,6 +122,9 @@ fn resolve(
             filename: None,
             format,
             checksum: BlockChecksum::Crc32c,
+            pattern: None,
+            interval_bytes: 4096,
+            header_offset: 0,
             block_bytes: 4096,
             offset: 0,
             size: 0,
@@ -134,9 +138,13 @@ fn resolve(
             seed: SEED_DEFAULT,
             repeats: true,
             thread: 1,
+            verifies_only: false,
+            loads_state: false,
+            saves_state: true,
         },
         checksum: None,
         block_bytes: 4096,
+        interval_bytes: None,
         has_seed: false,
         rw: false,
     };
@@ -185,6 +193,15 @@ impl JobDraft {
             }
             "randrepeat" => job.repeats = option.flag()?,
             "random_generator" if option.text() == "tausworthe" => {}
+            _ => return self.set_verification(name, option),
+        }
+        Ok(())
+    }
+
+    /// Options of what stands in a block, and of its check.
+    fn set_verification(&mut self, name: &str, option: &JobOption) -> Result<(), Error> {
+        let job = &mut self.job;
+        match name {
             "verify" => {
                 let checksum = BlockChecksum::named(option.text());
                 let allowed = BlockChecksum::ALL.map(|entry| entry.0).join(" ");
@@ -196,6 +213,21 @@ impl JobDraft {
                 };
                 self.checksum = Some(checksum.ok_or_else(error)?);
             }
+            "verify_pattern" => {
+                let pattern = VerifyPattern::parse(option.text());
+                let error = || {
+                    option.bad(
+                        "it is made of 0x and pairs of hexadecimal digits, numbers, \"text\" and %o",
+                        "verify_pattern=0xdeadbeef%o, for example",
+                    )
+                };
+                job.pattern = Some(pattern.ok_or_else(error)?);
+            }
+            "verify_interval" => self.interval_bytes = Some(option.block(option.text(), 1024)?),
+            "verify_offset" => job.header_offset = option.count(1024, 0..=1 << 24)? as u32,
+            "verify_only" => job.verifies_only = option.flag()?,
+            "verify_state_load" => job.loads_state = option.flag()?,
+            "verify_state_save" => job.saves_state = option.flag()?,
             "verify_policy" => {
                 let policy = VerifyPolicy::named(option.text());
                 job.policy = policy.ok_or_else(|| option.bad("it is completed or fsynced", ""))?;
@@ -220,42 +252,111 @@ impl JobDraft {
     }
 
     fn finish(mut self, source: &str) -> Result<VerifiedJob, LabError> {
-        let job = &mut self.job;
-        let refused = |what: String, hint: &str| Err(LabError::refused(what, hint));
+        let refused = |what: &str, hint: &str| LabError::refused(format!("{source}: {what}"), hint);
         let Some(checksum) = self.checksum else {
-            return refused(format!("{source}: no verify="), "add verify=crc32c");
+            return Err(refused("no verify=", "add verify=crc32c"));
         };
         if !self.rw {
-            return refused(format!("{source}: no rw="), "add rw=write or rw=randwrite");
+            return Err(refused("no rw=", "add rw=write or rw=randwrite"));
         }
-        job.checksum = checksum;
-        job.block_bytes = self.block_bytes;
-        let block = u64::from(job.block_bytes);
-        let rest = job.size % block;
-        if job.size == 0 || rest != 0 {
-            return refused(
-                format!(
-                    "{source}: size={} is no whole number of {block}-byte blocks",
-                    job.size
-                ),
-                "give size= as a multiple of bs=",
-            );
-        }
-        if job.count() > u64::from(u32::MAX) {
-            return refused(
-                format!("{source}: {} blocks of {block} bytes", job.count()),
-                "at most 2^32 blocks are known here: give a smaller size= or a larger bs=",
-            );
-        }
-        // To fio, randseed= is randrepeat=0.
-        if self.has_seed {
-            job.repeats = false;
-        } else if !job.repeats {
-            return refused(
-                format!("{source}: with randrepeat=0 nobody can find the writes again"),
+        if !self.job.repeats && !self.has_seed {
+            return Err(refused(
+                "with randrepeat=0 nobody can find the writes again",
                 "leave it out, or add randseed=",
-            );
+            ));
         }
+        self.job.checksum = checksum;
+        self.job.block_bytes = self.block_bytes;
+        self.job.interval_bytes = self.block_bytes;
+        if let Some(interval) = self.interval_bytes.filter(|bytes| *bytes > 0) {
+            self.job.interval_bytes = interval.min(self.block_bytes);
+        }
+        // To the current fio, randseed= is randrepeat=0; 3.33 finds that out too late.
+        if self.has_seed && self.job.format == FioFormat::Current {
+            self.job.repeats = false;
+        }
+        let checked = check_size(&self.job).and_then(|()| check_layout(&self.job));
+        checked.map_err(|(what, hint)| refused(&what, hint))?;
         Ok(self.job)
     }
+}
+
+/// Why a job is refused, and what to do.
+type Refusal = (String, &'static str);
+
+fn check_size(job: &VerifiedJob) -> Result<(), Refusal> {
+    let block = u64::from(job.block_bytes);
+    if !block.is_multiple_of(SECTOR) || !job.offset.is_multiple_of(SECTOR) {
+        return Err((
+            format!(
+                "blocks of {block} bytes from byte {} are no sectors",
+                job.offset
+            ),
+            "give bs= and offset= as multiples of 512",
+        ));
+    }
+    if job.size == 0 || !job.size.is_multiple_of(block) {
+        return Err((
+            format!(
+                "size={} is no whole number of {block}-byte blocks",
+                job.size
+            ),
+            "give size= as a multiple of bs=",
+        ));
+    }
+    if job.count() > u64::from(u32::MAX) {
+        return Err((
+            format!("{} blocks of {block} bytes", job.count()),
+            "at most 2^32 blocks are known here: give a smaller size= or a larger bs=",
+        ));
+    }
+    Ok(())
+}
+
+/// Whether headers have room, and each lies in one sector: a torn one would belong to no write.
+fn check_layout(job: &VerifiedJob) -> Result<(), Refusal> {
+    let (head, interval) = (job.head_bytes() as u64, u64::from(job.interval_bytes));
+    let shift = u64::from(job.header_offset);
+    if job.checksum == BlockChecksum::Pattern && job.pattern.is_none() {
+        return Err((
+            "verify=pattern and no verify_pattern=".to_owned(),
+            "add verify_pattern=0xdeadbeef%o, for example",
+        ));
+    }
+    if !u64::from(job.block_bytes).is_multiple_of(interval) {
+        return Err((
+            format!(
+                "verify_interval={interval} does not divide bs={}",
+                job.block_bytes
+            ),
+            "give a divisor of bs=: fio would take another number",
+        ));
+    }
+    if shift > 0 && job.pattern.is_some() {
+        return Err((
+            "verify_offset= together with verify_pattern=".to_owned(),
+            "leave one of them out: fio 3.33 leaves old headers in the pattern",
+        ));
+    }
+    if shift > 0 && shift < head {
+        return Err((
+            format!("verify_offset={shift} is within the header of {head} bytes"),
+            "give 0, or more than the header has",
+        ));
+    }
+    if interval <= shift + head {
+        return Err((
+            format!("a header of {head} bytes at {shift} does not fit into {interval} bytes"),
+            "give a larger verify_interval= or bs=, or a smaller verify_offset=",
+        ));
+    }
+    let crosses = |start: u64| start % SECTOR + head > SECTOR;
+    let mut starts = (0..SECTOR).map(|index| index * interval + shift);
+    if head > 0 && starts.any(crosses) {
+        return Err((
+            format!("a header of {head} bytes would lie in two sectors of 512 bytes"),
+            "let verify_interval= and verify_offset= keep each header within a sector",
+        ));
+    }
+    Ok(())
 }

@@ -1,6 +1,6 @@
 //! State files: `local-JOB-0-verify.state`.
 
-use crate::checksum::crc32c;
+use crate::crc::crc32c;
 use crate::job::VerifiedJob;
 use crate::state::{NO_WRITE, NewestWrites, VerifyState};
 use ssdlab_base::LabError;

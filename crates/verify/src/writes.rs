@@ -1,8 +1,7 @@
-//! The writes of a job in order: number, offset, seed and contents of each.
+//! The writes of a job in order: number, offset and seed of each.
 
-use crate::header::{VerifyHeader, WriteTime};
 use crate::job::{FioFormat, VerifiedJob};
-use crate::random::{CONTENT_STREAM, OFFSET_SEED, OFFSET_STREAM, Taus88, fill, stream_seed};
+use crate::random::{CONTENT_STREAM, OFFSET_SEED, OFFSET_STREAM, Taus88, stream_seed};
 use std::collections::BTreeSet;
 
 /// One write.
@@ -14,29 +13,6 @@ pub struct JobWrite {
     pub offset: u64,
     /// Seed of its contents.
     pub seed: u64,
-}
-
-impl JobWrite {
-    /// What is written.
-    pub fn bytes(&self, job: &VerifiedJob, time: WriteTime) -> Vec<u8> {
-        let mut bytes = vec![0; job.block_bytes as usize];
-        fill(&mut bytes, self.seed);
-        let header_end = VerifyHeader::length(job.format);
-        let data = header_end + job.checksum.bytes();
-        let header = VerifyHeader {
-            kind: job.checksum.number(),
-            length: job.block_bytes,
-            seed: self.seed,
-            offset: self.offset,
-            time,
-            number: self.number,
-            thread: job.thread,
-        };
-        let checksum = job.checksum.of(&bytes[data..]);
-        bytes[..header_end].copy_from_slice(&header.to_bytes(job.format));
-        bytes[header_end..data].copy_from_slice(&checksum);
-        bytes
-    }
 }
 
 /// The writes of a job.

@@ -43,7 +43,7 @@ fn twice(job: &VerifiedJob) -> (usize, usize) {
 
 #[test]
 fn the_contract_takes_old_and_new_where_fio_wants_the_newest() {
-    let job = job();
+    let job = VerifiedJob::parse(JOB, "j.fio", FioFormat::Current).expect("a job");
     let (first, again) = twice(&job);
     let progress = WriteProgress::of_one_at_a_time(&job, 16, 16);
     assert_eq!(progress.synced, 12);
@@ -109,8 +109,8 @@ fn options_that_would_change_the_writes_are_refused() {
     let job = "[j]\nrw=write\nsize=64k\n";
     says(job, "no verify=");
     says(
-        &format!("{job}verify=md5\n"),
-        "`verify` cannot be `md5`: it is one of meta",
+        &format!("{job}verify=null\n"),
+        "`verify` cannot be `null`: it is one of meta",
     );
     says(
         "[j]\nrw=randrw\nsize=64k\nverify=crc32c\n",
@@ -135,6 +135,27 @@ fn options_that_would_change_the_writes_are_refused() {
     says(
         &format!("{job}verify=crc32c\n[k]\nrw=write\n"),
         "has 2 jobs",
+    );
+    says(&format!("{job}verify=pattern\n"), "no verify_pattern=");
+    says(
+        &format!("{job}verify=crc32c\nverify_pattern=0x1\n"),
+        "pairs of hexadecimal digits",
+    );
+    says(
+        &format!("{job}verify=crc32c\nverify_interval=1536\n"),
+        "does not divide bs=4096",
+    );
+    says(
+        &format!("{job}verify=md5\nverify_offset=32\n"),
+        "within the header of 56 bytes",
+    );
+    says(
+        &format!("{job}verify=md5\nverify_offset=1000\n"),
+        "in two sectors",
+    );
+    says(
+        &format!("{job}verify=sha512\nverify_offset=3960\n"),
+        "does not fit into 4096 bytes",
     );
     assert!(parse(&format!("{job}verify=crc32c\nblocksize=16k\nsync=dsync\n")).is_ok());
 }

@@ -9,7 +9,7 @@
 
 mod report;
 
-pub use report::{FioCampaignReport, FioCutRecord, RuleVerdict};
+pub use report::{FioCampaignReport, FioCutRecord};
 
 use crate::crashtest::scripts::CampaignSettings;
 use crate::crashtest::{
@@ -115,14 +115,7 @@ impl CutJudge<'_> {
             let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
             failure.get_or_insert(error);
         }
-        broken.map_or(Ok(()), |block| {
-            Err(format!(
-                "the block at byte {} is {}: write #{} of it was durable",
-                block.offset,
-                block.found.words(),
-                block.promised
-            ))
-        })
+        broken.map_or(Ok(()), |block| Err(block.to_string()))
     }
 
     /// Keeps a disk for fio, once by each rule.

@@ -4,27 +4,9 @@ use crate::crashtest::CutResult;
 use crate::crashtest::scripts::CampaignSettings;
 use schemars::JsonSchema;
 use serde::Serialize;
-use ssdlab_verify::{FoundBlock, RuleFindings, VerifiedJob, VerifyFindings};
+use ssdlab_verify::{RuleCounts, VerifiedJob, VerifyFindings, VerifyVerdicts};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-
-/// What one rule says of one cut.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct RuleVerdict {
-    /// Blocks that it looks at.
-    pub verified: u64,
-    /// Blocks that fail it.
-    pub failed: u64,
-}
-
-impl RuleVerdict {
-    fn of(findings: &RuleFindings) -> RuleVerdict {
-        RuleVerdict {
-            verified: findings.verified,
-            failed: findings.failed.len() as u64,
-        }
-    }
-}
 
 /// One cut.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -41,16 +23,8 @@ pub struct FioCutRecord {
     pub broke_promise: bool,
     /// Faults that had struck.
     pub struck: Vec<String>,
-    /// fio's default.
-    pub completed: RuleVerdict,
-    /// fio's `verify_policy=fsynced`.
-    pub fsynced: RuleVerdict,
-    /// The contract.
-    pub contract: RuleVerdict,
-    /// Blocks that broke the contract, by what stands in them.
-    pub found: BTreeMap<String, u64>,
-    /// The first of them, in words.
-    pub first: Option<String>,
+    /// What each rule finds.
+    pub verdicts: VerifyVerdicts,
 }
 
 impl FioCutRecord {
@@ -60,12 +34,7 @@ impl FioCutRecord {
         place: String,
         findings: Option<&VerifyFindings>,
     ) -> FioCutRecord {
-        let nothing = VerifyFindings::default();
-        let findings = findings.unwrap_or(&nothing);
-        let mut found = BTreeMap::new();
-        for block in &findings.contract.broken {
-            *found.entry(word(block.found).to_owned()).or_default() += 1;
-        }
+        let verdicts = findings.map(VerifyVerdicts::of);
         FioCutRecord {
             index,
             age: String::new(),
@@ -77,27 +46,12 @@ impl FioCutRecord {
                 .iter()
                 .map(|kind| kind.info().name.to_owned())
                 .collect(),
-            completed: RuleVerdict::of(&findings.completed),
-            fsynced: RuleVerdict::of(&findings.fsynced),
-            contract: RuleVerdict {
-                verified: findings.contract.promised,
-                failed: findings.contract.broken.len() as u64,
-            },
-            found,
-            first: cut.message.clone(),
+            verdicts: verdicts.unwrap_or_default(),
         }
     }
 
-    fn fails(&self, rule: &RuleVerdict) -> bool {
-        self.dead || rule.failed > 0
-    }
-}
-
-fn word(found: FoundBlock) -> &'static str {
-    match found {
-        FoundBlock::Older => "older",
-        FoundBlock::Torn => "torn",
-        FoundBlock::Foreign => "foreign",
+    fn breaks_contract(&self) -> bool {
+        self.dead || !self.verdicts.keeps_contract()
     }
 }
 
@@ -110,12 +64,8 @@ pub struct FioCampaignReport {
     pub drive: String,
     /// Its faults, as given.
     pub faults: Vec<String>,
-    /// Cuts at which fio's default fails the drive.
-    pub completed: usize,
-    /// Cuts at which fio's `verify_policy=fsynced` does.
-    pub fsynced: usize,
-    /// Cuts at which the contract does.
-    pub contract: usize,
+    /// Cuts at which each rule fails the drive.
+    pub fails: RuleCounts,
     /// Cuts at which the drive broke a promise somewhere, by the model's own account.
     pub broke_promise: usize,
     /// Each cut.
@@ -128,28 +78,23 @@ impl FioCampaignReport {
             job: format!("{}: {}", job.name, job.describe()),
             drive: settings.drive.clone(),
             faults: settings.faults.clone(),
-            completed: 0,
-            fsynced: 0,
-            contract: 0,
+            fails: RuleCounts::default(),
             broke_promise: 0,
             cuts: Vec::new(),
         }
     }
 
     pub(super) fn count_rules(&mut self) {
-        let count = |rule: fn(&FioCutRecord) -> &RuleVerdict| {
-            let failing = self.cuts.iter().filter(|cut| cut.fails(rule(cut)));
-            failing.count()
-        };
-        self.completed = count(|cut| &cut.completed);
-        self.fsynced = count(|cut| &cut.fsynced);
-        self.contract = count(|cut| &cut.contract);
-        self.broke_promise = self.cuts.iter().filter(|cut| cut.broke_promise).count();
+        for cut in &self.cuts {
+            self.fails.count(&cut.verdicts, cut.dead);
+        }
+        let broke = self.cuts.iter().filter(|cut| cut.broke_promise);
+        self.broke_promise = broke.count();
     }
 
     /// Whether no cut broke the contract.
     pub fn has_passed(&self) -> bool {
-        self.contract == 0
+        self.fails.contract == 0
     }
 
     /// Faults that were asked for and never struck, while nothing broke.
@@ -176,16 +121,9 @@ impl FioCampaignReport {
         };
         let cuts = self.cuts.len();
         let _ = writeln!(text, "{}, {faults}: {cuts} cuts\n", self.drive);
-        let rows = [
-            ("fio, verify_policy=completed (its default)", self.completed),
-            ("fio, verify_policy=fsynced", self.fsynced),
-            ("the contract", self.contract),
-        ];
-        for (rule, count) in rows {
-            let _ = writeln!(text, "  {rule:<44} fails at {count} of {cuts}");
-        }
+        text += &self.fails.render(cuts);
         let mut found: BTreeMap<&str, u64> = BTreeMap::new();
-        for (kind, count) in self.cuts.iter().flat_map(|cut| &cut.found) {
+        for (kind, count) in self.cuts.iter().flat_map(|cut| &cut.verdicts.found) {
             *found.entry(kind).or_default() += count;
         }
         if !found.is_empty() {
@@ -196,14 +134,14 @@ impl FioCampaignReport {
                 found.collect::<Vec<_>>().join(", ")
             );
         }
-        if let Some(cut) = self.cuts.iter().find(|cut| cut.fails(&cut.contract)) {
-            let words = match (&cut.first, cut.dead) {
+        if let Some(cut) = self.cuts.iter().find(|cut| cut.breaks_contract()) {
+            let words = match (&cut.verdicts.first, cut.dead) {
                 (_, true) => "the drive does not come back",
                 (Some(first), _) => first,
                 (None, _) => "",
             };
             let _ = writeln!(text, "first: cut {}, {}\n  {words}", cut.index, cut.place);
-        } else if self.completed > 0 {
+        } else if self.fails.completed > 0 {
             let _ = writeln!(
                 text,
                 "\nWhat fio's default misses was never covered by an fsync: the drive may lose it."
