@@ -70,6 +70,26 @@ impl VerifyVerdicts {
         }
     }
 
+    /// A line for each rule; those of a state only if there is one.
+    pub fn render(&self, has_state: bool) -> String {
+        let mut rows = vec![
+            ("fio without a state file", &self.stateless),
+            ("the contract", &self.contract),
+        ];
+        if has_state {
+            rows.insert(1, ("fio by its state file", &self.completed));
+        }
+        let mut text = String::new();
+        for (rule, verdict) in rows {
+            let RuleVerdict { verified, failed } = verdict;
+            let _ = writeln!(text, "  {rule:<28} {failed} of {verified} blocks fail");
+        }
+        if let Some(first) = &self.first {
+            let _ = writeln!(text, "  {first}");
+        }
+        text
+    }
+
     /// Whether the contract holds.
     pub fn keeps_contract(&self) -> bool {
         self.contract.failed == 0
