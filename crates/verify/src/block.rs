@@ -5,9 +5,10 @@
 //! a header stand where the header was, and the header stands at byte 512
 //! ```
 
-use crate::BlockChecksum;
+use crate::checksum::BlockChecksum;
+use crate::format::FioFormat;
 use crate::header::{VerifyHeader, WriteTime};
-use crate::job::{FioFormat, VerifiedJob};
+use crate::job::VerifiedJob;
 use crate::random::fill;
 use crate::writes::JobWrite;
 
@@ -43,12 +44,12 @@ impl VerifiedJob {
 }
 
 impl JobWrite {
-    /// What is written at `time`.
+    /// The bytes of the write at `time`.
     pub fn bytes(&self, job: &VerifiedJob, time: WriteTime) -> Vec<u8> {
         self.bytes_at(job, |_| time)
     }
 
-    /// What is written, with a time for each header.
+    /// Its bytes, with a time for each header.
     pub(crate) fn bytes_at(&self, job: &VerifiedJob, time: impl Fn(usize) -> WriteTime) -> Vec<u8> {
         let mut bytes = self.contents(job);
         let head = job.head_bytes();

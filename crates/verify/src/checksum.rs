@@ -2,7 +2,7 @@
 
 use crate::crc::{crc7, crc16, crc32, crc32c, crc64};
 use crate::digest::{sha1_words, sha256_buffer, sha512_buffer};
-use crate::job::FioFormat;
+use crate::format::FioFormat;
 use md5::Md5;
 use sha2::Digest as _;
 use sha3::{Sha3_224, Sha3_256, Sha3_384, Sha3_512};

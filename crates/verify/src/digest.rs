@@ -7,7 +7,7 @@
 //!
 //! Source: fio's crc/sha1.c, sha256.c and sha512.c.
 
-use crate::job::FioFormat;
+use crate::format::FioFormat;
 use sha1::Sha1;
 use sha2::block_api::compress256;
 use sha2::{Digest as _, Sha512};

@@ -5,7 +5,7 @@
 //! The contract lets a sector be that of any write from the durable one on, and blames nothing that
 //! was never durable. Before the job, a block held anything.
 
-use crate::fio_rule::fio_findings;
+use crate::fio_rule::{RuleFindings, fio_findings};
 use crate::header::WriteTime;
 use crate::job::{VerifiedJob, VerifyPolicy};
 use crate::progress::WriteProgress;
@@ -16,15 +16,6 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 const SECTOR: usize = 512;
-
-/// What a rule of fio's finds.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct RuleFindings {
-    /// Blocks that it looks at.
-    pub verified: u64,
-    /// Offsets of those that are not what their newest write made them.
-    pub failed: Vec<u64>,
-}
 
 /// What stands in a block that broke a promise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

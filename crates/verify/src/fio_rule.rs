@@ -1,18 +1,27 @@
 //! Which blocks fio looks at, and in which order, by a state and without one.
 //!
 //! 3.33 goes over the writes of the whole job and stops at the first that is not among the newest
-//! completions, once only these can be missing. Without a random map it goes by offset, so that
-//! it stops at the wrong one: a state is of use to it only if the job was over. The current one
-//! stops at the first number that was in flight, or was not issued, and leaves out those that failed.
+//! completions, once only these can be missing. Without a random map it goes by offset, so that it
+//! stops at the wrong one: a state is of use to it only if the job was over. The current one stops
+//! at the first number that was in flight, or was not issued, and leaves out those that failed.
 //!
 //! Source: fio's verify.c, backend.c and iolog.c at 3.33 and at f5344384.
 
-use crate::findings::RuleFindings;
-use crate::job::{FioFormat, VerifiedJob};
+use crate::format::FioFormat;
+use crate::job::VerifiedJob;
 use crate::state::{NewestWrites, VerifyState};
 use crate::writes::JobWrite;
 use ssdlab_base::LabError;
 use std::collections::{BTreeMap, BTreeSet};
+
+/// What a rule of fio's finds.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RuleFindings {
+    /// Blocks that it looks at.
+    pub verified: u64,
+    /// Offsets of those that are not what their newest write made them.
+    pub failed: Vec<u64>,
+}
 
 /// The writes whose blocks fio reads, in its order.
 fn writes_read(job: &VerifiedJob, state: Option<&VerifyState>) -> Vec<JobWrite> {

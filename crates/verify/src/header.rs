@@ -8,7 +8,7 @@
 //! ```
 
 use crate::crc::crc32c;
-use crate::job::FioFormat;
+use crate::format::FioFormat;
 
 const MAGIC: u16 = 0xacca;
 const VERSION: u8 = 0x81;

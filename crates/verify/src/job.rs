@@ -1,47 +1,10 @@
 //! A job with `verify=`: which writes it makes and what makes them durable.
 
 use crate::checksum::BlockChecksum;
-use crate::options;
+use crate::format::FioFormat;
 use crate::pattern::VerifyPattern;
 use crate::random::SEED_DEFAULT;
-use crate::writes::JobWrites;
-use ssdlab_base::LabError;
-use ssdlab_fio::Surroundings;
-use std::path::{Path, PathBuf};
-
-/// Whose header, state file and seeds: fio changed all three in 2025.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FioFormat {
-    /// fio 3.33, as Debian 12 has it, to 3.38: states of version 3.
-    V3_33,
-    /// fio's source of 2026: states of version 7.
-    Current,
-}
-
-impl FioFormat {
-    /// All, by the name that a command line has.
-    pub const ALL: [(&'static str, FioFormat); 2] =
-        [("3.33", FioFormat::V3_33), ("current", FioFormat::Current)];
-
-    /// The format of a fio by what it prints as its version, such as `fio-3.33`; `None` for one
-    /// between the two, and for a later one.
-    pub fn of_version(version: &str) -> Option<FioFormat> {
-        let version = version.trim().strip_prefix("fio-3.")?;
-        let digits = version
-            .split(|digit: char| !digit.is_ascii_digit())
-            .next()?;
-        match digits.parse().ok()? {
-            33..=38u32 => Some(FioFormat::V3_33),
-            _ => None,
-        }
-    }
-
-    /// The format of that name.
-    pub fn named(name: &str) -> Option<FioFormat> {
-        let entry = Self::ALL.iter().find(|entry| entry.0 == name);
-        entry.map(|entry| entry.1)
-    }
-}
+use std::path::PathBuf;
 
 /// Which writes fio holds a drive to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,7 +58,7 @@ pub struct VerifiedJob {
     pub has_random_map: bool,
     /// Commands at once, as far as fio is concerned.
     pub depth: u32,
-    /// A sync after every so many writes.
+    /// Number of writes after each of which a sync comes.
     pub sync_every: Option<u64>,
     /// Each write is durable when it completes.
     pub has_durable_writes: bool,
@@ -118,27 +81,8 @@ pub struct VerifiedJob {
 }
 
 impl VerifiedJob {
-    /// The job in the file at `path`, in the surroundings of this process.
-    ///
-    /// # Errors
-    /// When it cannot be read, or as [`VerifiedJob::parse`].
-    pub fn read(path: &Path, format: FioFormat) -> Result<VerifiedJob, LabError> {
-        let text = std::fs::read_to_string(path).map_err(|e| LabError::file("reading", path, e))?;
-        let source = path.display().to_string();
-        options::parse(&text, &source, &Surroundings::here(), format)
-    }
-
-    /// The job in `text`; `source` is its name in messages.
-    ///
-    /// # Errors
-    /// When it is not one job that writes and verifies, or has an option that would change its
-    /// writes in a way that is not known here.
-    pub fn parse(text: &str, source: &str, format: FioFormat) -> Result<VerifiedJob, LabError> {
-        options::parse(text, source, &Surroundings::none(), format)
-    }
-
-    /// The job file by which fio verifies what is on `filename` by a state beside it, and leaves the
-    /// state as it is.
+    /// The job file by which fio verifies `filename` by a state beside it, and leaves the state as
+    /// it is.
     pub fn to_verify_only(&self, filename: &str) -> String {
         let mut lines = vec![format!("[{}]", self.name), format!("filename={filename}")];
         let order = if self.is_random { "randwrite" } else { "write" };
@@ -222,10 +166,5 @@ impl VerifiedJob {
     /// First byte after its range.
     pub fn end(&self) -> u64 {
         self.offset + self.size
-    }
-
-    /// Its writes in order.
-    pub fn writes(&self) -> JobWrites<'_> {
-        JobWrites::new(self)
     }
 }

@@ -1,14 +1,15 @@
-//! fio's options, as far as a job with `verify=` may have them. An option that would change what
-//! is written and is not known here is refused: fio would look for other writes.
+//! fio's options, as far as a job with `verify=` may have them. An option that would change the
+//! writes and is not known here is refused: fio would look for other writes.
 
 use crate::checksum::BlockChecksum;
-use crate::job::{FioFormat, VerifiedJob, VerifyPolicy};
+use crate::format::FioFormat;
+use crate::job::{VerifiedJob, VerifyPolicy};
 use crate::pattern::VerifyPattern;
 use crate::random::SEED_DEFAULT;
 use ssdlab_base::LabError;
 use ssdlab_base::error::InputLocation;
 use ssdlab_fio::{Error, JobFile, JobFileLocation, JobOption, ResolvedJob, Surroundings, names};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Bytes of a sector.
 const SECTOR: u64 = 512;
@@ -81,7 +82,28 @@ fn lab(error: Error) -> LabError {
     }
 }
 
-pub fn parse(
+impl VerifiedJob {
+    /// The job in the file at `path`, in the surroundings of this process.
+    ///
+    /// # Errors
+    /// When it cannot be read, or as [`VerifiedJob::parse`].
+    pub fn read(path: &Path, format: FioFormat) -> Result<VerifiedJob, LabError> {
+        let text = std::fs::read_to_string(path).map_err(|e| LabError::file("reading", path, e))?;
+        let source = path.display().to_string();
+        parse(&text, &source, &Surroundings::here(), format)
+    }
+
+    /// The job in `text`; `source` is its name in messages.
+    ///
+    /// # Errors
+    /// When it is not one job that writes and verifies, or has an option that would change its
+    /// writes in a way that is not known here.
+    pub fn parse(text: &str, source: &str, format: FioFormat) -> Result<VerifiedJob, LabError> {
+        parse(text, source, &Surroundings::none(), format)
+    }
+}
+
+fn parse(
     text: &str,
     source: &str,
     surroundings: &Surroundings,
@@ -217,7 +239,7 @@ impl JobDraft {
                 let pattern = VerifyPattern::parse(option.text());
                 let error = || {
                     option.bad(
-                        "it is made of 0x and pairs of hexadecimal digits, numbers, \"text\" and %o",
+                        "it is made of 0x and pairs of hexadecimal digits, numbers, \"text\", %o",
                         "verify_pattern=0xdeadbeef%o, for example",
                     )
                 };

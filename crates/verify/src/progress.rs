@@ -33,7 +33,7 @@ impl WriteProgress {
 
     /// Writes that must be durable if the job's syncs are all that made them so: the sync before
     /// the newest write that was issued is over. With several commands at once a sync is over when
-    /// so many were issued after it, and covers what had completed when it began.
+    /// `depth` writes were issued after it, and covers those that had completed when it began.
     pub(crate) fn covered(&self, job: &VerifiedJob, depth: u64) -> u64 {
         let first_missing = |set: &BTreeSet<u64>| set.first().copied().unwrap_or(self.issued);
         let complete = first_missing(&self.in_flight).min(first_missing(&self.failed));

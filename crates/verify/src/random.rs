@@ -6,7 +6,7 @@
 
 /// `randseed` unless it is given.
 pub const SEED_DEFAULT: u64 = 0x89;
-/// From which 3.33 seeds the offsets, unless told not to repeat.
+/// From which 3.33 seeds the offsets, with `randrepeat`.
 pub const OFFSET_SEED: u64 = 0xb189_9bed;
 const STEP: u64 = 0x9e37_0001;
 /// Which of a job's seeds gives the contents.

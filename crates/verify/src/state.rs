@@ -10,7 +10,8 @@
 //! Version 4 had either layout for a time and is refused. In 7, with `verify_policy=fsynced`, the
 //! number issued is the number that an fsync covers.
 
-use crate::job::{FioFormat, VerifiedJob, VerifyPolicy};
+use crate::format::FioFormat;
+use crate::job::{VerifiedJob, VerifyPolicy};
 use crate::progress::WriteProgress;
 use crate::random::Taus88;
 use std::collections::BTreeSet;

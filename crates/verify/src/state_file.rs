@@ -164,9 +164,10 @@ fn from_bytes(bytes: &[u8]) -> Result<VerifyState, String> {
         index: at(start + 16)?,
         generator,
         name: String::from_utf8_lossy(name).into_owned(),
-        newest: match is_old {
-            true => NewestWrites::Completed(entries),
-            false => NewestWrites::InFlight(entries),
+        newest: if is_old {
+            NewestWrites::Completed(entries)
+        } else {
+            NewestWrites::InFlight(entries)
         },
     })
 }

@@ -1,6 +1,7 @@
 //! What the rules find at a cut, in numbers, and at how many cuts each fails.
 
-use crate::findings::{FoundBlock, RuleFindings, VerifyFindings};
+use crate::findings::{FoundBlock, VerifyFindings};
+use crate::fio_rule::RuleFindings;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;

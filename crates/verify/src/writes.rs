@@ -1,6 +1,7 @@
 //! The writes of a job in order: number, offset and seed of each.
 
-use crate::job::{FioFormat, VerifiedJob};
+use crate::format::FioFormat;
+use crate::job::VerifiedJob;
 use crate::random::{CONTENT_STREAM, OFFSET_SEED, OFFSET_STREAM, Taus88, stream_seed};
 use std::collections::BTreeSet;
 
@@ -15,6 +16,13 @@ pub struct JobWrite {
     pub seed: u64,
 }
 
+impl VerifiedJob {
+    /// Its writes in order.
+    pub fn writes(&self) -> JobWrites<'_> {
+        JobWrites::new(self)
+    }
+}
+
 /// The writes of a job.
 #[derive(Clone, Debug)]
 pub struct JobWrites<'a> {
@@ -26,9 +34,9 @@ pub struct JobWrites<'a> {
 }
 
 impl<'a> JobWrites<'a> {
-    pub(crate) fn new(job: &'a VerifiedJob) -> JobWrites<'a> {
+    fn new(job: &'a VerifiedJob) -> JobWrites<'a> {
         let thread = u64::from(job.thread);
-        // 3.33 gives offsets a seed of their own unless told not to repeat.
+        // 3.33 gives offsets a seed of their own with `randrepeat`.
         let offset_seed = match (job.format, job.repeats) {
             (FioFormat::V3_33, true) => OFFSET_SEED.wrapping_mul(thread),
             _ => stream_seed(job.seed, thread, OFFSET_STREAM),

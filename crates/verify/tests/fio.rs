@@ -130,7 +130,7 @@ fn fio_verifies_what_we_wrote_and_finds_what_we_spoil() {
             );
             let folder = tempfile::tempdir().expect("a folder");
             let mut disk = Disk(vec![0; 512 << 10]);
-            // 3.33 checks in the order of offsets without a map, so that only a whole run has a state.
+            // Without a map, 3.33 checks by offset: only a whole run has a state.
             let is_sorted = order.contains("norandommap") && format == FioFormat::V3_33;
             let count = if is_sorted { 64 } else { 40 };
             let progress = run_until(&job, &mut disk, count);

@@ -11,20 +11,11 @@ use std::path::PathBuf;
 /// `ssdlab pull fio`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-The job writes and verifies, such as
-
-  [j]
-  filename=/dev/disk/by-id/usb-X
-  rw=randwrite
-  bs=4k
-  size=64m
-  fsync=8
-  verify=crc32c
-
-Its writes go to the target one at a time, as fio would write them. When the
-power is gone, STATES/pull-0001 gets fio's state file and verify.fio: `fio
-verify.fio`, run there, checks by fio's rules. Each pull zeroes the job's range
-and takes the next randseed=. A pass here is none for `qualify`: see `pull run`.
+The job writes and verifies, as examples/crashtest/verify.fio does. Its writes go
+to the target one at a time, as fio would write them. When the power is gone,
+STATES/pull-0001 gets fio's state file and verify.fio: `fio verify.fio`, run
+there, checks by fio's rules. Each pull zeroes the job's range and takes the next
+randseed=. A pass here is none for `qualify`: see `pull run`.
 
 With --verify-only (or verify_only=1 in the job) nothing is written and nothing
 pulled: what fio or an earlier pull has left is read, by the state file in
@@ -91,20 +82,21 @@ impl PullFioArgs {
                 "give --target, or add filename= to the job",
             )
         })?;
-        let here = PathBuf::from(".");
         if self.verify_only || job.verifies_only {
-            let states = self.states.clone().or(job.loads_state.then_some(here));
-            return Ok(PullFioPlan::Look(Box::new(FioLookPlan {
+            let here = || job.loads_state.then(|| PathBuf::from("."));
+            let states = self.states.clone().or_else(here);
+            let plan = FioLookPlan {
                 target,
                 job,
                 states,
-            })));
+            };
+            return Ok(PullFioPlan::Look(Box::new(plan)));
         }
         let switch = self.power.switch();
         Ok(PullFioPlan::Pull(Box::new(FioPullPlan {
             target,
             job,
-            states: self.states.clone().unwrap_or(here),
+            states: self.states.clone().unwrap_or(".".into()),
             open: OpenOptions {
                 write: self.leave.options(),
                 ..OpenOptions::default()

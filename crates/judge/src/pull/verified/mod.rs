@@ -1,14 +1,14 @@
-//! Pulls under a fio job with `verify=`: its writes in fio's format, fio's state file of how far they
-//! came, and after the pull a check by fio's rules and by the contract.
+//! Pulls under a fio job with `verify=`: its writes in fio's format, fio's state file of how far
+//! they came, and after the pull a check by fio's rules and by the contract.
 //!
 //! ```text
 //! STATES/pull-0001/local-JOB-0-verify.state   how far the job had come when the target went away
 //! STATES/pull-0001/verify.fio                 `fio verify.fio`, run there, gives fio's verdict
 //! ```
 //!
-//! Before each pull the job's range is zeroed, and each pull has its own seed, so that no block of an
-//! earlier one passes for one of this. Left out: a ledger of pulls, and with it the PASS of `pull
-//! run`; runs that a kill of this process ended.
+//! Before each pull the job's range is zeroed, and each pull has its own seed, so that no block of
+//! an earlier one passes for one of this. Left out: a ledger of pulls, and with it the PASS of
+//! `pull run`; runs that a kill of this process ended.
 
 mod look;
 mod record;
