@@ -31,6 +31,9 @@ impl fmt::Display for FioPull {
             self.number, self.issued, self.durable
         )?;
         match &verdicts.first {
+            None if self.durable == 0 => {
+                f.write_str("nothing was promised: add fsync= or sync=dsync to the job")?;
+            }
             None => f.write_str("the contract holds")?,
             Some(first) => {
                 let (failed, verified) = (verdicts.contract.failed, verdicts.contract.verified);
