@@ -44,7 +44,7 @@ DRIVES = [
     ("capacitor-failed", PLP, JOB, "buffer"),
     ("recovery-picks-older", SATA, FSYNC, "fsync"),
     ("trusts-torn-pages", SATA, FSYNC, "fsync"),
-    ("dies-after-cuts:3", SATA, FSYNC, "fsync"),
+    ("dies-after-cuts:1", SATA, FSYNC, "fsync"),
 ]
 CUTS = 20
 KEPT = 2

@@ -166,7 +166,7 @@ run_clients() {
   named "${qemu_tests[@]}"
 }
 
-group fio-verify 5 200 "fio's verification and ours agree on lying drives"
+group fio-verify 5 300 "fio's verification and ours agree on lying drives"
 own tests/fio_verify.sh tests/fio_verify.py
 tests crates/verify/ crates/power/ crates/judge/
 run_fio-verify() {
