@@ -240,8 +240,8 @@ pub struct CrashtestFioArgs {
     /// Whose headers and states: 3.33 (Debian 12), or current (fio's source of 2026).
     #[arg(long, value_name = "FORMAT", value_parser = ["3.33", "current"], default_value = "3.33")]
     pub fio: String,
-    /// Keep the disks of this number of cuts in --out, with states and a job by which fio verifies
-    /// them.
+    /// Keep the disks of this number of cuts of each age of the drive in --out, with states and a
+    /// job by which fio verifies them.
     #[arg(long, value_name = "N", default_value_t = 0, requires = "out")]
     pub keep: usize,
     /// Where; new or empty.

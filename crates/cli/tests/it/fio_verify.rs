@@ -66,7 +66,7 @@ fn fio_says_of_kept_disks_what_a_campaign_states_for_it() {
                 }
             }
         }
-        assert_eq!(kept, 4, "{report}");
+        assert!(kept >= 4, "{report}");
     }
 }
 

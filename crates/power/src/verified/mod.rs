@@ -35,7 +35,7 @@ pub struct FioCampaign {
     pub settings: CampaignSettings,
     /// Where disks are kept for fio.
     pub out: Option<PathBuf>,
-    /// Number of cuts whose disks are kept.
+    /// Number of cuts of each age of the drive whose disks are kept.
     pub kept_count: usize,
 }
 
