@@ -167,6 +167,15 @@ run_clients() {
   named "${qemu_tests[@]}"
 }
 
+group fio-verify 5 300 "fio's verification and ours agree on lying drives"
+own tests/fio_verify.sh tests/fio_verify.py
+tests crates/verify/ crates/power/ crates/judge/
+run_fio-verify() {
+  tools fio:fio python3:python3
+  program
+  bash tests/fio_verify.sh "$target/debug/ssdlab"
+}
+
 group known 5 110 "databases fare in campaigns as their authors say"
 own tests/known.sh tests/known/ examples/crashtest/
 tests crates/power/ crates/crash/
