@@ -1,24 +1,19 @@
 //! `ssdlab qualify`: is this a good choice, and if it is slow, what gives?
 
 mod args;
+mod others;
 
 pub use args::Qualify;
 
 use crate::failure::{CliFailure, CommandExit};
-use crate::output::{
-    ReservedDir, arguments, print, print_json, print_result, run_dir, say, terminal_width,
-};
+use crate::output::{ReservedDir, arguments, print, print_json, run_dir, say, terminal_width};
 use crate::progress::{QualifyBars, stop_on_signal};
 use crate::target::kept;
 use ssdlab_base::LabError;
 use ssdlab_base::clock::Utc;
 use ssdlab_bench::device::named::TargetName;
-use ssdlab_drives::catalogue;
 use ssdlab_judge::qualify::files::QualifyRecorder;
-use ssdlab_judge::qualify::{
-    QualifyPlan, ReferenceSelection, by_others, references, role, terminal,
-};
-use std::path::Path;
+use ssdlab_judge::qualify::{QualifyPlan, ReferenceSelection, references, role, terminal};
 
 fn plan(args: &Qualify) -> Result<QualifyPlan, LabError> {
     let references = if args.no_reference {
@@ -42,54 +37,12 @@ fn plan(args: &Qualify) -> Result<QualifyPlan, LabError> {
     })
 }
 
-/// The name of a drive that others may have measured: `ledger:NAME`; `drive:NAME`, of which there
-/// is no model, and none of a name like it; and a plain name, unless it is a file's or a path.
-fn name_of_others(target: &str) -> Option<&str> {
-    let is_listed = |name: &str| catalogue::drive(name).is_ok() || catalogue::meant(name).is_some();
-    if let Some(name) = target.strip_prefix("ledger:") {
-        return Some(name);
-    }
-    let name = match target.strip_prefix("drive:") {
-        Some(name) if name.ends_with(".toml") => return None,
-        Some(name) => name,
-        None if target.contains(['/', '\\', ':']) => return None,
-        None => target,
-    };
-    (!Path::new(name).exists() && !is_listed(name)).then_some(name)
-}
-
-/// The verdict on a drive that is in the ledger and not in the catalogue.
-fn from_ledger(args: &Qualify) -> Result<Option<CommandExit>, CliFailure> {
-    let target = args.target.as_deref().unwrap_or_default();
-    let Some(name) = name_of_others(target) else {
-        return Ok(None);
-    };
-    let Some(verdict) = by_others::verdict(name, role(&args.role)?) else {
-        if !target.starts_with("ledger:") {
-            return Ok(None);
-        }
-        return Err(by_others::none_called(name).into());
-    };
-    if target == name {
-        let note = format!(
-            "no file is called `{name}`: this is of the ledger's drive {}; for a file of that \
-             name, write ./{name}",
-            verdict.family
-        );
-        say(args.output.quiet, &note);
-    }
-    print_result(args.output.json, &verdict, || {
-        verdict.text(terminal_width())
-    })?;
-    Ok(Some(verdict.outcome.into()))
-}
-
 /// Measures, judges, reports.
 ///
 /// # Errors
 /// When the role or target cannot be used, nothing could be measured, or results cannot be written.
 pub fn qualify(args: &Qualify) -> Result<CommandExit, CliFailure> {
-    if let Some(exit) = from_ledger(args)? {
+    if let Some(exit) = others::from_ledger(args)? {
         return Ok(exit);
     }
     let plan = plan(args)?;

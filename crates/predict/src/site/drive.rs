@@ -2,8 +2,8 @@
 
 use super::parts::{FirstPredictions, SiteDrive, number, page, table};
 use super::plot;
-use super::words::{self, quantity, range};
-use crate::predict::row_id;
+use super::words::{self, quantity};
+use crate::predict::{FrozenPrediction, row_id};
 use crate::score::class;
 use maud::{Markup, html};
 use ssdlab_ledger::row::LoadKind;
@@ -56,24 +56,14 @@ fn columns<'a>(rows: &[&&LedgerRow], first: &'a FirstPredictions<'a>) -> Vec<Fig
             }
         }),
     );
-    add(
-        "predicted",
-        is_predicted,
-        Box::new(move |row| {
-            html! {
-                td .n { (prediction(row).map_or(String::new(), |p| quantity(p.predicted, row.figure.metric))) }
-            }
-        }),
-    );
-    add(
-        "80 % within",
-        is_predicted,
-        Box::new(move |row| {
-            html! {
-                td .n { (prediction(row).map_or(String::new(), |p| range(p.low, p.high, row.figure.metric))) }
-            }
-        }),
-    );
+    let number = |words: fn(&FrozenPrediction, Metric) -> String| {
+        Box::new(move |row: &LedgerRow| {
+            let text = prediction(row).map(|p| words(p, row.figure.metric));
+            html! { td .n { (text.unwrap_or_default()) } }
+        })
+    };
+    add("predicted", is_predicted, number(words::predicted));
+    add("80 % within", is_predicted, number(words::within));
     add(
         "model from",
         is_predicted,

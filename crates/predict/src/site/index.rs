@@ -39,9 +39,9 @@ fn body(drives: &[SiteDrive<'_>], failed: &FailedRoles<'_>, ledger: &Ledger) -> 
     html! {
         h1 { "Real drives as others measured them" }
         p {
-            (count(ledger.all_rows().len() as u64)) " figures of " (drives.len()) " drives. Medians over states, \
-             hosts and capacities of what was measured: a drive's page has each figure with its \
-             source. " a href="score.html" { "How good the predictions are" } "."
+            (count(ledger.all_rows().len() as u64)) " figures of " (drives.len()) " drives. "
+            "Medians over states, hosts and capacities of what was measured: a drive's page has "
+            "each figure with its source. " a href="score.html" { "How good the predictions are" } "."
         }
         form #filter hidden {
             label { "Name" input name="words" type="search"; }

@@ -1,6 +1,7 @@
 //! A row of the ledger in words.
 
 use super::parts::number;
+use crate::predict::FrozenPrediction;
 use ssdlab_ledger::row::{DriveState, LoadKind, SyncMethod, Through};
 use ssdlab_ledger::{LedgerRow, Metric};
 use ssdlab_view::units::time_mean;
@@ -27,8 +28,18 @@ pub fn quantity(value: f64, metric: Metric) -> String {
     }
 }
 
+/// A prediction with its unit.
+pub fn predicted(prediction: &FrozenPrediction, metric: Metric) -> String {
+    quantity(prediction.predicted, metric)
+}
+
+/// Where eight of ten such figures are predicted to be.
+pub fn within(prediction: &FrozenPrediction, metric: Metric) -> String {
+    range(prediction.low, prediction.high, metric)
+}
+
 /// Two ends of a range.
-pub fn range(low: f64, high: f64, metric: Metric) -> String {
+fn range(low: f64, high: f64, metric: Metric) -> String {
     format!("{} to {}", quantity(low, metric), quantity(high, metric))
 }
 
