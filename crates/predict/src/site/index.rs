@@ -41,7 +41,8 @@ fn body(drives: &[SiteDrive<'_>], failed: &FailedRoles<'_>, ledger: &Ledger) -> 
         p {
             (count(ledger.all_rows().len() as u64)) " figures of " (drives.len()) " drives. "
             "Medians over states, hosts and capacities of what was measured: a drive's page has "
-            "each figure with its source. " a href="score.html" { "How good the predictions are" } "."
+            "each figure with its source. "
+            a href="score.html" { "How good the predictions are" } "."
         }
         form #filter hidden {
             label { "Name" input name="words" type="search"; }
