@@ -118,8 +118,8 @@ fn similar_drive(text: &str) -> Option<String> {
     catalogue::meant(text)
 }
 
-/// What to do about a plain text that is no path and no file, and names one product or several; with
-/// a digit, as a maker alone may well be a folder.
+/// What to do about a plain text that is no path and no file, and names one product or several;
+/// with a digit, as a maker alone may well be a folder.
 fn product_advice(text: &str) -> Option<String> {
     let is_plain = !text.contains(['/', '.', ':']) && !Path::new(text).exists();
     let is_model = text.contains(|c: char| c.is_ascii_digit());
