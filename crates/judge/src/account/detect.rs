@@ -2,12 +2,11 @@
 
 use super::levels::{LevelDrop, RateLevel, drop_of};
 use super::record::{AccountRecord, RateSeries, SeriesPurpose};
+use super::start::{ALIKE, drop_at_start, unit_of};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssdlab_volume::AccountUnit;
 
-/// Two loads on an account have the same rate to this share.
-const ALIKE: f64 = 0.02;
 /// Reads this far from writes are not held by one account.
 const APART: f64 = 0.10;
 /// What a pause earned may be this far from the base rate.
@@ -112,23 +111,14 @@ impl AccountFinding {
 
 /// The drain that tells most: the last that dropped, else the first.
 fn drain_of(record: &AccountRecord) -> Option<(&RateSeries, Option<LevelDrop>)> {
-    let with_drop = |series: &'_ RateSeries| drop_of(series.settled());
+    let with_drop = |series: &'_ RateSeries| {
+        drop_of(series.settled()).or_else(|| drop_at_start(record, series))
+    };
     let drains = || record.of(SeriesPurpose::Drain);
     let dropped = drains()
         .rev()
         .find_map(|series| Some((series, Some(with_drop(series)?))));
     dropped.or_else(|| drains().next().map(|series| (series, None)))
-}
-
-impl RateSeries {
-    /// Its rates without the first second, in which the queue fills.
-    fn settled(&self) -> &[f64] {
-        self.rates.get(1..).unwrap_or_default()
-    }
-
-    fn level(&self) -> RateLevel {
-        RateLevel::of(self.settled())
-    }
 }
 
 /// What the record shows.
@@ -137,19 +127,6 @@ pub fn detect(record: &AccountRecord) -> AccountFinding {
         None => AccountFinding::of(SpeedKind::Unknown, 0, vec!["Nothing was drained.".into()]),
         Some((drain, Some(drop))) => dropped(record, drain, &drop),
         Some((drain, None)) => lasting(record, drain),
-    }
-}
-
-/// Whether another load has the rate of a level: in commands, in bytes, or in neither.
-fn unit_of(level: RateLevel, block: u64, other: &RateSeries) -> Option<AccountUnit> {
-    let rate = other.level().rate;
-    let by_bytes = rate * other.block as f64 / block as f64;
-    if level.is_like(rate, ALIKE) {
-        Some(AccountUnit::Operations)
-    } else if level.is_like(by_bytes, ALIKE) {
-        Some(AccountUnit::Bytes)
-    } else {
-        None
     }
 }
 
@@ -164,7 +141,7 @@ fn refills(record: &AccountRecord, base: RateLevel) -> Vec<Option<AccountEstimat
         let ended = series.rates.len() >= 5
             && series.rates[series.rates.len() - 3..]
                 .iter()
-                .all(|rate| base.is_like(*rate, 0.05));
+                .all(|rate| base.is_like(*rate, 0.05) || base.has(*rate));
         let extra: f64 = series.rates.iter().map(|rate| rate - base.rate).sum();
         let error = base.error() * series.rates.len() as f64 + 2.0;
         (ended && series.pause_s > 0.0)
@@ -296,7 +273,8 @@ fn lasting(record: &AccountRecord, drain: &RateSeries) -> AccountFinding {
     let early: Vec<&RateSeries> = record.of(SeriesPurpose::Early).collect();
     let reads = early.iter().filter(|s| s.reads && s.block == drain.block);
     let reads: Vec<RateLevel> = reads.map(|series| series.level()).collect();
-    let alike = reads.iter().all(|read| level.is_like(read.rate, ALIKE)) && reads.len() >= 2;
+    let is_alike = |read: &RateLevel| level.is_alike(read, read.rate, ALIKE);
+    let alike = reads.iter().all(is_alike) && reads.len() >= 2;
     let mut why = vec![format!(
         "Writes stayed at {} a second for {} s, constant to {:.1} %.",
         shown(level.rate),

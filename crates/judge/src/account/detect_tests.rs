@@ -176,3 +176,33 @@ fn a_limit_is_the_same_for_every_load_and_a_drive_is_not() {
     assert_eq!(with(3000.0, 750.0).unit, Some(AccountUnit::Bytes));
     assert_eq!(with(90_000.0, 3000.0).kind, SpeedKind::NoLimit);
 }
+
+/// As on a volume whose credit another program has nearly used up: the loads before the drain have
+/// the burst, the drain has not.
+#[test]
+fn credit_that_ends_before_the_drain_is_an_account_all_the_same() {
+    let mut record = gp2();
+    for series in &mut record.series {
+        if series.purpose == SeriesPurpose::Drain {
+            series.rates = levels(&[(840.0, 1), (300.0, 38)]);
+        }
+    }
+    let finding = detect(&record);
+    assert_eq!(finding.kind, SpeedKind::Account, "{:?}", finding.why);
+    let value = |estimate: Option<AccountEstimate>| estimate.expect("it is known").value;
+    assert_eq!((value(finding.base), value(finding.burst)), (300.0, 3000.0));
+    let uncounted = 3.0 * 32.0 * 0.9;
+    assert_eq!(value(finding.credit), 18.0 * 2700.0 + 540.0 + uncounted);
+}
+
+/// Recorded of a served gp3: its 3,330 operations bind small commands, 125 MiB/s large ones.
+#[test]
+fn another_limit_of_larger_commands_is_no_drop() {
+    let mut list = early(3330.0, 3330.0);
+    list.push(series(SeriesPurpose::Drain, false, 4096, vec![3330.0; 30]));
+    let large = |purpose, reads, block, rate| series(purpose, reads, block, vec![rate; 10]);
+    list.push(large(SeriesPurpose::Drain, false, 256 << 10, 500.0));
+    let finding = detect(&AccountRecord { series: list });
+    assert_eq!(finding.kind, SpeedKind::Limit, "{:?}", finding.why);
+    assert_eq!(finding.unit, Some(AccountUnit::Operations));
+}

@@ -14,10 +14,11 @@ pub mod detect;
 mod experiment;
 mod levels;
 mod record;
+mod start;
 pub mod words;
 
 pub use detect::{AccountEstimate, AccountFinding, SpeedKind, detect};
-pub use experiment::{AccountPlan, measure};
+pub use experiment::{AccountLengths, AccountPlan, measure};
 pub use record::{AccountRecord, RateSeries, SeriesPurpose};
 
 use schemars::JsonSchema;

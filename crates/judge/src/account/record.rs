@@ -42,6 +42,12 @@ pub struct AccountRecord {
 }
 
 impl AccountRecord {
+    /// Seconds of the loads before the drain.
+    pub fn before_s(&self) -> f64 {
+        let lengths = self.of(SeriesPurpose::Early);
+        lengths.map(|series| series.rates.len() as f64).sum()
+    }
+
     /// The loads of a purpose.
     pub fn of(&self, purpose: SeriesPurpose) -> impl DoubleEndedIterator<Item = &RateSeries> {
         self.series

@@ -3,7 +3,9 @@
 use super::plans::QualifyRegion;
 use super::roles::{QualifyMeasure, role};
 use super::{Evidence, Mechanism, Qualification, names};
-use crate::account::{AccountEvidence, AccountPlan, SpeedKind, detect, measure, words};
+use crate::account::{
+    AccountEvidence, AccountLengths, AccountPlan, SpeedKind, detect, measure, words,
+};
 use ssdlab_base::LabError;
 use ssdlab_bench::device::{Target, TargetKind};
 use ssdlab_volume::AccountUnit;
@@ -31,6 +33,7 @@ pub(super) fn plan_of(region: QualifyRegion, drain_s: f64) -> AccountPlan {
         drain_s: drain_s as u64,
         commands: COMMANDS_MAX,
         seed: region.seed,
+        lengths: AccountLengths::STANDARD,
     }
 }
 

@@ -10,7 +10,9 @@ use ssdlab_base::quantity::parse_duration;
 use ssdlab_bench::device::Needs;
 use ssdlab_bench::device::named::{OpenTarget, TargetName};
 use ssdlab_bench::with_target;
-use ssdlab_judge::account::{AccountEvidence, AccountPlan, SpeedKind, detect, measure, words};
+use ssdlab_judge::account::{
+    AccountEvidence, AccountLengths, AccountPlan, SpeedKind, detect, measure, words,
+};
 
 /// Bytes used of a target.
 const BYTES: u64 = 1 << 30;
@@ -34,6 +36,9 @@ pub struct AccountArgs {
     /// Write at most this long for the rate to drop.
     #[arg(long, value_name = "TIME", default_value = "1h")]
     longest: String,
+    /// Shorter loads and pauses: a minute beside the burst rather than four; wider intervals.
+    #[arg(long)]
+    brief: bool,
     /// Seed of the addresses.
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -79,6 +84,11 @@ pub fn account(args: &AccountArgs) -> Result<CommandExit, CliFailure> {
         drain_s,
         commands: u64::MAX,
         seed: args.seed,
+        lengths: if args.brief {
+            AccountLengths::BRIEF
+        } else {
+            AccountLengths::STANDARD
+        },
     };
     let record = with_target!(&mut target, target => measure(&mut **target, plan, &stop))?;
     let finding = detect(&record);
