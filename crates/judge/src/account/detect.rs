@@ -7,6 +7,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssdlab_volume::AccountUnit;
 
+/// Large commands have the bytes of small ones to this share.
+const LARGE_ALIKE: f64 = 0.05;
 /// Reads this far from writes are not held by one account.
 const APART: f64 = 0.10;
 /// What a pause earned may be this far from the base rate.
@@ -125,9 +127,31 @@ fn drain_of(record: &AccountRecord) -> Option<(&RateSeries, Option<LevelDrop>)> 
 pub fn detect(record: &AccountRecord) -> AccountFinding {
     match drain_of(record) {
         None => AccountFinding::of(SpeedKind::Unknown, 0, vec!["Nothing was drained.".into()]),
-        Some((drain, Some(drop))) => dropped(record, drain, &drop),
+        Some((drain, Some(drop))) => {
+            let finding = dropped(record, drain, &drop);
+            if finding.kind == SpeedKind::Account {
+                return finding;
+            }
+            limit_of_bytes(record, drain).unwrap_or(finding)
+        }
         Some((drain, None)) => lasting(record, drain),
     }
+}
+
+/// The limit in bytes that small commands showed, where large ones have the same bytes: a rate of few
+/// commands a second swings, and that is no fall.
+fn limit_of_bytes(record: &AccountRecord, drain: &RateSeries) -> Option<AccountFinding> {
+    let first = record.of(SeriesPurpose::Drain).next()?;
+    if std::ptr::eq(first, drain) {
+        return None;
+    }
+    let finding = lasting(record, first);
+    let rates = drain.settled();
+    let mean = rates.iter().sum::<f64>() / rates.len().max(1) as f64;
+    let bytes = mean * drain.block as f64;
+    let is_same = |limit: AccountEstimate| (bytes / limit.value - 1.0).abs() <= LARGE_ALIKE;
+    let is_limit = finding.kind == SpeedKind::Limit && finding.unit == Some(AccountUnit::Bytes);
+    (is_limit && finding.base.is_some_and(is_same)).then_some(finding)
 }
 
 fn shown(rate: f64) -> String {

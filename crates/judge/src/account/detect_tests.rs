@@ -206,3 +206,19 @@ fn another_limit_of_larger_commands_is_no_drop() {
     assert_eq!(finding.kind, SpeedKind::Limit, "{:?}", finding.why);
     assert_eq!(finding.unit, Some(AccountUnit::Operations));
 }
+
+/// Recorded of nbdkit's rate filter: twelve large commands a second, more or less by two thirds.
+#[test]
+fn few_large_commands_swing_under_a_limit_of_bytes() {
+    let mut list = early(757.0, 189.0);
+    list.push(series(SeriesPurpose::Drain, false, 4096, vec![757.0; 30]));
+    let swinging = [
+        8, 6, 12, 21, 3, 12, 15, 14, 6, 15, 14, 9, 11, 18, 6, 13, 17, 13, 4, 12, 10, 16, 9, 19, 9,
+        7, 17, 15, 10, 8,
+    ];
+    let swinging = swinging.map(f64::from).to_vec();
+    list.push(series(SeriesPurpose::Drain, false, 256 << 10, swinging));
+    let finding = detect(&AccountRecord { series: list });
+    assert_eq!(finding.kind, SpeedKind::Limit, "{:?}", finding.why);
+    assert_eq!(finding.unit, Some(AccountUnit::Bytes));
+}
