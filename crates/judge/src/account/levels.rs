@@ -12,8 +12,8 @@ const DROP_MIN: f64 = 0.05;
 
 /// A level and how constant it is.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct RateLevel {
-    /// Median, a second.
+pub struct RateLevel {
+    /// Median, a second; of a limiter by slices the mean.
     pub rate: f64,
     /// Robust standard deviation over the median.
     pub spread: f64,
@@ -36,6 +36,7 @@ const SLICES_S: f64 = 0.18;
 const SLICE_S: f64 = 0.1;
 
 impl RateLevel {
+    /// The level of rates, one a second.
     pub fn of(rates: &[f64]) -> RateLevel {
         let rate = median(rates);
         let deviation = SIGMA_PER_MAD * mad(rates, rate);

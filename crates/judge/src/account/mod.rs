@@ -19,6 +19,7 @@ pub mod words;
 
 pub use detect::{AccountEstimate, AccountFinding, SpeedKind, detect};
 pub use experiment::{AccountLengths, AccountPlan, measure};
+pub use levels::RateLevel;
 pub use record::{AccountRecord, RateSeries, SeriesPurpose};
 
 use schemars::JsonSchema;

@@ -8,6 +8,7 @@ use ssdlab_drives::known::draft::open_drive;
 use ssdlab_drives::scaling::scaled;
 use ssdlab_judge::ablate::steady;
 use ssdlab_ssd::Drive;
+use ssdlab_volume::VolumeConfig;
 use ssdlab_watch::forecast::{ForecastModel, WatchForecast};
 use ssdlab_watch::report::WatchReport;
 
@@ -20,10 +21,20 @@ fn listed(name: &str) -> Result<CatalogueDrive, LabError> {
             "--model",
             name,
             "a modelled drive",
-            "drive:NAME of the catalogue (`ssdlab list drives`) or drive:FILE.toml",
+            "drive:NAME of the catalogue (`ssdlab list drives`), drive:FILE.toml or volume:TYPE",
         ));
     };
     open_drive(&name)
+}
+
+/// The volume that `--model` names; `None`: it names a drive.
+///
+/// # Errors
+/// When it is not sold.
+pub fn modelled_volume(name: &str) -> Result<Option<VolumeConfig>, LabError> {
+    name.strip_prefix("volume:")
+        .map(ssdlab_volume::open)
+        .transpose()
 }
 
 /// A model in the state of a drive in use: overwritten until steady.
@@ -51,16 +62,19 @@ pub struct Forecaster {
 }
 
 impl Forecaster {
-    /// By the model that `--model` names.
+    /// By the model that `--model` names; `None`: a volume has no state to come.
     ///
     /// # Errors
     /// When it is no modelled drive.
-    pub fn new(name: &str) -> Result<Forecaster, LabError> {
-        Ok(Forecaster {
+    pub fn new(name: &str) -> Result<Option<Forecaster>, LabError> {
+        if modelled_volume(name)?.is_some() {
+            return Ok(None);
+        }
+        Ok(Some(Forecaster {
             model: ForecastModel::new(&listed(name)?),
             next_s: FORECAST_EVERY_S,
             last: None,
-        })
+        }))
     }
 
     /// The last forecast, made again every few seconds.
