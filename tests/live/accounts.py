@@ -333,12 +333,17 @@ def main():
         limiters += round_of
     numbers = [number for number in range(args.runs)
                if not only or limiters[number].__name__ in only]
+    file = open(args.out, "w") if args.out else None
+
+    def looked(number):
+        line = look(os.path.abspath(args.ssdlab), args.seed, number, limiters)
+        if file:
+            file.write(json.dumps(line) + "\n")
+            file.flush()
+        return line
+
     with ThreadPoolExecutor(args.lanes) as pool:
-        lines = list(pool.map(lambda number: look(os.path.abspath(args.ssdlab), args.seed, number,
-                                                  limiters), numbers))
-    if args.out:
-        with open(args.out, "w") as file:
-            file.writelines(json.dumps(line) + "\n" for line in lines)
+        lines = list(pool.map(looked, numbers))
     judged = [line for line in lines if "right" in line]
     right = sum(line["right"] for line in judged)
     largest = {name: max((abs(line["errors"].get(name, 0)) for line in judged), default=0)

@@ -1,20 +1,18 @@
 //! From the recorded rates to what kind of speed it is, with estimates.
 
-use super::levels::{LevelDrop, RateLevel, drop_of};
+use super::levels::{LevelDrop, RateLevel};
 use super::record::{AccountRecord, RateSeries, SeriesPurpose};
-use super::start::{ALIKE, drop_at_start, unit_of};
+use super::start::{ALIKE, drain_of, unit_of};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssdlab_volume::AccountUnit;
 
 /// Large commands have the bytes of small ones to this share.
 const LARGE_ALIKE: f64 = 0.05;
-/// Reads this far from writes are not held by one account.
-const APART: f64 = 0.10;
+/// Commands four times as large have a quarter of the rate to this share, where few were counted.
+const LARGER_ALIKE: f64 = 0.2;
 /// What a pause earned may be this far from the base rate.
 const REFILL: f64 = 0.15;
-/// Seconds between two levels at most: the second of the change, and one on each side.
-const BETWEEN_MAX: usize = 3;
 /// Not constant by far: no level at all.
 const UNSTEADY: f64 = 0.03;
 
@@ -111,18 +109,6 @@ impl AccountFinding {
     }
 }
 
-/// The drain that tells most: the last that dropped, else the first.
-fn drain_of(record: &AccountRecord) -> Option<(&RateSeries, Option<LevelDrop>)> {
-    let with_drop = |series: &'_ RateSeries| {
-        drop_of(series.settled()).or_else(|| drop_at_start(record, series))
-    };
-    let drains = || record.of(SeriesPurpose::Drain);
-    let dropped = drains()
-        .rev()
-        .find_map(|series| Some((series, Some(with_drop(series)?))));
-    dropped.or_else(|| drains().next().map(|series| (series, None)))
-}
-
 /// What the record shows.
 pub fn detect(record: &AccountRecord) -> AccountFinding {
     match drain_of(record) {
@@ -198,11 +184,11 @@ fn dropped(record: &AccountRecord, drain: &RateSeries, drop: &LevelDrop) -> Acco
     )];
     let late = |reads: bool| record.of(SeriesPurpose::Late).find(|s| s.reads == reads);
     let read = late(true).map(|series| series.level().rate);
-    let apart = read.is_some_and(|rate| (rate / after.rate - 1.0).abs() > APART);
+    let apart = record.reads_are_apart(drop);
     if let Some(rate) = read {
         why.push(format!("Reads had {} a second afterwards.", shown(rate)));
     }
-    let steps = before.is_constant() && after.is_constant() && drop.between <= BETWEEN_MAX;
+    let steps = drop.is_step();
     let unit = late(false).and_then(|series| unit_of(after, drain.block, series));
     let earned = refills(record, after);
     let known: Vec<AccountEstimate> = earned.iter().flatten().copied().collect();
@@ -285,20 +271,26 @@ fn estimates(
     finding.unit = unit;
     finding.base = Some(AccountEstimate::around(base, drop.after.error()).times(scale));
     finding.burst = Some(AccountEstimate::around(highest, drop.before.error()).times(scale));
-    finding.credit = Some(AccountEstimate::around(spent, error).times(scale));
-    finding.burst_s = Some((drop.second + 1) as f64);
+    if !record.began_late {
+        finding.credit = Some(AccountEstimate::around(spent, error).times(scale));
+        finding.burst_s = Some((drop.second + 1) as f64);
+    }
     // The longest pause has the least relative error.
     finding.refill = refills.last().map(|refill| refill.times(scale));
 }
 
 /// Of a series that ended as it began: a limit, or none.
 fn lasting(record: &AccountRecord, drain: &RateSeries) -> AccountFinding {
-    let level = drain.level();
+    let level = RateLevel::steadiest(drain.settled());
     let early: Vec<&RateSeries> = record.of(SeriesPurpose::Early).collect();
     let reads = early.iter().filter(|s| s.reads && s.block == drain.block);
     let reads: Vec<RateLevel> = reads.map(|series| series.level()).collect();
     let is_alike = |read: &RateLevel| level.is_alike(read, read.rate, ALIKE);
-    let alike = reads.iter().all(is_alike) && reads.len() >= 2;
+    // A busy host holds some load back now and then; what no load does is to exceed a limit.
+    let is_below = |read: &RateLevel| read.rate < level.rate;
+    let alike = reads.len() >= 2
+        && reads.iter().any(is_alike)
+        && reads.iter().all(|read| is_alike(read) || is_below(read));
     let mut why = vec![format!(
         "Writes stayed at {} a second for {} s, constant to {:.1} %.",
         shown(level.rate),
@@ -312,8 +304,16 @@ fn lasting(record: &AccountRecord, drain: &RateSeries) -> AccountFinding {
     );
     if alike && level.is_constant() {
         let writes = early.iter().find(|series| !series.reads);
-        let unit = writes.and_then(|series| unit_of(level, drain.block, series));
-        let unit = unit.unwrap_or(AccountUnit::Operations);
+        // Larger commands that another limit holds have neither rate; small ones are then counted.
+        let is_by_bytes = |series: &RateSeries| {
+            let rate = series.level().rate * series.block as f64 / drain.block as f64;
+            level.is_like(rate, LARGER_ALIKE)
+        };
+        let unit = if writes.is_some_and(|series| is_by_bytes(series)) {
+            AccountUnit::Bytes
+        } else {
+            AccountUnit::Operations
+        };
         let scale = if unit == AccountUnit::Bytes {
             drain.block as f64
         } else {

@@ -18,7 +18,7 @@ mod start;
 pub mod words;
 
 pub use detect::{AccountEstimate, AccountFinding, SpeedKind, detect};
-pub use experiment::{AccountLengths, AccountPlan, measure};
+pub use experiment::{ACCOUNT_DEPTH, AccountLengths, AccountPlan, measure, measure_after};
 pub use levels::RateLevel;
 pub use record::{AccountRecord, RateSeries, SeriesPurpose};
 

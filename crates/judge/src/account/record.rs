@@ -39,6 +39,10 @@ pub struct RateSeries {
 pub struct AccountRecord {
     /// Every load, in order.
     pub series: Vec<RateSeries>,
+    /// Other loads, of which there is no series, had used the target before: how much credit there
+    /// was at the beginning is not known.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub began_late: bool,
 }
 
 impl AccountRecord {

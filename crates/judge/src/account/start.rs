@@ -1,12 +1,14 @@
 //! An account that is nearly spent: its drop comes as the drain begins, so that only the loads before
 //! it had the burst.
 
-use super::levels::{LevelDrop, RateLevel, is_lower};
+use super::levels::{LevelDrop, RateLevel, drop_of, is_lower};
 use super::record::{AccountRecord, RateSeries, SeriesPurpose};
 use ssdlab_volume::AccountUnit;
 
 /// Two loads on an account have the same rate to this share.
 pub(super) const ALIKE: f64 = 0.02;
+/// Reads this far from writes are not held by one account.
+const APART: f64 = 0.10;
 
 impl RateSeries {
     /// Its rates without the first second, in which the queue fills.
@@ -33,30 +35,18 @@ pub(super) fn unit_of(level: RateLevel, block: u64, other: &RateSeries) -> Optio
     }
 }
 
-/// The one level of all loads before a drain by the same commands; `None` where they differ, as on a
-/// drive, or where the commands do: another limit may bind those.
+/// The level of the first load before a drain by the same commands; `None` where it is not constant,
+/// or where a deeper queue has more, as on a drive. The credit may have ended in later ones.
 pub(super) fn early_level(record: &AccountRecord, block: u64) -> Option<RateLevel> {
-    let early: Vec<&RateSeries> = record.of(SeriesPurpose::Early).collect();
-    let first = early.first().filter(|series| series.block == block)?;
-    let level = first.level();
-    let units: Option<Vec<AccountUnit>> = early
-        .iter()
-        .map(|series| unit_of(level, first.block, series))
-        .collect();
-    let is_bytes = units?.contains(&AccountUnit::Bytes);
-    let rates = early.iter().flat_map(|series| {
-        let factor = if is_bytes {
-            series.block as f64 / block as f64
-        } else {
-            1.0
-        };
-        series.settled().iter().map(move |rate| rate * factor)
-    });
-    let level = RateLevel::of(&rates.collect::<Vec<f64>>());
-    level.is_constant().then_some(level)
+    let mut early = record
+        .of(SeriesPurpose::Early)
+        .filter(|series| series.block == block);
+    let level = early.next()?.level();
+    let is_more = |series: &RateSeries| series.level().rate > (1.0 + ALIKE) * level.rate;
+    (level.is_constant() && !early.any(is_more)).then_some(level)
 }
 
-/// From the level of all loads before to that of the drain, where both are constant.
+/// From the level of the loads before to that of the drain, where both are constant.
 pub(super) fn drop_at_start(record: &AccountRecord, drain: &RateSeries) -> Option<LevelDrop> {
     let before = early_level(record, drain.block)?;
     let after = drain.level();
@@ -66,4 +56,36 @@ pub(super) fn drop_at_start(record: &AccountRecord, drain: &RateSeries) -> Optio
         second: 0,
         between: 0,
     })
+}
+
+/// The drain that tells most: the last that dropped, else the first.
+pub(super) fn drain_of(record: &AccountRecord) -> Option<(&RateSeries, Option<LevelDrop>)> {
+    let with_drop = |series: &'_ RateSeries| {
+        drop_of(series.settled()).or_else(|| drop_at_start(record, series))
+    };
+    let drains = || record.of(SeriesPurpose::Drain);
+    let dropped = drains()
+        .rev()
+        .find_map(|series| Some((series, Some(with_drop(series)?))));
+    dropped.or_else(|| drains().next().map(|series| (series, None)))
+}
+
+impl AccountRecord {
+    /// The bytes of the commands whose rate dropped, and the drop.
+    pub(super) fn dropped(&self) -> Option<(u32, LevelDrop)> {
+        let (series, drop) = drain_of(self)?;
+        Some((series.block as u32, drop?))
+    }
+
+    /// Whether its rate stepped from one constant to a lower one.
+    pub fn has_step(&self) -> bool {
+        self.dropped().is_some_and(|(_, drop)| drop.is_step())
+    }
+
+    /// Whether reads after the drop have another rate than writes: no account holds them.
+    pub(super) fn reads_are_apart(&self, drop: &LevelDrop) -> bool {
+        let read = self.of(SeriesPurpose::Late).find(|series| series.reads);
+        let rate = read.map(|series| series.level().rate);
+        rate.is_some_and(|rate| (rate / drop.after.rate - 1.0).abs() > APART)
+    }
 }

@@ -11,13 +11,12 @@ use ssdlab_bench::device::Needs;
 use ssdlab_bench::device::named::{OpenTarget, TargetName};
 use ssdlab_bench::with_target;
 use ssdlab_judge::account::{
-    AccountEvidence, AccountLengths, AccountPlan, SpeedKind, detect, measure, words,
+    ACCOUNT_DEPTH, AccountEvidence, AccountLengths, AccountPlan, SpeedKind, detect, measure, words,
 };
 
 /// Bytes used of a target.
 const BYTES: u64 = 1 << 30;
-/// Commands outstanding at most, and bytes of the largest.
-const DEPTH: u32 = 64;
+/// Bytes of the largest command.
 const BLOCK: u32 = 256 << 10;
 
 /// `ssdlab volumes account`.
@@ -60,7 +59,7 @@ pub fn account(args: &AccountArgs) -> Result<CommandExit, CliFailure> {
     let name = TargetName::parse(&args.target)?;
     let longest_s = parse_duration(&args.longest)?.as_secs_f64();
     let needs = Needs {
-        depth: DEPTH,
+        depth: ACCOUNT_DEPTH,
         read_bytes: BLOCK,
         write_bytes: BLOCK,
         changes: true,
