@@ -68,8 +68,8 @@ fn what_is_not_sold_is_refused_with_its_limits() {
         ),
     ] {
         let error = open(text).expect_err("it is refused");
-        let said = format!("{error}; {}", error.hint());
-        assert!(said.contains(part), "{text}: {said}");
+        let message = format!("{error}; {}", error.hint());
+        assert!(message.contains(part), "{text}: {message}");
     }
     let name = VolumeName::parse("gp2,size=1TiB,credit=50%,snapshot,seed=7").expect("it is read");
     assert_eq!((name.setting.gib, name.credit_permille), (1024, 500));

@@ -28,8 +28,8 @@ const SPENT_S: u32 = 3;
 /// Seconds of the present load.
 const PRESENT_S: usize = 10;
 
-/// Models by which providers' volumes name themselves to the kernel: EBS, persistent disks of Google
-/// by NVMe and SCSI, remote disks of Azure by NVMe and SCSI.
+/// Models by which providers' volumes name themselves to the kernel: EBS, persistent disks of
+/// Google by NVMe and SCSI, remote disks of Azure by NVMe and SCSI.
 const CLOUD_MODELS: [&str; 5] = [
     "Amazon Elastic Block Store",
     "nvme_card-pd",
@@ -43,7 +43,7 @@ pub fn is_cloud_volume(model: &str) -> bool {
     CLOUD_MODELS.iter().any(|cloud| model.contains(cloud))
 }
 
-/// The rate before a fall.
+/// The rate before a fall, by its last seconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RateBefore {
     /// Units a second.
@@ -91,12 +91,16 @@ fn depth(second: &WatchedSecond) -> f64 {
     (second.reads.device_ns + second.writes.device_ns) as f64 / 1e9
 }
 
-fn level(seconds: &[WatchedSecond], unit: AccountUnit) -> Option<RateLevel> {
-    let rate = match unit {
+fn rate_in(unit: AccountUnit) -> fn(&WatchedSecond) -> f64 {
+    match unit {
         AccountUnit::Operations => operations,
         AccountUnit::Bytes => bytes,
-    };
-    let level = RateLevel::of(&seconds.iter().map(rate).collect::<Vec<f64>>());
+    }
+}
+
+fn level(seconds: &[WatchedSecond], unit: AccountUnit) -> Option<RateLevel> {
+    let rates: Vec<f64> = seconds.iter().map(rate_in(unit)).collect();
+    let level = RateLevel::of(&rates);
     let is_long = seconds.len() >= BY_SLICES_MIN || level.spread <= EVEN;
     (level.is_constant() && is_long).then_some(level)
 }
@@ -158,26 +162,29 @@ impl HeldRate {
     }
 }
 
-/// The constant rate that a higher rate before had, at its end.
+/// The rate of the last seconds that were higher.
 fn rate_before(earlier: &[WatchedSecond], unit: AccountUnit, rate: f64) -> Option<RateBefore> {
     // Seconds of the lower rate that were not looked back at, and the one of the fall.
-    let is_higher = |second: &WatchedSecond| {
-        let value = match unit {
-            AccountUnit::Operations => operations(second),
-            AccountUnit::Bytes => bytes(second),
-        };
-        rate <= FALL * value
-    };
+    let is_higher = |second: &WatchedSecond| rate <= FALL * rate_in(unit)(second);
     let last = earlier.iter().rposition(is_higher)?;
+    let before = |end: usize| earlier.get(end.checked_sub(BEFORE_MIN)?..end);
     let level_until = |end: usize| {
-        let begin = end.checked_sub(BEFORE_MIN)?;
-        level(earlier.get(begin..end)?, unit).map(|level| RateBefore {
+        level(before(end)?, unit).map(|level| RateBefore {
             rate: level.rate,
             until: end + 1,
         })
     };
     // The second of the fall has some of both.
-    level_until(last + 1).or_else(|| level_until(last))
+    let constant = level_until(last + 1).or_else(|| level_until(last));
+    constant.or_else(|| {
+        // On a busy host the burst wavers, for the load does.
+        let seconds = before(last + 1)?;
+        let rates: Vec<f64> = seconds.iter().map(rate_in(unit)).collect();
+        seconds.iter().all(is_higher).then(|| RateBefore {
+            rate: RateLevel::of(&rates).rate,
+            until: last + 2,
+        })
+    })
 }
 
 fn shown(unit: AccountUnit, value: f64) -> String {
@@ -392,6 +399,12 @@ mod tests {
         assert!(held.reads_max - held.reads_min > 0.9);
         let before = held.before.expect("a burst");
         assert_eq!((before.rate, before.until), (3000.0, 15));
+        for (i, second) in (0..15).zip(&mut seconds) {
+            *second = self::second(1300 + 30 * i, 1300 + 30 * i, 32.0);
+        }
+        let held = HeldRate::find(&seconds).expect("it is held");
+        let before = held.before.expect("a burst that wavers");
+        assert!((2600.0..3440.0).contains(&before.rate), "{before:?}");
         let wandering: Vec<_> = (0..30).map(|i| second(0, 300 + 7 * i, 32.0)).collect();
         assert_eq!(HeldRate::find(&wandering), None);
     }

@@ -124,8 +124,8 @@ pub fn detect(record: &AccountRecord) -> AccountFinding {
     }
 }
 
-/// The limit in bytes that small commands showed, where large ones have the same bytes: a rate of few
-/// commands a second swings, and that is no fall.
+/// The limit in bytes that small commands showed, where large ones have the same bytes: a rate of
+/// few commands a second swings, and that is no fall.
 fn limit_of_bytes(record: &AccountRecord, drain: &RateSeries) -> Option<AccountFinding> {
     let first = record.of(SeriesPurpose::Drain).next()?;
     if std::ptr::eq(first, drain) {

@@ -274,7 +274,8 @@ fn the_credit_of_a_record_that_began_late_is_not_known() {
     assert_eq!((value(finding.base), value(finding.burst)), (300.0, 3000.0));
 }
 
-/// Recorded of `qualify volume:gp2,size=100,credit=2`: the credit ended in the load before the drain.
+/// Recorded of `qualify volume:gp2,size=100,credit=2`: the credit ended in the load before the
+/// drain.
 #[test]
 fn credit_that_ends_in_another_load_is_an_account_all_the_same() {
     let mut record = gp2();

@@ -15,18 +15,12 @@ use ssdlab_ssd::rng::Rng;
 use ssdlab_ssd::{Nanos, Op};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Commands outstanding, of 256 KiB; and of others at least.
+/// Commands outstanding: as many as Linux queues for a device. They keep a slow limiter busy while
+/// a busy host does not run us; more would wait in threads of the kernel, which it does not run
+/// either.
+pub const ACCOUNT_DEPTH: u32 = 128;
+/// Of large ones: they take a slow target long enough.
 const DEPTH_LARGE: u32 = 32;
-const DEPTH: u32 = 128;
-/// Of small commands on a slow target, at most: enough to keep a limiter busy for this time, s, in
-/// which a busy host does not run us.
-const DEPTH_SLOW: u32 = 512;
-const AWAY_S: f64 = 0.5;
-/// Commands a second up to which a target is slow.
-const SLOW: f64 = 5000.0;
-/// Commands outstanding at most: what a queue holds back grows with it, what an account holds back
-/// does not.
-pub const ACCOUNT_DEPTH: u32 = 2 * DEPTH_SLOW;
 /// The small command, the one that tells operations from bytes, and the large one.
 const BLOCKS: (u32, u32, u32) = (4096, 16 << 10, 256 << 10);
 /// A drop is looked for this often, s.
@@ -151,6 +145,28 @@ struct AccountLoad {
 }
 
 impl AccountLoad {
+    fn write(purpose: SeriesPurpose, block: u32) -> AccountLoad {
+        let (_, middle, _) = BLOCKS;
+        AccountLoad {
+            purpose,
+            reads: false,
+            block,
+            depth: if block <= middle {
+                ACCOUNT_DEPTH
+            } else {
+                DEPTH_LARGE
+            },
+            pause_s: 0,
+        }
+    }
+
+    fn read(purpose: SeriesPurpose, block: u32) -> AccountLoad {
+        AccountLoad {
+            reads: true,
+            ..AccountLoad::write(purpose, block)
+        }
+    }
+
     fn series(self) -> RateSeries {
         RateSeries {
             purpose: self.purpose,
@@ -196,35 +212,6 @@ impl<T: Target> AccountBench<'_, T> {
         self.stop.load(Ordering::Relaxed)
     }
 
-    /// Commands of this size outstanding.
-    fn depth(&self, block: u32) -> u32 {
-        let (_, middle, _) = BLOCKS;
-        if block > middle {
-            return DEPTH_LARGE;
-        }
-        let rate = self.record.series.first().map(|series| series.level().rate);
-        rate.filter(|rate| *rate <= SLOW).map_or(DEPTH, |rate| {
-            ((AWAY_S * rate) as u32).clamp(DEPTH, DEPTH_SLOW)
-        })
-    }
-
-    fn write(&self, purpose: SeriesPurpose, block: u32) -> AccountLoad {
-        AccountLoad {
-            purpose,
-            reads: false,
-            block,
-            depth: self.depth(block),
-            pause_s: 0,
-        }
-    }
-
-    fn read(&self, purpose: SeriesPurpose, block: u32) -> AccountLoad {
-        AccountLoad {
-            reads: true,
-            ..self.write(purpose, block)
-        }
-    }
-
     /// The rates of a load, whole seconds; it ends early where `until_drop` says so.
     fn rates(
         &mut self,
@@ -268,7 +255,7 @@ impl<T: Target> AccountBench<'_, T> {
 
     /// Writes until the rate has dropped and stays, or the time is over.
     fn drain(&mut self, block: u32) -> Result<Option<LevelDrop>, LabError> {
-        let load = self.write(SeriesPurpose::Drain, block);
+        let load = AccountLoad::write(SeriesPurpose::Drain, block);
         let mut series = load.series();
         series.rates = self.rates(load, self.plan.drain_s, true)?;
         let drop = drop_of(&series.rates).or_else(|| drop_at_start(&self.record, &series));
@@ -279,19 +266,22 @@ impl<T: Target> AccountBench<'_, T> {
     fn early(&mut self) -> Result<(), LabError> {
         let (small, middle, _) = BLOCKS;
         let length_s = self.plan.lengths.early_s;
-        for times in [1, 2] {
-            let mut load = self.read(SeriesPurpose::Early, small);
-            load.depth *= times;
-            self.run(load, length_s)?;
+        // What a queue holds back grows with it, what an account holds back does not.
+        for depth in [ACCOUNT_DEPTH / 2, ACCOUNT_DEPTH] {
+            let load = AccountLoad::read(SeriesPurpose::Early, small);
+            self.run(AccountLoad { depth, ..load }, length_s)?;
         }
-        self.run(self.write(SeriesPurpose::Early, middle), length_s)
+        self.run(AccountLoad::write(SeriesPurpose::Early, middle), length_s)
     }
 
     /// Other loads at the lower level, and pauses.
     fn late(&mut self, block: u32, drop: &LevelDrop) -> Result<(), LabError> {
         let (before, after) = (drop.before.rate, drop.after.rate);
         let lengths = self.plan.lengths;
-        self.run(self.read(SeriesPurpose::Late, block), lengths.late_s)?;
+        self.run(
+            AccountLoad::read(SeriesPurpose::Late, block),
+            lengths.late_s,
+        )?;
         if self.record.reads_are_apart(drop) {
             // A drive: pauses would tell nothing more.
             return Ok(());
@@ -307,7 +297,7 @@ impl<T: Target> AccountBench<'_, T> {
             let pause_s = pause_s.min((fills_s / 2.0) as u64).max(1);
             let load = AccountLoad {
                 pause_s,
-                ..self.write(SeriesPurpose::Recovery, block)
+                ..AccountLoad::write(SeriesPurpose::Recovery, block)
             };
             let lasts = after * pause_s as f64 / (before - after).max(1e-9);
             let (shortest, longest) = lengths.recovery_s;
@@ -318,7 +308,7 @@ impl<T: Target> AccountBench<'_, T> {
         let (small, middle, _) = BLOCKS;
         let second_block = if block == small { middle } else { block / 2 };
         self.run(
-            self.write(SeriesPurpose::Late, second_block),
+            AccountLoad::write(SeriesPurpose::Late, second_block),
             lengths.late_s,
         )
     }

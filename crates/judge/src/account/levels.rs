@@ -30,8 +30,8 @@ pub struct RateLevel {
 const NEAR: f64 = 0.03;
 /// Share of the seconds of a constant rate that lie at its level.
 const NEAR_MIN: f64 = 0.9;
-/// A limiter that grants a slice at a time (Linux: 100 ms) departs from its line by little more than
-/// a slice, however long it runs.
+/// A limiter that grants a slice at a time (Linux: 100 ms) departs from its line by little more
+/// than a slice, however long it runs.
 const SLICES_S: f64 = 0.18;
 /// Seconds of a series in which a stop matters, and whose half is long enough to be a level.
 const STOPPED_S: RangeInclusive<usize> = 20..=120;

@@ -1,5 +1,5 @@
-//! An account that is nearly spent: its drop comes as the drain begins, so that only the loads before
-//! it had the burst.
+//! An account that is nearly spent: its drop comes as the drain begins, so that only the loads
+//! before it had the burst.
 
 use super::levels::{LevelDrop, RateLevel, drop_of, is_lower};
 use super::record::{AccountRecord, RateSeries, SeriesPurpose};
@@ -7,6 +7,8 @@ use ssdlab_volume::AccountUnit;
 
 /// Two loads on an account have the same rate to this share.
 pub(super) const ALIKE: f64 = 0.02;
+/// One second of a load has the rate of another to this share.
+const NEARLY: f64 = 0.10;
 /// Reads this far from writes are not held by one account.
 const APART: f64 = 0.10;
 
@@ -35,15 +37,28 @@ pub(super) fn unit_of(level: RateLevel, block: u64, other: &RateSeries) -> Optio
     }
 }
 
-/// The level of the first load before a drain by the same commands; `None` where it is not constant,
-/// or where a deeper queue has more, as on a drive. The credit may have ended in later ones.
+/// The level of the first load before a drain by the same commands; `None` where it is not
+/// constant, where a deeper queue has more, or where larger commands never had the rate, as on a
+/// drive. The credit may have ended in later ones.
 pub(super) fn early_level(record: &AccountRecord, block: u64) -> Option<RateLevel> {
-    let mut early = record
+    let (mut alike, others): (Vec<&RateSeries>, Vec<&RateSeries>) = record
         .of(SeriesPurpose::Early)
-        .filter(|series| series.block == block);
-    let level = early.next()?.level();
-    let is_more = |series: &RateSeries| series.level().rate > (1.0 + ALIKE) * level.rate;
-    (level.is_constant() && !early.any(is_more)).then_some(level)
+        .partition(|series| series.block == block);
+    if alike.is_empty() {
+        return None;
+    }
+    let level = alike.remove(0).level();
+    let rates = || alike.iter().map(|series| series.level().rate);
+    let is_more = rates().any(|rate| rate > (1.0 + ALIKE) * level.rate);
+    let ended = rates().any(|rate| is_lower(rate, level.rate));
+    let has_level = |series: &&RateSeries| {
+        let factor = series.block as f64 / block as f64;
+        let is_like = |rate: f64| level.is_like(rate, NEARLY);
+        let mut rates = series.rates.iter();
+        rates.any(|rate| is_like(*rate) || is_like(rate * factor))
+    };
+    let is_counted = ended || others.is_empty() || others.iter().any(has_level);
+    (level.is_constant() && !is_more && is_counted).then_some(level)
 }
 
 /// From the level of the loads before to that of the drain, where both are constant.

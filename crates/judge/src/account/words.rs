@@ -63,7 +63,8 @@ pub fn burst_in_loads(finding: &AccountFinding) -> Option<String> {
     let burst_rate = rate(finding, burst);
     Some(match finding.lasts_s(burst) {
         Some(lasted_s) => format!(
-            "You measured the burst: {burst_rate} for another {} after the loads before, then {base}.",
+            "You measured the burst: {burst_rate} for another {} after the loads before, then \
+             {base}.",
             time(lasted_s)
         ),
         None => format!(
@@ -155,8 +156,8 @@ fn advice(kind: SpeedKind) -> Option<&'static str> {
     }
 }
 
-/// The answer, what follows from it, the figures, and what speaks for it; `used` are rates of use in
-/// the account's unit.
+/// The answer, what follows from it, the figures, and what speaks for it; `used` are rates of use
+/// in the account's unit.
 pub fn screen(finding: &AccountFinding, used: &[f64]) -> String {
     let symbol = match finding.kind {
         SpeedKind::Account | SpeedKind::Limit => "✓",
@@ -165,9 +166,9 @@ pub fn screen(finding: &AccountFinding, used: &[f64]) -> String {
     };
     let mut text = paragraph(symbol, &format!("It is {}.", kind(finding.kind)));
     let limit = (finding.kind == SpeedKind::Limit).then(|| limit(finding));
-    let said = [burst(finding), refill(finding), limit.flatten()];
+    let sentences = [burst(finding), refill(finding), limit.flatten()];
     let forecasts = used.iter().map(|used| forecast(finding, *used));
-    for line in said.into_iter().chain(forecasts).flatten() {
+    for line in sentences.into_iter().chain(forecasts).flatten() {
         text += &paragraph(" ", &line);
     }
     text.extend(advice(finding.kind).map(|advice| paragraph(" ", advice)));

@@ -136,8 +136,8 @@ fn said_of_account(finding: &AccountFinding) -> String {
 /// Of a base that was reached before the experiment began.
 fn said_of_spent(finding: &AccountFinding, before: f64) -> Option<String> {
     Some(format!(
-        "You measured the burst: loads before had up to {} commands a second, and what lasts is {}. \
-         How long the burst takes from a full credit was not seen.",
+        "You measured the burst: loads before had up to {} commands a second, and what lasts is \
+         {}. How long the burst takes from a full credit was not seen.",
         show::rate(before),
         words::base(finding)?
     ))
@@ -146,12 +146,12 @@ fn said_of_spent(finding: &AccountFinding, before: f64) -> Option<String> {
 /// Of a limit, with what a longer load might show.
 fn said_of_limit(e: &Evidence) -> Option<String> {
     let account = e.account.as_ref()?;
-    let said = words::limit(&account.finding)?;
+    let limit = words::limit(&account.finding)?;
     if holds(e) {
-        return Some(said);
+        return Some(limit);
     }
     Some(format!(
-        "{said} It may be a burst all the same, for it was written for {} only: that of gp2 takes \
+        "{limit} It may be a burst all the same, for it was written for {} only: that of gp2 takes \
          33 min and more, that of Azure 30. `--profile full` writes for three hours.",
         words::time(drained_s(&account.record) as f64)
     ))
@@ -193,8 +193,8 @@ fn base(e: &Evidence) -> Option<f64> {
     })
 }
 
-/// A rate of 4 KiB commands that lasts: not the burst of an account, but its base; and what is to be
-/// said of that.
+/// A rate of 4 KiB commands that lasts: not the burst of an account, but its base; and what is to
+/// be said of that.
 pub(super) fn capped(e: &Evidence, rate: f64) -> (f64, String) {
     match base(e).filter(|base| rate > HIGHER * base) {
         Some(base) => (

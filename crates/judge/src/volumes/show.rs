@@ -82,7 +82,7 @@ impl VolumeList {
     /// A line a type.
     pub fn text(&self) -> String {
         let mut table = new_table(PLAIN);
-        table.set_header(["volume:", "", "You choose", "Documented"]);
+        table.set_header(["volume:", "", "You choose"]);
         for row in &self.volumes {
             let chosen = match (row.provisioned_operations, row.provisioned_throughput) {
                 (true, true) => "size, iops, throughput",
@@ -90,29 +90,25 @@ impl VolumeList {
                 (false, _) if row.bursts => "size; it bursts",
                 (false, _) => "size",
             };
-            let [documented, rest] = row.figures;
-            let share = format!("{documented} of {}", documented + rest);
-            table.add_row([row.name.as_str(), &row.title, chosen, &share]);
+            table.add_row([row.name.as_str(), &row.title, chosen]);
         }
-        let mut text = format!("{}\n", finish(&table));
-        text += &paragraph(
-            "",
-            "Documented: of how many figures. `ssdlab volumes show TYPE` has each with its source, \
-             and what the volume gives for how long.",
-        );
-        for (provider, names) in &self.instances {
+        let documented: usize = self.volumes.iter().map(|row| row.figures[0]).sum();
+        let count: usize = self.volumes.iter().flat_map(|row| row.figures).sum();
+        let known = self.instances.iter().map(|(provider, names)| {
             let mut families: Vec<String> =
                 names.iter().map(|name| catalogue::family(name)).collect();
             families.sort();
             families.dedup();
-            let head = format!(
-                "instance=NAME: limits of {} instances of {provider} are known: {}.",
-                names.len(),
-                families.join(", ")
-            );
-            text += &format!("\n{}", paragraph("", &head));
-        }
-        text
+            format!("{} of {provider} ({})", names.len(), families.join(", "))
+        });
+        let known: Vec<String> = known.collect();
+        let text = format!(
+            "{documented} of {count} figures are the providers' own; `ssdlab volumes show TYPE` \
+             has each with its source, and what the volume gives for how long. instance=NAME: \
+             the limits of these instances are known: {}.",
+            known.join("; ")
+        );
+        format!("{}\n{}", finish(&table), paragraph("", &text))
     }
 }
 

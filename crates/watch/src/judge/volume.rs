@@ -64,7 +64,8 @@ impl JudgedWindow<'_> {
             factor: Some(self.factor(excess)),
             certainty,
             why: format!(
-                "requests come to {} a second, constant for {} s, with {:.0} under way; {sign}{before}",
+                "requests come to {} a second, constant for {} s, with {:.0} under way; \
+                 {sign}{before}",
                 held.shown(held.rate),
                 held.seconds,
                 held.depth
