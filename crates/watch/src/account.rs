@@ -287,7 +287,7 @@ impl CreditLeft {
         }
     }
 
-    /// What is left, and when it ends.
+    /// The credit, and when it ends.
     pub fn sentence(&self) -> String {
         let shown = |value: f64| shown(self.unit, value);
         let base = shown(self.base as f64);

@@ -14,13 +14,11 @@ use crate::failure::{CliFailure, CommandExit};
 use crate::output::{ReservedDir, print_result, say, write_file, write_json};
 use crate::progress::stop_on_signal;
 use follow::WatchFollower;
-use order::{foretold, modelled_drive, modelled_volume, seconds};
+use order::{beside_model, seconds};
 use ssdlab_base::LabError;
 use ssdlab_bench::run_dir::Existing;
-use ssdlab_watch::account::CreditLeft;
 use ssdlab_watch::judge::LiveAnswer;
 use ssdlab_watch::live::{WatchOrder, watch as watch_live};
-use ssdlab_watch::model::ModelComparison;
 use ssdlab_watch::page::watch_page;
 use ssdlab_watch::preflight::{self, RoleOutcome};
 use ssdlab_watch::record::{RecordingReplay, is_recording, replay_recording};
@@ -93,18 +91,12 @@ pub fn watch(args: &Watch) -> Result<CommandExit, CliFailure> {
     let stop = stop_on_signal()?;
     let path = Path::new(&args.target);
     let is_recording = path.is_file() && is_recording(path);
-    let volume = args.model.as_deref().map(modelled_volume).transpose()?;
-    let volume = volume.flatten();
     let mut follower = WatchFollower::new(args, is_recording, &stop)?;
     let outcome = watched(args, &mut follower, &stop)?;
     let mut report = outcome.report;
     follower.finish(&mut report);
-    if let Some(volume) = &volume {
-        report.credits = CreditLeft::of_volume(volume, &report.seconds);
-    } else if let Some(name) = &args.model {
-        report.forecast = Some(foretold(name, &report)?);
-        say(args.quiet, &format!("the same commands on {name}"));
-        report.model = ModelComparison::new(&modelled_drive(name)?, &outcome.events);
+    if let Some(name) = &args.model {
+        beside_model(name, args.quiet, &mut report, &outcome.events)?;
     }
     if let Some(out) = &args.out {
         write_json(&out.join("watch.json"), &report)?;

@@ -9,6 +9,8 @@ use ssdlab_volume::AccountUnit;
 
 /// Large commands have the bytes of small ones to this share.
 const LARGE_ALIKE: f64 = 0.05;
+/// Reads of half the queue have less than this share of the rate where the queue holds them back.
+const HALF_QUEUE: f64 = 0.75;
 /// Commands four times as large have a quarter of the rate to this share, where few were counted.
 const LARGER_ALIKE: f64 = 0.2;
 /// What a pause earned may be this far from the base rate.
@@ -284,13 +286,17 @@ fn lasting(record: &AccountRecord, drain: &RateSeries) -> AccountFinding {
     let level = RateLevel::steadiest(drain.settled());
     let early: Vec<&RateSeries> = record.of(SeriesPurpose::Early).collect();
     let reads = early.iter().filter(|s| s.reads && s.block == drain.block);
-    let reads: Vec<RateLevel> = reads.map(|series| series.level()).collect();
+    let reads: Vec<(u32, RateLevel)> = reads.map(|series| (series.depth, series.level())).collect();
     let is_alike = |read: &RateLevel| level.is_alike(read, read.rate, ALIKE);
-    // A busy host holds some load back now and then; what no load does is to exceed a limit.
-    let is_below = |read: &RateLevel| read.rate < level.rate;
-    let alike = reads.len() >= 2
-        && reads.iter().any(is_alike)
-        && reads.iter().all(|read| is_alike(read) || is_below(read));
+    // A busy host holds some load back now and then; what no load does is to exceed a limit. What
+    // half a queue has less by half, the queue holds back.
+    let is_held = |depth: u32, read: &RateLevel| {
+        read.rate < level.rate && (depth >= drain.depth || read.rate > HALF_QUEUE * level.rate)
+    };
+    let reads_fit = reads
+        .iter()
+        .all(|(depth, read)| is_alike(read) || is_held(*depth, read));
+    let alike = reads.len() >= 2 && reads.iter().any(|(_, read)| is_alike(read)) && reads_fit;
     let mut why = vec![format!(
         "Writes stayed at {} a second for {} s, constant to {:.1} %.",
         shown(level.rate),
@@ -300,7 +306,7 @@ fn lasting(record: &AccountRecord, drain: &RateSeries) -> AccountFinding {
     why.extend(
         reads
             .iter()
-            .map(|read| format!("Reads had {}.", shown(read.rate))),
+            .map(|(_, read)| format!("Reads had {}.", shown(read.rate))),
     );
     if alike && level.is_constant() {
         let writes = early.iter().find(|series| !series.reads);
@@ -325,7 +331,7 @@ fn lasting(record: &AccountRecord, drain: &RateSeries) -> AccountFinding {
         return finding;
     }
     let is_split = |level: &RateLevel| level.spread > UNSTEADY || level.near < 0.75;
-    let kind = if is_split(&level) || reads.iter().any(is_split) {
+    let kind = if is_split(&level) || reads.iter().any(|(_, read)| is_split(read)) {
         SpeedKind::Unsteady
     } else if reads.is_empty() {
         SpeedKind::Unknown

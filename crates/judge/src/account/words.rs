@@ -142,7 +142,7 @@ fn advice(kind: SpeedKind) -> Option<&'static str> {
              for how long.",
         ),
         SpeedKind::Unsteady => Some(
-            "The rate wavers, so that nothing can be told from it. Try again while the host and \
+            "The rate wavers, so that nothing follows from it. Try again while the host and \
              the volume are idle, without `--brief`.",
         ),
         SpeedKind::NoLimit => Some(
