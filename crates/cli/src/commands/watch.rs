@@ -1,6 +1,7 @@
 //! `ssdlab watch`: what makes a drive in use slow, by watching; nothing is written to it.
 
 mod args;
+mod beside;
 mod follow;
 mod lines;
 mod metrics;
@@ -13,8 +14,9 @@ pub use args::Watch;
 use crate::failure::{CliFailure, CommandExit};
 use crate::output::{ReservedDir, print_result, say, write_file, write_json};
 use crate::progress::stop_on_signal;
+use beside::beside_model;
 use follow::WatchFollower;
-use order::{beside_model, seconds};
+use order::seconds;
 use ssdlab_base::LabError;
 use ssdlab_bench::run_dir::Existing;
 use ssdlab_watch::judge::LiveAnswer;

@@ -1,25 +1,19 @@
 //! What the arguments of a watch stand for: a modelled drive, a time.
 
-use crate::output::say;
 use ssdlab_base::LabError;
 use ssdlab_base::quantity::parse_duration;
 use ssdlab_bench::device::named::TargetName;
 use ssdlab_drives::catalogue::CatalogueDrive;
 use ssdlab_drives::known::draft::open_drive;
-use ssdlab_drives::scaling::scaled;
-use ssdlab_judge::ablate::steady;
-use ssdlab_load::trace::TraceEvent;
-use ssdlab_ssd::Drive;
 use ssdlab_volume::VolumeConfig;
-use ssdlab_watch::account::CreditLeft;
 use ssdlab_watch::forecast::{ForecastModel, WatchForecast};
-use ssdlab_watch::model::ModelComparison;
 use ssdlab_watch::report::WatchReport;
 
-/// Capacity of the model: fewer blocks, all its dies.
-const MODEL_BYTES: u64 = 1 << 30;
-
-fn listed(name: &str) -> Result<CatalogueDrive, LabError> {
+/// The modelled drive that `--model` names.
+///
+/// # Errors
+/// When it names something else, or there is none.
+pub fn listed(name: &str) -> Result<CatalogueDrive, LabError> {
     let TargetName::Drive(name) = TargetName::parse(name)? else {
         return Err(LabError::bad_option(
             "--model",
@@ -35,45 +29,10 @@ fn listed(name: &str) -> Result<CatalogueDrive, LabError> {
 ///
 /// # Errors
 /// When it is not sold.
-fn modelled_volume(name: &str) -> Result<Option<VolumeConfig>, LabError> {
+pub fn modelled_volume(name: &str) -> Result<Option<VolumeConfig>, LabError> {
     name.strip_prefix("volume:")
         .map(ssdlab_volume::open)
         .transpose()
-}
-
-/// A model in the state of a drive in use: overwritten until steady.
-fn modelled_drive(name: &str) -> Result<Drive, LabError> {
-    steady(&scaled(&listed(name)?.config, MODEL_BYTES)?.config, 1)
-}
-
-/// Adds what the modelled drive that `--model` names would have done and what comes next, or how
-/// much credit the volume that it names has left.
-///
-/// # Errors
-/// When there is no such drive or volume.
-pub fn beside_model(
-    name: &str,
-    quiet: bool,
-    report: &mut WatchReport,
-    events: &[TraceEvent],
-) -> Result<(), LabError> {
-    if let Some(volume) = modelled_volume(name)? {
-        report.credits = CreditLeft::of_volume(&volume, &report.seconds);
-        return Ok(());
-    }
-    report.forecast = Some(foretold(name, report)?);
-    say(quiet, &format!("the same commands on {name}"));
-    report.model = ModelComparison::new(&modelled_drive(name)?, events);
-    Ok(())
-}
-
-/// What comes next, by a drive of this kind.
-fn foretold(name: &str, report: &WatchReport) -> Result<WatchForecast, LabError> {
-    let model = ForecastModel::new(&listed(name)?);
-    Ok(WatchForecast::new(
-        Some(&model),
-        &report.forecast_evidence(),
-    ))
 }
 
 /// How often a forecast is made, s of the watch.
