@@ -38,7 +38,7 @@ const GROUPS: [(&str, &[Entry]); 5] = [
             ("endurance", "against ratings; mirrors"),
             ("host", "ZFS, S2D, files, MySQL"),
             ("twin", "fit a model, predict"),
-            ("volumes", "was it a burst? what to buy"),
+            ("volumes", "a burst? what to buy?"),
         ],
     ),
     (
