@@ -280,7 +280,8 @@ run_laws() {
 }
 
 group volumes 1 190 "accounts told from drives, blind: all 120 subjects"
-own tests/volumes.sh crates/volume/ volumes/ crates/judge/src/account/ crates/judge/tests/volumes/
+own tests/volumes.sh tests/live/accounts.py tests/live/volume.py crates/volume/ volumes/ \
+  crates/judge/src/account/ crates/judge/tests/volumes/
 tests crates/bench/
 run_volumes() {
   bash tests/volumes.sh

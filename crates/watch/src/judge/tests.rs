@@ -46,6 +46,8 @@ impl Scene {
             settings: &self.settings,
             layers: &self.layers,
             step: step.as_ref(),
+            seconds: &self.seconds,
+            model: None,
             counters: &HostCounters::default(),
         }
         .judge()
