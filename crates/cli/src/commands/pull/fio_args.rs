@@ -11,11 +11,11 @@ use std::path::PathBuf;
 /// `ssdlab pull fio`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-The job writes and verifies, as examples/crashtest/verify.fio does. Its writes go
-to the target one at a time, as fio would write them. When the power is gone,
-STATES/pull-0001 gets fio's state file and verify.fio: `fio verify.fio`, run
-there, checks by fio's rules. Each pull zeroes the job's range and takes the next
-randseed=. A pass here is none for `qualify`: see `pull run`.
+The job writes and verifies, as the one in `ssdlab crashtest fio --help` does.
+Its writes go to the target one at a time, as fio would write them. When the
+power is gone, STATES/pull-0001 gets fio's state file and verify.fio: `fio
+verify.fio`, run there, checks by fio's rules. Each pull zeroes the job's range
+and takes the next randseed=. A pass here is none for `qualify`: see `pull run`.
 
 With --verify-only (or verify_only=1 in the job) nothing is written and nothing
 pulled: what fio or an earlier pull has left is read, by the state file in
