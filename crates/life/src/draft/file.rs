@@ -402,10 +402,6 @@ fn commit_times(page: &mut DraftWriter<'_>) {
     if let Some(fua) = estimate(PriorConstant::FuaTime) {
         page.line("fua_time", &time_of(fua.value), ASSUMED, &fua.source);
     }
-    if let Some(count) = estimate(PriorConstant::FuaAtOnce).filter(|_| !f.protected) {
-        let value = count.value.round().clamp(1.0, 100.0);
-        page.line("fua_at_once", &format!("{value}"), ASSUMED, &count.source);
-    }
 }
 
 fn buffer(page: &mut DraftWriter<'_>, array: &ArrayShape) {

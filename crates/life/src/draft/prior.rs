@@ -22,8 +22,6 @@ pub enum PriorConstant {
     FlushTime,
     /// The same for a write by FUA.
     FuaTime,
-    /// Writes by FUA that take it side by side.
-    FuaAtOnce,
     /// Durable writes a second, predicted by other families over measured: its spread is that of
     /// predictions.
     DurableRatio,
@@ -51,10 +49,9 @@ pub enum PriorConstant {
 
 impl PriorConstant {
     /// All of them.
-    pub const ALL: [PriorConstant; 13] = [
+    pub const ALL: [PriorConstant; 12] = [
         PriorConstant::FlushTime,
         PriorConstant::FuaTime,
-        PriorConstant::FuaAtOnce,
         PriorConstant::DurableRatio,
         PriorConstant::CacheShare,
         PriorConstant::CacheRate,
@@ -72,7 +69,6 @@ impl PriorConstant {
         match self {
             PriorConstant::FlushTime => "flush-time",
             PriorConstant::FuaTime => "fua-time",
-            PriorConstant::FuaAtOnce => "fua-at-once",
             PriorConstant::DurableRatio => "durable-ratio",
             PriorConstant::CacheShare => "cache-share",
             PriorConstant::CacheRate => "cache-rate",
@@ -106,7 +102,7 @@ impl PriorConstant {
                 let wider = [by_link, protection.to_owned()];
                 by_maker.into_iter().chain(wider).collect()
             }
-            PriorConstant::FuaAtOnce | PriorConstant::DurableRatio => {
+            PriorConstant::DurableRatio => {
                 vec![by_link, protection.to_owned()]
             }
             PriorConstant::CacheShare | PriorConstant::CacheRate | PriorConstant::MovedSlot => {
@@ -253,12 +249,8 @@ impl DraftPrior {
     /// The same with commits that take no time of the controller: programs alone.
     pub fn with_instant_commits(&self) -> DraftPrior {
         let mut prior = self.clone();
-        let is_of_commits = |constant| {
-            matches!(
-                constant,
-                PriorConstant::FlushTime | PriorConstant::FuaTime | PriorConstant::FuaAtOnce
-            )
-        };
+        let is_of_commits =
+            |constant| matches!(constant, PriorConstant::FlushTime | PriorConstant::FuaTime);
         prior.classes.retain(|class| !is_of_commits(class.constant));
         let instant = ["protected", "unprotected"].map(|class| ClassPrior {
             constant: PriorConstant::FlushTime,

@@ -2,8 +2,9 @@
 //!
 //! A draft runs with commits that take no time of the controller; what is missing to a measured
 //! write of a single writer is that time. The limit of many writers is that time too, where each
-//! has a flush of its own; of writes by FUA it says how many take it side by side. What the other
-//! families then predict for a drive, over what was measured, is how good predictions are.
+//! has a flush of its own. How many writes by FUA take it side by side is not estimated: in the
+//! ledger they come with flushes. What the other families then predict for a drive, over what was
+//! measured, is how good predictions are.
 
 use super::estimate;
 use super::observe::Observation;
@@ -27,8 +28,6 @@ const TIME_MIN_PROTECTED: f64 = 1_000.0;
 const SMALL_BLOCK: u32 = 64 << 10;
 /// Writers from which on a rate is taken as the limit of many.
 const MANY: u32 = 8;
-/// The same of writes by FUA, of which fewer run side by side.
-const MANY_BY_FUA: u32 = 4;
 
 /// Flushes and writes by FUA of a durable write.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -102,22 +101,6 @@ impl DurableFigure<'_> {
             .then(|| self.observation(PriorConstant::FlushTime, self.measured_ns))
     }
 
-    /// How many writes by FUA take their time side by side: by that of a single one.
-    fn at_once(&self, times: &[Observation]) -> Option<Observation> {
-        let is_limit = self.load.sync == Durability::Fua
-            && self.load.outstanding >= MANY_BY_FUA
-            && self.count.fua > 0.0
-            && !self.class.protected;
-        let own = self.observation(PriorConstant::FuaTime, 0.0);
-        let is_own = |time: &&Observation| {
-            time.constant == own.constant
-                && (&time.drive, &time.family) == (&own.drive, &own.family)
-        };
-        let time = times.iter().find(is_own).filter(|_| is_limit)?;
-        let count = (time.value / self.measured_ns).clamp(1.0, f64::from(self.load.outstanding));
-        Some(self.observation(PriorConstant::FuaAtOnce, count))
-    }
-
     /// What `prior` predicts over what was measured.
     fn ratio(&self, prior: &DraftPrior) -> Observation {
         let constants = prior.constants(self.class, |_| 0.0);
@@ -156,8 +139,6 @@ pub(super) fn observe(
     let figures = parallel::all(&tasks, parallel::cores(), |task| of_task(task, stop))?;
     let figures: Vec<DurableFigure<'_>> = figures.into_iter().flatten().collect();
     let mut times: Vec<Observation> = figures.iter().filter_map(DurableFigure::time).collect();
-    let at_once: Vec<Observation> = figures.iter().filter_map(|f| f.at_once(&times)).collect();
-    times.extend(at_once);
     let families: BTreeSet<&str> = figures
         .iter()
         .map(|figure| figure.row.drive.family.as_str())
