@@ -27,7 +27,8 @@ image_of! {
     /// See the module's documentation.
     #[derive(Clone, Debug)]
     pub(super) struct Placement {
-        /// pSLC, host streams, relocation streams, those of the map and of commits if they have one.
+        /// pSLC, host streams, relocation streams, those of the map and of commits if they have
+        /// one.
         frontiers: Vec<Frontier>,
         streams: u32,
         /// Whether moved data shares the frontiers of the host's.
