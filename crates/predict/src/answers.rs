@@ -111,12 +111,17 @@ impl<'a> Answers<'a> {
 
     /// The drives of which the prior decides the figure of a load; else none.
     fn drawn(&mut self, state: StateBefore, load: &ClosedLoad) -> Vec<ModelDrive> {
-        // No sheet of a client says what follows its cache.
-        let is_decided = load.sync == Durability::None
-            && !self.model.config.buffer.protected
-            && load.read_pct < 50
-            && state != StateBefore::Fresh
-            && self.knows(PriorConstant::DirectRate);
+        let is_protected = self.model.config.buffer.protected;
+        let facts = self.model.facts.as_ref();
+        let writes = load.read_pct < 50;
+        let is_decided = if load.sync != Durability::None {
+            false
+        } else if is_protected {
+            let is_withheld = facts.is_some_and(|facts| facts.random_write.is_none());
+            state == StateBefore::Steady && is_withheld && self.knows(PriorConstant::MovedSlot)
+        } else {
+            writes && state != StateBefore::Fresh && self.knows(PriorConstant::DirectRate)
+        };
         let count = if is_decided { self.ensemble().len() } else { 0 };
         (0..count).map(ModelDrive::Draw).collect()
     }

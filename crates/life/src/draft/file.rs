@@ -512,11 +512,14 @@ fn per_command(page: &mut DraftWriter<'_>) {
 
 fn moved_slot(page: &mut DraftWriter<'_>, user: u64, array: &ArrayShape) {
     let f = page.facts;
-    match rules::moved_slot(f, user, array) {
+    match rules::moved_slot(f, user, array, page.constants) {
         MovedSlot::Sheet(ns) => {
             let source = "the sheet's random writes, less the write itself, over the slots moved";
             let value = time(Nanos(ns));
             page.fitted("moved_slot", &value, DERIVED, "random_write_iops", source);
+        }
+        MovedSlot::Estimated(ns, source) => {
+            page.line("moved_slot", &time(Nanos(ns)), ASSUMED, &source);
         }
         MovedSlot::Usual(ns) => {
             let source = "1.94 times a command, the mean of the fitted families; flash or cache \

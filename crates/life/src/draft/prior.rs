@@ -32,6 +32,8 @@ pub enum PriorConstant {
     /// Rate of writes in order past it, in bytes a second at 1 TB; it grows with the square root of
     /// the capacity.
     DirectRate,
+    /// Time of a moved slot, in times of what is usual at the drive's time of a command.
+    MovedSlot,
     /// Erase cycles at which the drive's own counter says 100 %.
     Cycles,
     /// Cycles by which a per cent of that counter is a hundredth, counted from the host's writes
@@ -47,13 +49,14 @@ pub enum PriorConstant {
 
 impl PriorConstant {
     /// All of them.
-    pub const ALL: [PriorConstant; 11] = [
+    pub const ALL: [PriorConstant; 12] = [
         PriorConstant::FlushTime,
         PriorConstant::FuaTime,
         PriorConstant::DurableRatio,
         PriorConstant::CacheShare,
         PriorConstant::CacheRate,
         PriorConstant::DirectRate,
+        PriorConstant::MovedSlot,
         PriorConstant::Cycles,
         PriorConstant::WearCycles,
         PriorConstant::WafLow,
@@ -70,6 +73,7 @@ impl PriorConstant {
             PriorConstant::CacheShare => "cache-share",
             PriorConstant::CacheRate => "cache-rate",
             PriorConstant::DirectRate => "direct-rate",
+            PriorConstant::MovedSlot => "moved-slot",
             PriorConstant::Cycles => "cycles",
             PriorConstant::WearCycles => "wear-cycles",
             PriorConstant::WafLow => "waf-low",
@@ -101,7 +105,7 @@ impl PriorConstant {
             PriorConstant::DurableRatio => {
                 vec![by_link, protection.to_owned()]
             }
-            PriorConstant::CacheShare | PriorConstant::CacheRate => {
+            PriorConstant::CacheShare | PriorConstant::CacheRate | PriorConstant::MovedSlot => {
                 vec![by_link, ANY.to_owned()]
             }
             PriorConstant::DirectRate

@@ -388,17 +388,32 @@ pub(super) fn flash_limited(facts: &DatasheetFacts) -> Option<u64> {
 pub(super) enum MovedSlot {
     /// By the sheet's random writes.
     Sheet(u64),
+    /// By measured drives.
+    Estimated(u64, String),
     /// As is usual.
     Usual(u64),
 }
 
 /// Time of a moved slot in ns: by the sheet's random writes where the flash alone would be faster.
-pub(super) fn moved_slot(facts: &DatasheetFacts, user: u64, array: &ArrayShape) -> MovedSlot {
+pub(super) fn moved_slot(
+    facts: &DatasheetFacts,
+    user: u64,
+    array: &ArrayShape,
+    constants: &EstimatedConstants,
+) -> MovedSlot {
     let command = usual_or(facts.random_read, facts) as f64;
-    let usual = (MOVED_PER_COMMAND * command).round() as u64;
+    let usual = usual_moved_slot(facts);
     let whole_drive = facts.span.is_none() && !has_slc(facts);
+    let known = constants.get(PriorConstant::MovedSlot);
+    let known = known.filter(|_| facts.protected);
     let Some(writes) = facts.random_write.filter(|_| whole_drive) else {
-        return MovedSlot::Usual(usual);
+        return match known {
+            Some(estimate) => {
+                let ns = (estimate.value * usual as f64).round() as u64;
+                MovedSlot::Estimated(ns, estimate.source.clone())
+            }
+            None => MovedSlot::Usual(usual),
+        };
     };
     let rate = flash_limited(facts).unwrap_or_else(|| usual_write_rate(facts, array));
     let waf = uniform_waf(user, array);
@@ -412,5 +427,21 @@ pub(super) fn moved_slot(facts: &DatasheetFacts, user: u64, array: &ArrayShape) 
         MovedSlot::Usual(usual)
     } else {
         MovedSlot::Sheet(moved)
+    }
+}
+
+/// The time of a moved slot in ns that is usual at the time that a command takes.
+pub fn usual_moved_slot(facts: &DatasheetFacts) -> u64 {
+    let command = usual_or(facts.random_read, facts) as f64;
+    (MOVED_PER_COMMAND * command).round() as u64
+}
+
+/// The time of a moved slot in ns that a sheet's random writes give, if they decide it.
+pub fn implied_moved_slot(facts: &DatasheetFacts) -> Option<u64> {
+    let (user, _) = user_bytes(facts.capacity);
+    let array = array(facts, facts.raw.unwrap_or_else(|| usual_raw(user)));
+    match moved_slot(facts, user, &array, &EstimatedConstants::default()) {
+        MovedSlot::Sheet(ns) => Some(ns),
+        MovedSlot::Estimated(..) | MovedSlot::Usual(_) => None,
     }
 }

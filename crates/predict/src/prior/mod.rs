@@ -59,8 +59,9 @@ pub fn fit(
             seed: Folds::built_in().seed,
             classes: Vec::new(),
         },
-        observations: observe::of_fills(&rows),
+        observations: observe::of_sheets(&rows),
     };
+    fitted.observations.extend(observe::of_fills(&rows));
     fitted
         .observations
         .extend(observe::of_catalogue(&rows, is_used));

@@ -2,13 +2,14 @@
 
 use crate::answers::Answers;
 use crate::load::{FillFigure, Question, ServiceFigure, question};
-use crate::model::{Basis, LedgerModel, sheet_facts};
+use crate::model::{Basis, LedgerModel, protection, sheet_facts};
 use crate::predict::tasks;
 use ssdlab_base::{LabError, parallel};
 use ssdlab_drives::catalogue::{self, CatalogueDrive, Provenance};
-use ssdlab_ledger::{Ledger, LedgerRow};
+use ssdlab_ledger::row::FigureKind;
+use ssdlab_ledger::{Ledger, LedgerRow, Metric};
 use ssdlab_life::draft::prior::{DraftPrior, PriorClass, PriorConstant};
-use ssdlab_life::draft::{Cells, Interface, link_rate};
+use ssdlab_life::draft::{Cells, Interface, implied_moved_slot, link_rate, usual_moved_slot};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Share of the drive past which a fill at one rate shows no cache.
@@ -45,6 +46,22 @@ impl Observation {
             value,
         }
     }
+}
+
+/// Times of moved slots by the steady random writes of enterprise sheets.
+pub(super) fn of_sheets(rows: &[LedgerRow]) -> Vec<Observation> {
+    let is_one = |row: &&LedgerRow| {
+        row.kind == FigureKind::Sheet
+            && row.figure.metric == Metric::WriteIops
+            && protection(&row.drive) == Some(true)
+    };
+    let observe = |row: &LedgerRow| {
+        let facts = sheet_facts(&row.drive, rows)?;
+        let value = implied_moved_slot(&facts)? as f64 / usual_moved_slot(&facts) as f64;
+        let class = PriorClass::of(&facts);
+        (value > 0.0).then(|| Observation::of(row, class, PriorConstant::MovedSlot, value))
+    };
+    rows.iter().filter(is_one).filter_map(observe).collect()
 }
 
 /// Caches and rates by drives that were filled in order.
