@@ -83,13 +83,14 @@ fetch_of_prometheus() { # programs
   done
 }
 
-group watch 3 170 "watch: planted causes, real Prometheus, rights of the unit, calls of the container"
+group watch 3 180 "watch: planted causes, real Prometheus, rights of the unit, calls of the container"
 own tests/watch.sh tests/live/under_seccomp.py tests/live/scraped.py tests/live/blind.py \
-  crates/watch/packaging/ crates/watch/prometheus/
+  tests/live/grafana.py crates/watch/packaging/ crates/watch/prometheus/
 tests crates/watch/ crates/cli/src/commands/watch/
 run_watch() {
   tools fio:fio python3:python3 setpriv:util-linux losetup:util-linux \
     systemd-analyze:systemd mkfs.xfs:xfsprogs mkfs.ext4:e2fsprogs
+  modules 'grafana-foundation-sdk==1769699379!11.6.0'
   ldconfig -p | grep -q libseccomp.so.2 || install libseccomp2 || true
   fetch_prometheus
   program
@@ -164,6 +165,15 @@ run_clients() {
   program
   bash tests/serve.sh "$target/debug/examples/serve_memory" "$target/debug/ssdlab"
   named "${qemu_tests[@]}"
+}
+
+group fio-verify 5 300 "fio's verification and ours agree on lying drives"
+own tests/fio_verify.sh tests/fio_verify.py
+tests crates/verify/ crates/power/ crates/judge/
+run_fio-verify() {
+  tools fio:fio python3:python3
+  program
+  bash tests/fio_verify.sh "$target/debug/ssdlab"
 }
 
 group known 5 110 "databases fare in campaigns as their authors say"
@@ -270,7 +280,8 @@ run_laws() {
 }
 
 group volumes 1 190 "accounts told from drives, blind: all 120 subjects"
-own tests/volumes.sh crates/volume/ volumes/ crates/judge/src/account/ crates/judge/tests/volumes/
+own tests/volumes.sh tests/live/accounts.py tests/live/volume.py crates/volume/ volumes/ \
+  crates/judge/src/account/ crates/judge/tests/volumes/
 tests crates/bench/
 run_volumes() {
   bash tests/volumes.sh

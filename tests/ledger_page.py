@@ -36,7 +36,7 @@ addEventListener("load", () => setTimeout(() => {
   const heads = [...document.querySelectorAll("#drives thead button")];
   const column = heads.findIndex((head) => head.textContent === "durable writes/s");
   const rates = () => shown().map((row) => row.cells[column].textContent)
-    .filter((text) => text !== "").map(Number);
+    .filter((text) => text !== "").map((text) => Number(text.replaceAll(",", "")));
   heads[column].click();
   const up = rates();
   heads[column].click();

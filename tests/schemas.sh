@@ -72,6 +72,7 @@ zil-parameters 0 host zil --parameters --json
 tier 0,1 host tier consumer-sata-1tb --duration 2s --quiet --out tier --json
 months 0,1 host months intel-dc-s3700-200gb --days 7 --quiet --out months --json
 oltp 0,1 host oltp intel-dc-s3700-200gb --months 1 --quiet --out oltp --json
+crashtest-fio 1 crashtest fio examples/crashtest/verify.fio --cuts 6 --quiet --fault ignores-flush --json
 prediction 0 twin predict twin --load uniform --json
 prediction 0 twin predict twin --load zipf:0.8 --rate 40k --rate 90% --json
 theory 0 theory --quiet --out theory --json
@@ -122,6 +123,10 @@ if [ "$(id -u)" = 0 ] && [ -e /dev/fuse ]; then
     --on "$(power on)" --pulls 3 --write-for 200ms --settle 0s --back 20s --json
   said pull 0,1,3 pull status --ledger ledger --json
   said pull-check 0,1 pull check mnt/drive --ledger ledger --json
+  job=$top/examples/crashtest/verify.fio
+  said pull-fio 0,1 pull fio "$job" --target mnt/drive --overwrite --states states --off "$(power off)" \
+    --on "$(power on)" --pulls 1 --write-for 200ms --settle 0s --back 20s --json
+  said pull-fio-look 0,1 pull fio "$job" --target mnt/drive --verify-only --states states/pull-0001 --json
   kill "$served"
   wait "$served" || true
   lossy="--size 64MiB --cuts 6 --quiet --fault ignores-flush --after-mark 3"

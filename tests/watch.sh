@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# `ssdlab watch`: planted causes; as a service: metrics in a real Prometheus, its alerts, each expression of the
-# dashboard; the rights of the unit and the container's profile of calls, in every mode, and that no
-# more is allowed: `bash tests/watch.sh target/debug/ssdlab`.
+# `ssdlab watch`: planted causes; as a service: metrics in a real Prometheus, its alerts, each
+# expression of the dashboard, the dashboard in Grafana's own types; the rights of the unit and the
+# container's profile of calls, in every mode, and that no more is allowed:
+# `bash tests/watch.sh target/debug/ssdlab`.
 # Needs root, /dev/fuse, loop devices, tracefs and fio; Prometheus from Debian (its program alone).
 set -euo pipefail
 ssdlab=$(realpath "$1")
@@ -43,6 +44,16 @@ else
   # Canary: a rule that does not parse.
   sed 's/>= 1.5/>= >= 1.5/' "$rules/alerts.yml" >broken.yml
   fails "promtool refuses a broken rule" "$promtool" check rules broken.yml
+fi
+with_types=$kept/venv/bin/python
+if "$with_types" -c 'import grafana_foundation_sdk' 2>/dev/null; then
+  dashboards() { "$with_types" -B "$top/tests/live/grafana.py" "$@"; }
+  holds "dashboards are read by Grafana's own types" \
+    dashboards "$rules/dashboard.json" "$top/examples/grafana/ssdlab.json"
+  sed 's/"gridPos"/"grid"/' "$rules/dashboard.json" >broken.json
+  fails "Grafana's types do not know a wrong key" dashboards broken.json
+else
+  skip "watch: dashboards" "grafana-foundation-sdk is not installed"
 fi
 names() { python3 -B -c "$1" "$packaging" | sort -u; }
 names 'import json, sys
@@ -123,6 +134,27 @@ done
 holds "the drive may be opened to read" under "$python" -c "$(opens os.O_RDONLY)"
 fails "no file is removed" under "$python" -c "import os; os.remove('records/one.gz')"
 fails "nothing is synced" under "$python" -c "import os; os.fsync(1)"
+
+# At a high rate the kernel's programs take over after the first second, which here is the last: what
+# was seen until then is the answer.
+truncate -s 16m fast.image
+fast=$(losetup -f --show fast.image)
+fio --name=fast --filename="$fast" --rw=randread --bs=4k --time_based --runtime=20 --direct=1 \
+  --ioengine=libaio --iodepth=16 --thread >fast.log 2>&1 &
+fast_load=$!
+sleep 2
+keeps_what_was_seen() {
+  local code=0
+  "$ssdlab" watch "$fast" --for 1s -q --json >fast.json || code=$?
+  [ "$code" -le 3 ] && python3 -B -c 'import json
+report = json.load(open("fast.json"))
+assert report["figures"]["seconds"] > 0.5, report["figures"]["seconds"]
+assert report["figures"]["reads"]["device"]["count"] > 10000, report["figures"]["reads"]
+assert report["answer"]["kind"] != "too_little", report["answer"]'
+}
+holds "a switch of sources in the last second loses nothing" keeps_what_was_seen
+kill "$fast_load" 2>/dev/null && wait "$fast_load" || true
+losetup -d "$fast"
 
 # As a service, and scraped.
 port=$((20000 + RANDOM % 20000))

@@ -90,8 +90,7 @@ pub enum CliCommand {
     Theory(theory::Theory),
     /// Run the experiments of five articles and put every published figure beside ours.
     Reproduce(reproduce::Reproduce),
-    /// Volumes of a cloud, whose speed is an account: what they give, and what to buy.
-    #[command(hide = true)]
+    /// Volumes of a cloud, whose speed is an account: was it a burst, and what to buy?
     Volumes(Box<volumes::VolumesArgs>),
     /// Hosts as loads: ZFS's intent log, a cache tier, a file system, a database.
     Host(host::Host),

@@ -29,7 +29,7 @@ const GROUPS: [(&str, &[Entry]); 5] = [
         ],
     ),
     (
-        "Modelled drives",
+        "Modelled drives, and volumes of a cloud",
         &[
             ("drives", "the catalogue, your own"),
             ("list", "drives, profiles, options"),
@@ -38,6 +38,7 @@ const GROUPS: [(&str, &[Entry]); 5] = [
             ("endurance", "against ratings; mirrors"),
             ("host", "ZFS, S2D, files, MySQL"),
             ("twin", "fit a model, predict"),
+            ("volumes", "a burst? what to buy?"),
         ],
     ),
     (
@@ -116,7 +117,7 @@ mod tests {
             assert_eq!(count, 1, "{}", sub.get_name());
         }
         assert_eq!(entries().count(), visible.len());
-        assert!(visible.len() <= 26, "{} commands", visible.len());
+        assert!(visible.len() <= 27, "{} commands", visible.len());
         // The second command of a line begins where those of other lines do.
         for (name, words) in GROUPS
             .iter()

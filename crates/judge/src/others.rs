@@ -9,7 +9,7 @@
 use ssdlab_ledger::row::{LoadKind, SyncMethod};
 use ssdlab_ledger::{Ledger, LedgerRow, Metric, names};
 use ssdlab_view::units::decimal_bytes;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Largest block of a write that stands for a small one.
 const SMALL: u64 = 16 << 10;
@@ -42,8 +42,8 @@ pub struct OthersRange {
     pub sources: usize,
     /// Methods, states and capacities.
     pub how: String,
-    /// What misleads about them.
-    pub traps: BTreeSet<String>,
+    /// What misleads about them, and about how many.
+    pub traps: BTreeMap<String, usize>,
 }
 
 impl OthersFigures {
@@ -95,8 +95,12 @@ impl OthersFigures {
         let sizes: BTreeSet<u64> = sizes.map(|gb| gb as u64).collect();
         let sizes = sizes.iter().map(|gb| decimal_bytes(*gb as f64 * 1e9));
         let how: Vec<String> = methods.into_iter().chain(sizes).collect();
-        let traps = rows.iter().flat_map(|row| row.trap.split("; "));
-        let traps = traps.filter(|trap| !trap.is_empty()).map(str::to_owned);
+        let mut traps = BTreeMap::new();
+        for trap in rows.iter().flat_map(|row| row.trap.split("; ")) {
+            if !trap.is_empty() {
+                *traps.entry(trap.to_owned()).or_insert(0) += 1;
+            }
+        }
         (!rows.is_empty()).then(|| OthersRange {
             title,
             unit,
@@ -105,7 +109,7 @@ impl OthersFigures {
             figures: rows.len(),
             sources: sources.len(),
             how: how.join(", "),
-            traps: traps.collect(),
+            traps,
         })
     }
 
@@ -138,11 +142,7 @@ impl OthersFigures {
                     && is_plain(row)
                     && row.load.rw == Some(LoadKind::RandRead)
             }),
-            self.range(
-                "written at first",
-                " MB/s",
-                metric(Metric::SeqFillPhase1Rate),
-            ),
+            self.range("fill, at first", " MB/s", metric(Metric::SeqFillPhase1Rate)),
             self.range("past the cache", " MB/s", |row| {
                 matches!(
                     row.figure.metric,

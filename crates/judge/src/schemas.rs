@@ -4,11 +4,15 @@ use crate::ablate::Diagnosis;
 use crate::experiment::Investigation;
 use crate::inspect::InspectedDrive;
 use crate::page::fleet::FleetRow;
+#[cfg(target_os = "linux")]
+use crate::pull::verified::FioPullRecord;
 use crate::pull::{Loss, PullRecord};
 use crate::qualify::Qualification;
 use crate::snia::Suite;
 use crate::symptom::SymptomAnswer;
 use ssdlab_base::schema::DocumentSchema;
+#[cfg(target_os = "linux")]
+use ssdlab_verify::VerifyVerdicts;
 
 /// Each document by name.
 pub const SCHEMAS: &[DocumentSchema] = &[
@@ -37,6 +41,13 @@ pub const SCHEMAS: &[DocumentSchema] = &[
     DocumentSchema::of::<Vec<Loss>>(
         "pull-check",
         "Output of `ssdlab pull check --json`: the promises that were broken",
+    ),
+    #[cfg(target_os = "linux")]
+    DocumentSchema::of::<FioPullRecord>("pull-fio", "Output of `ssdlab pull fio --json`"),
+    #[cfg(target_os = "linux")]
+    DocumentSchema::of::<VerifyVerdicts>(
+        "pull-fio-look",
+        "Output of `ssdlab pull fio --verify-only --json`",
     ),
     DocumentSchema::of::<Suite>("snia", "snia.json, and the output of `ssdlab snia --json`"),
 ];

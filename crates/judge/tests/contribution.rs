@@ -450,6 +450,7 @@ fn what_is_not_the_drives_own_rate_only_gives_context() {
         ("filename", "/dev/md0", "not one drive"),
         ("filename", "/dev/sda:/dev/sdb", "not one drive"),
         ("direct", "0", "through the page cache"),
+        ("random_distribution", "zipf:1.2", "more often than others"),
     ] {
         let mut options = base.clone();
         options[key] = json!(value);
@@ -516,6 +517,15 @@ fn loads_that_a_row_cannot_say_are_left_out_with_the_reason() {
             "after several writes",
         ),
         (json!({"rw": "trim"}), "no load of reads or writes"),
+        (
+            json!({"rw": "randwrite:8"}),
+            "only a part of its addresses is random",
+        ),
+        (
+            json!({"rw": "randwrite", "percentage_random": "50"}),
+            "only a part of its addresses is random",
+        ),
+        (json!({"rw": "write:64k"}), "leave gaps"),
     ] {
         let text = json!({"fio version": "fio-3.1", "jobs": [{"jobname": "a", "error": 0,
             "job options": options, "write": {"iops": 1000.0, "runtime": 1000}}]});

@@ -3,5 +3,6 @@
 mod volumes {
     pub mod blind;
     pub mod fits;
+    pub mod qualified;
     pub mod subjects;
 }

@@ -5,6 +5,7 @@
 //! metric, source, row     names, units and ranges; where figures are from; a figure typed
 //! read, write             ledger files as rows, and back
 //! field -> placing        drives in service, as distributions; a drive among them
+//! field -> siblings       the same product at another capacity -> placing
 //! formats                 results of other tools as figures
 //! apart                   families that are kept for judging
 //! laws -> check           what every row must hold to; files checked
@@ -23,6 +24,7 @@ pub mod names;
 pub mod placing;
 pub mod read;
 pub mod row;
+mod siblings;
 pub mod source;
 pub mod write;
 

@@ -1,7 +1,7 @@
 //! Which family of the ledger a name means: as people type it, or as a drive reports itself.
 
-use crate::row::LedgerRow;
-use std::collections::BTreeSet;
+use crate::row::{LedgerDrive, LedgerRow};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Words of a drive's name that say nothing of the product.
 const NOISE: [&str; 22] = [
@@ -14,15 +14,26 @@ const CODE_MIN: usize = 6;
 /// The words of a name in lower case, without capacities and what any drive could have.
 pub fn words(name: &str) -> BTreeSet<String> {
     let lower = name.to_lowercase().replace("m.2", " ").replace("u.2", " ");
+    let is_unit = |word: &str| matches!(word, "gb" | "tb" | "gib" | "tib");
     let is_size = |word: &str| {
         let number = word.trim_end_matches(|c: char| c.is_ascii_alphabetic());
         let unit = &word[number.len()..];
-        !number.is_empty() && matches!(unit, "gb" | "tb" | "gib" | "tib" | "g" | "t")
+        !number.is_empty() && (is_unit(unit) || matches!(unit, "g" | "t"))
     };
-    lower
+    let split: Vec<&str> = lower
         .split(|c: char| !c.is_ascii_alphanumeric())
-        .filter(|word| !word.is_empty() && !is_size(word) && !NOISE.contains(word))
-        .map(str::to_owned)
+        .filter(|word| !word.is_empty())
+        .collect();
+    // `410 GB`: the number is a size as well.
+    let is_sized = |index: usize| {
+        let next = split.get(index + 1);
+        split[index].parse::<u32>().is_ok() && next.is_some_and(|word| is_unit(word))
+    };
+    split
+        .iter()
+        .enumerate()
+        .filter(|(index, word)| !is_sized(*index) && !is_size(word) && !NOISE.contains(word))
+        .map(|(_, word)| (*word).to_owned())
         .collect()
 }
 
@@ -53,22 +64,71 @@ pub fn family<'a>(rows: &'a [LedgerRow], name: &str) -> Option<&'a str> {
         return Some(&row.drive.family);
     }
     let named = words(name);
-    let families: BTreeSet<&str> = rows.iter().map(|row| row.drive.family.as_str()).collect();
     let is_code = |word: &String| {
         word.len() >= CODE_MIN + 2 && word.chars().filter(char::is_ascii_digit).count() >= 2
     };
-    let fits = |family: &&str| {
-        let own = words(family);
+    let fits = |own: &BTreeSet<String>| {
         own.len() > 1
             && own.is_subset(&named)
             && named
-                .difference(&own)
+                .difference(own)
                 .all(|word| is_code(word) || word.parse::<u32>().is_ok())
     };
-    families
+    let (family, _) = known_names(rows)
+        .filter(|(_, own)| fits(own))
+        .max_by_key(|(_, own)| own.len())?;
+    Some(family)
+}
+
+/// Every name of every family, as words: its own, and those of its products without the codes.
+fn known_names(rows: &[LedgerRow]) -> impl Iterator<Item = (&str, BTreeSet<String>)> {
+    let mut names = BTreeSet::new();
+    for row in rows {
+        let LedgerDrive {
+            maker,
+            model,
+            family,
+            ..
+        } = &row.drive;
+        let product = model
+            .split_once('(')
+            .map_or(model.as_str(), |(name, _)| name);
+        names.insert((family.as_str(), family.clone()));
+        names.insert((family.as_str(), format!("{maker} {product}")));
+    }
+    let words = names
         .into_iter()
-        .filter(fits)
-        .max_by_key(|family| words(family).len())
+        .map(|(family, name)| (family, words(&name)));
+    words.collect::<BTreeSet<_>>().into_iter()
+}
+
+/// Families of which a name has a word with a digit, or the beginning of one, best first.
+pub fn near<'a>(rows: &'a [LedgerRow], name: &str) -> Vec<&'a str> {
+    const LETTERS_MIN: usize = 3;
+    let named = words(name);
+    let shared = |own: &str| {
+        let likeness = |word: &String| {
+            let letters = word
+                .chars()
+                .zip(own.chars())
+                .take_while(|(a, b)| a == b)
+                .count();
+            let is_whole = letters == word.len().min(own.len());
+            if is_whole { letters } else { 0 }
+        };
+        named.iter().map(likeness).max().unwrap_or(0)
+    };
+    let has_digit = |word: &&String| word.contains(|c: char| c.is_ascii_digit());
+    let mut near: BTreeMap<&str, usize> = BTreeMap::new();
+    for (family, own) in known_names(rows) {
+        let letters = own.iter().filter(has_digit).map(|word| shared(word)).max();
+        let best = near.entry(family).or_insert(0);
+        *best = letters.unwrap_or(0).max(*best);
+    }
+    let mut near: Vec<(&str, usize)> = near.into_iter().collect();
+    near.retain(|(_, letters)| *letters >= LETTERS_MIN);
+    near.sort_by_key(|(_, letters)| std::cmp::Reverse(*letters));
+    near.into_iter().map(|(family, _)| family).take(3).collect()
 }
 
 #[cfg(test)]
@@ -86,11 +146,17 @@ mod tests {
             ("Samsung SSD 990 PRO 2TB", Some("samsung-990-pro")),
             ("Samsung SSD 980 1TB", Some("samsung-980")),
             ("Intel DC S3500", Some("intel-s3500")),
+            // By the name of a product of the family, and with the capacity in two words.
+            ("Kingston DC500M", Some("kingston-dc500")),
+            ("Fusion-io ioDrive2 410 GB", Some("fusionio-iodrive2")),
+            ("HGST Ultrastar SSD1600MM", Some("hgst-ssd1600mm")),
             ("Samsung SSD 980 EVO 1TB", None),
             ("Samsung", None),
             ("", None),
         ] {
             assert_eq!(family(rows, name), expected, "{name}");
         }
+        assert_eq!(near(rows, "Kingston DC500 Pro")[0], "kingston-dc500");
+        assert!(near(rows, "Vorrath Rocket").is_empty());
     }
 }

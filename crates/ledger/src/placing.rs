@@ -3,6 +3,7 @@
 
 use crate::field::{FieldPopulation, FieldSpread};
 use crate::ledger::Ledger;
+use crate::siblings;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -66,6 +67,17 @@ pub struct DriveCounters {
     pub hours: Option<f64>,
 }
 
+/// A drive that is placed.
+#[derive(Clone, Copy, Debug)]
+pub struct PlacedDrive<'a> {
+    /// The model that it reports.
+    pub model: &'a str,
+    /// Bytes; `None`: not reported.
+    pub capacity: Option<u64>,
+    /// What its counters say.
+    pub counters: DriveCounters,
+}
+
 /// A drive among the drives of its model in service.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FieldStanding {
@@ -73,6 +85,10 @@ pub struct FieldStanding {
     pub model_code: String,
     /// Drives in the population.
     pub drives: u32,
+    /// Whether the population is of the same product at another capacity. Only measures that the
+    /// capacity does not change are compared then.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_sibling: bool,
     /// The measures that can be compared.
     pub places: Vec<FieldPlace>,
     /// The same in sentences.
@@ -142,34 +158,75 @@ impl Ledger {
         self.populations().iter().filter(is_like).collect()
     }
 
-    /// Where a drive of this model stands among its like; `None`: there is no population.
-    pub fn standing(&self, model: &str, counters: &DriveCounters) -> Option<FieldStanding> {
-        self.population(model)
-            .map(|population| population.standing(counters))
+    /// The population of the same product at another capacity, the largest of several.
+    fn sibling(&self, model: &str) -> Option<&FieldPopulation> {
+        let model = bare(model);
+        siblings::largest(self.populations().iter().filter(|population| {
+            let code = bare(&population.model_code);
+            siblings::are_siblings(&model, &code, population.capacity_gb)
+        }))
+    }
+
+    /// Where a drive of this model stands among its like; `None`: there is no population, neither
+    /// of the model nor of the product at another capacity.
+    pub fn standing(&self, drive: &PlacedDrive<'_>) -> Option<FieldStanding> {
+        if let Some(population) = self.population(drive.model) {
+            return Some(population.standing(&drive.counters));
+        }
+        let population = self.sibling(drive.model)?;
+        Some(population.standing_of_sibling(drive))
     }
 }
 
 impl FieldPopulation {
     /// Where a drive with these counters stands in the population.
     pub fn standing(&self, counters: &DriveCounters) -> FieldStanding {
-        let places = self.places(counters);
-        let sentences = places.iter().map(|place| sentence(place, counters));
+        let places = self.places(counters, self.capacity_gb);
+        self.standing_at(places, counters, "drives of this model")
+    }
+
+    /// Where a drive of the same product at another capacity stands, by what the capacity does not
+    /// change.
+    fn standing_of_sibling(&self, drive: &PlacedDrive<'_>) -> FieldStanding {
+        let capacity_gb = drive.capacity.map_or(0.0, |bytes| bytes as f64 / 1e9);
+        let mut places = self.places(&drive.counters, capacity_gb);
+        places.retain(|place| place.measure != FieldMeasure::TbPerPercent);
+        let like = format!(
+            "drives of the same product at {:.0} GB, {}",
+            self.capacity_gb, self.model_code
+        );
+        FieldStanding {
+            is_sibling: true,
+            ..self.standing_at(places, &drive.counters, &like)
+        }
+    }
+
+    fn standing_at(
+        &self,
+        places: Vec<FieldPlace>,
+        counters: &DriveCounters,
+        like: &str,
+    ) -> FieldStanding {
+        let sentences = places.iter().map(|place| sentence(place, counters, like));
         FieldStanding {
             model_code: self.model_code.clone(),
             drives: self.drives,
+            is_sibling: false,
             sentences: sentences.collect(),
             places,
             source: self.source.clone(),
         }
     }
 
-    fn places(&self, counters: &DriveCounters) -> Vec<FieldPlace> {
+    fn places(&self, counters: &DriveCounters, capacity_gb: f64) -> Vec<FieldPlace> {
         let used = counters
             .used_percent
             .filter(|used| *used >= USED_MIN_PERCENT);
         let host_tb = counters.host_bytes.map(|bytes| bytes / 1e12);
         let per_percent = host_tb.zip(used).map(|(tb, used)| tb / used);
-        let drive_writes = host_tb.map(|tb| tb * 1000.0 / self.capacity_gb);
+        let drive_writes = host_tb
+            .filter(|_| capacity_gb > 0.0)
+            .map(|tb| tb * 1000.0 / capacity_gb);
         let is_worn_in = drive_writes.is_some_and(|writes| writes >= DRIVE_WRITES_MIN);
         let cycles = counters.erase_cycles.zip(used);
         let per_day = drive_writes.zip(counters.hours.filter(|hours| *hours >= 1000.0));
@@ -236,7 +293,7 @@ fn short(value: f64) -> String {
     }
 }
 
-fn sentence(place: &FieldPlace, counters: &DriveCounters) -> String {
+fn sentence(place: &FieldPlace, counters: &DriveCounters, like: &str) -> String {
     let value = short(place.value);
     let subject = match place.measure {
         FieldMeasure::TbPerPercent => format!(
@@ -266,7 +323,7 @@ fn sentence(place: &FieldPlace, counters: &DriveCounters) -> String {
         _ => "",
     };
     format!(
-        "{subject}: {order} than {share} of {} drives of this model (median {}{unit})",
+        "{subject}: {order} than {share} of {} {like} (median {}{unit})",
         place.drives,
         short(place.median)
     )

@@ -1,7 +1,15 @@
 //! A drive is placed among its like by no more than the population holds.
 
 use ssdlab_ledger::Ledger;
-use ssdlab_ledger::placing::{DriveCounters, FieldMeasure, FieldRank};
+use ssdlab_ledger::placing::{DriveCounters, FieldMeasure, FieldRank, FieldStanding, PlacedDrive};
+
+fn standing(model: &str, capacity: Option<u64>, counters: DriveCounters) -> Option<FieldStanding> {
+    Ledger::open().standing(&PlacedDrive {
+        model,
+        capacity,
+        counters,
+    })
+}
 
 fn population_of_many() -> String {
     let mut populations = Ledger::open().populations().iter();
@@ -40,7 +48,7 @@ fn a_value_is_ranked_by_the_percentiles_that_are_known() {
             host_bytes: Some(tb * 8.0 * 1e12),
             ..DriveCounters::default()
         };
-        let standing = ledger.standing(&code, &counters).expect("a population");
+        let standing = standing(&code, None, counters).expect("a population");
         let place = standing
             .places
             .iter()
@@ -76,7 +84,6 @@ fn of_fewer_than_ten_drives_only_the_half_is_said() {
 
 #[test]
 fn whole_per_cents_and_first_days_are_not_compared() {
-    let ledger = Ledger::open();
     let code = population_of_many();
     let counters = DriveCounters {
         used_percent: Some(2.0),
@@ -84,9 +91,9 @@ fn whole_per_cents_and_first_days_are_not_compared() {
         waf: Some(9.0),
         ..DriveCounters::default()
     };
-    let standing = ledger.standing(&code, &counters).expect("a population");
-    assert!(standing.places.is_empty(), "{:?}", standing.sentences);
-    assert!(ledger.standing("Vorrath Rocket 1TB", &counters).is_none());
+    let placed = standing(&code, None, counters).expect("a population");
+    assert!(placed.places.is_empty(), "{:?}", placed.sentences);
+    assert!(standing("Vorrath Rocket 1TB", None, counters).is_none());
 }
 
 #[test]
@@ -134,4 +141,41 @@ fn a_model_is_found_with_its_maker_before_or_after_it() {
         let population = ledger.population(reported).expect(reported);
         assert_eq!(population.model_code, "KXG60ZNV512G");
     }
+}
+
+/// A drive was not placed when its own capacity had no population, though that of the same product
+/// at another capacity was known.
+#[test]
+fn a_drive_is_placed_among_the_same_product_at_another_capacity_by_what_that_leaves_alone() {
+    let ledger = Ledger::open();
+    let reported = "Micron_5210_MTFDDAK960QDE";
+    assert!(ledger.population(reported).is_none());
+    let counters = DriveCounters {
+        used_percent: Some(10.0),
+        host_bytes: Some(96e12),
+        hours: Some(24_000.0),
+        ..DriveCounters::default()
+    };
+    let placed = standing(reported, Some(960_197_124_096), counters).expect("a sibling");
+    assert!(placed.is_sibling && placed.model_code.contains("MTFDDAK3T8QDE"));
+    let measures: Vec<FieldMeasure> = placed.places.iter().map(|place| place.measure).collect();
+    assert!(
+        !measures.contains(&FieldMeasure::TbPerPercent),
+        "{measures:?}"
+    );
+    let per_day = placed
+        .places
+        .iter()
+        .find(|p| p.measure == FieldMeasure::DriveWritesPerDay);
+    // 100 writes of its own capacity, not of the sibling's, in 1,000 days.
+    assert!((per_day.expect("known").value - 0.1).abs() < 1e-3);
+    let sentence = &placed.sentences[0];
+    assert!(sentence.contains("the same product at 384"), "{sentence}");
+    let unknown = standing(reported, None, counters).expect("a sibling");
+    let is_per_day =
+        |p: &ssdlab_ledger::placing::FieldPlace| p.measure == FieldMeasure::DriveWritesPerDay;
+    assert!(
+        !unknown.places.iter().any(is_per_day),
+        "no capacity, no drive writes"
+    );
 }

@@ -5,3 +5,4 @@ pub mod inside;
 pub mod preload;
 pub mod schemas;
 pub mod served;
+pub mod verified;

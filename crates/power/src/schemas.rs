@@ -2,6 +2,7 @@
 
 use crate::crashtest::scripts::{CampaignDocument, CutRecord};
 use crate::inside::DatabasePreset;
+use crate::verified::FioCampaignReport;
 use ssdlab_base::schema::DocumentSchema;
 use ssdlab_serve::control::ControlReply;
 
@@ -18,6 +19,10 @@ pub const SCHEMAS: &[DocumentSchema] = &[
     DocumentSchema::of::<Vec<DatabasePreset>>(
         "crashtest-presets",
         "Output of `ssdlab crashtest presets --json`",
+    ),
+    DocumentSchema::of::<FioCampaignReport>(
+        "crashtest-fio",
+        "Output of `ssdlab crashtest fio --json`",
     ),
     DocumentSchema::of::<ControlReply>("power", "Output of `ssdlab power ... --json`"),
 ];

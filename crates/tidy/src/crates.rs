@@ -55,6 +55,10 @@ pub const PLACES: &[CratePlacement] = &[
         ..on(3, "serve")
     },
     CratePlacement {
+        only_uses: Some(&["base", "fio"]),
+        ..on(3, "verify")
+    },
+    CratePlacement {
         only_uses: Some(&["crash"]),
         ..on(3, "crash-fs")
     },

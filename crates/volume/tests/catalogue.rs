@@ -29,11 +29,13 @@ fn every_type_opens_and_names_its_sources() {
 
 #[test]
 fn instances_are_known_and_their_burst_is_not_below_their_base() {
-    let instances = instances("aws").expect("the file is right");
-    assert!(instances.len() >= 150, "{}", instances.len());
-    for (name, limits) in &instances {
-        assert!(limits.operations.burst >= limits.operations.base, "{name}");
-        assert!(limits.bytes.burst >= limits.bytes.base, "{name}");
+    for (provider, least) in [("aws", 150), ("azure", 80)] {
+        let instances = instances(provider).expect("the file is right");
+        assert!(instances.len() >= least, "{}", instances.len());
+        for (name, limits) in &instances {
+            assert!(limits.operations.burst >= limits.operations.base, "{name}");
+            assert!(limits.bytes.burst >= limits.bytes.base, "{name}");
+        }
     }
     let config = open("gp3,instance=m5.large").expect("it is known");
     let (_, limits) = config.instance.expect("it was named");
@@ -56,9 +58,18 @@ fn what_is_not_sold_is_refused_with_its_limits() {
         ("gp3,size=1.5GB", "whole GiB"),
         ("gp3,credit=101", "0 to 100 percent"),
         ("gp3,instance=m5.tiny", "`m5.tiny` are not known"),
+        (
+            "premium-ssd,size=64,instance=Standard_D3s_v5",
+            "of this family: Standard_D",
+        ),
+        (
+            "pd-ssd,size=64,instance=n2-standard-8",
+            "no instance of gcp is known",
+        ),
     ] {
-        let error = open(text).expect_err("it is refused").to_string();
-        assert!(error.contains(part), "{text}: {error}");
+        let error = open(text).expect_err("it is refused");
+        let message = format!("{error}; {}", error.hint());
+        assert!(message.contains(part), "{text}: {message}");
     }
     let name = VolumeName::parse("gp2,size=1TiB,credit=50%,snapshot,seed=7").expect("it is read");
     assert_eq!((name.setting.gib, name.credit_permille), (1024, 500));

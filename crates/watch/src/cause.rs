@@ -43,6 +43,8 @@ pub enum LiveCause {
     Throttling,
     /// The link carries less than the drive could.
     Link,
+    /// A volume of a cloud, or its instance, counts requests and holds them at a rate.
+    VolumeLimit,
     /// The media or the controller is slow.
     SlowMedia,
 }
@@ -61,7 +63,7 @@ pub enum CauseLayer {
 
 impl LiveCause {
     /// All of them.
-    pub const ALL: [LiveCause; 18] = [
+    pub const ALL: [LiveCause; 19] = [
         LiveCause::CgroupLimit,
         LiveCause::HostQueue,
         LiveCause::DoubledFlushes,
@@ -79,6 +81,7 @@ impl LiveCause {
         LiveCause::Map,
         LiveCause::Throttling,
         LiveCause::Link,
+        LiveCause::VolumeLimit,
         LiveCause::SlowMedia,
     ];
 
@@ -94,7 +97,7 @@ impl LiveCause {
             | LiveCause::Misaligned
             | LiveCause::FullWithoutTrim
             | LiveCause::Discards => CauseLayer::Host,
-            LiveCause::Link => CauseLayer::Link,
+            LiveCause::Link | LiveCause::VolumeLimit => CauseLayer::Link,
             LiveCause::VolatileBuffer
             | LiveCause::WriteCacheOff
             | LiveCause::ReadsBehindWrites
@@ -126,6 +129,7 @@ impl LiveCause {
             LiveCause::Map => "map not in DRAM",
             LiveCause::Throttling => "throttling",
             LiveCause::Link => "link",
+            LiveCause::VolumeLimit => "limit of a volume",
             LiveCause::SlowMedia => "slow media or controller",
         }
     }
@@ -160,6 +164,9 @@ impl LiveCause {
             LiveCause::Map => "The drive reads its map before it reads the data.",
             LiveCause::Throttling => "The drive slows itself down: it is too warm.",
             LiveCause::Link => "The link to the drive carries less than the drive could.",
+            LiveCause::VolumeLimit => {
+                "It is not slow: a volume or its instance counts requests and holds them at a rate."
+            }
             LiveCause::SlowMedia => {
                 "The drive answers slowly; from outside its media and its controller look alike."
             }
@@ -219,6 +226,10 @@ impl LiveCause {
             }
             LiveCause::Map => "Keep the working set smaller, or take a drive with DRAM.",
             LiveCause::Throttling => "Cool it: airflow, a heat sink, a slot away from warm cards.",
+            LiveCause::VolumeLimit => {
+                "Ask for less, or rent more: `ssdlab volumes fit` on a trace says what. `--model \
+                 volume:TYPE,size=GIB` says how much credit is left."
+            }
             LiveCause::Link => "Reseat it, or use a slot or port with the full speed and width.",
             LiveCause::SlowMedia => {
                 "Compare with a drive of its kind: `ssdlab qualify` on a spare one; `ssdlab \

@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+pub mod account;
 pub mod cause;
 #[cfg(target_os = "linux")]
 mod counted;

@@ -421,11 +421,14 @@ impl LiveWatch {
         if let Some(recorder) = &mut self.recorder {
             recorder.end_second(now_ns, &self.surroundings)?;
         }
-        Ok(self.report())
+        let report = self.report();
+        self.count_in_kernel(now_ns);
+        Ok(report)
     }
 
-    /// Takes over what the kernel counted, and decides how much is seen singly in the next second.
-    fn count_second(&mut self, now_ns: u64) -> Result<(), LabError> {
+    /// From here on the kernel counts, if requests come too fast to be seen singly. What was seen
+    /// until now is reported first: this second may be the last.
+    fn count_in_kernel(&mut self, now_ns: u64) {
         let last = self.history.seconds().last();
         let rate = last.map_or(0, crate::steps::WatchedSecond::count);
         let loses = self.surroundings.lost_events > self.lost_before;
@@ -441,8 +444,11 @@ impl LiveWatch {
             if self.kernel.is_some() {
                 self.history.forget_requests();
             }
-            return Ok(());
         }
+    }
+
+    /// Takes over what the kernel counted, and decides how much is seen singly in the next second.
+    fn count_second(&mut self, now_ns: u64) -> Result<(), LabError> {
         let Some(kernel) = &mut self.kernel else {
             return Ok(());
         };

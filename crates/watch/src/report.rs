@@ -1,5 +1,6 @@
 //! What a watch has found: the document, and how it grows from requests.
 
+use crate::account::CreditLeft;
 use crate::figures::WatchFigures;
 use crate::forecast::evidence::{ForecastBeginning, ForecastEvidence};
 use crate::forecast::fill::WritePressure;
@@ -77,6 +78,9 @@ pub struct WatchReport {
     pub step: Option<RateStep>,
     /// What a model would have done with the same commands, if one was named.
     pub model: Option<ModelComparison>,
+    /// Credit left of a volume, if one was named.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub credits: Vec<CreditLeft>,
     /// A role's limits, held against what was seen, if one was named.
     pub role: Option<RoleCheck>,
     /// What comes next, if it was asked for.
@@ -363,6 +367,8 @@ impl WatchReport {
             settings: &surroundings.settings,
             layers: &surroundings.layers,
             step: step.as_ref(),
+            seconds: history.seconds(),
+            model: surroundings.drive.model.as_deref(),
             counters: &surroundings.counters,
         }
         .judge();
@@ -377,6 +383,7 @@ impl WatchReport {
             layers: surroundings.layers.clone(),
             step,
             model: None,
+            credits: Vec::new(),
             role: None,
             forecast: None,
             beginning: surroundings.beginning.clone(),

@@ -43,6 +43,9 @@ pub fn text(report: &WatchReport) -> String {
     if let Some(model) = &report.model {
         out += &text::paragraph("its kind", &modelled(model));
     }
+    for credit in &report.credits {
+        out += &text::paragraph("credit", &credit.sentence());
+    }
     if let Some(forecast) = &report.forecast {
         out += &forecast::lines(forecast);
     }

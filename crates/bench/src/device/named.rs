@@ -21,7 +21,8 @@ use ssdlab_base::LabError;
 use ssdlab_base::quantity::parse_size;
 use ssdlab_drives::catalogue;
 use ssdlab_drives::keep::saved::SavedDriveInfo;
-use ssdlab_drives::known::draft::open_drive;
+use ssdlab_drives::known::draft::{self, open_drive};
+use ssdlab_drives::known::lookup::{Lookup, look_up};
 use ssdlab_drives::rests_on::RestsOn;
 use ssdlab_load::plan::WorkloadPlan;
 use ssdlab_ssd::{Drive, Nanos};
@@ -84,6 +85,12 @@ impl TargetName {
                 format!("did you mean drive:{drive}? To make a file, write ./{text}"),
             ));
         }
+        if let Some(advice) = product_advice(text) {
+            return Err(LabError::refused(
+                format!("no file is called `{text}`, and a drive is"),
+                format!("{advice}. To make a file, write ./{text}"),
+            ));
+        }
         Ok(TargetName::Path(PathBuf::from(
             text.strip_prefix("file:").unwrap_or(text),
         )))
@@ -109,6 +116,18 @@ fn similar_drive(text: &str) -> Option<String> {
         return None;
     }
     catalogue::meant(text)
+}
+
+/// What to do about a plain text that is no path and no file, and names one product or several;
+/// with a digit, as a maker alone may well be a folder.
+fn product_advice(text: &str) -> Option<String> {
+    let is_plain = !text.contains(['/', '.', ':']) && !Path::new(text).exists();
+    let is_model = text.contains(|c: char| c.is_ascii_digit());
+    if !(is_plain && is_model && matches!(look_up(text), Lookup::Matches(_))) {
+        return None;
+    }
+    let several = || format!("`ssdlab drives known \"{text}\"` lists the drives that it may be");
+    Some(draft::advice(text).unwrap_or_else(several))
 }
 
 /// Loads a saved drive, when the text after `drive:` is the path of one.
@@ -268,6 +287,14 @@ mod tests {
     fn a_drive_of_the_catalogue_needs_its_prefix() {
         let error = TargetName::parse("consumer-sata-1tb").expect_err("refused");
         assert!(error.hint().contains("drive:consumer-sata-1tb"), "{error}");
+        // So did the name of a drive that only the table of known drives has.
+        let known = TargetName::parse("Micron 5300").expect_err("refused");
+        assert!(known.hint().contains("ssdlab drives known"), "{known}");
+        assert!(known.hint().ends_with("write ./Micron 5300"), "{known}");
+        assert!(TargetName::parse("./Micron 5300").is_ok());
+        let one = TargetName::parse("Samsung PM893").expect_err("refused");
+        assert!(one.hint().contains("ssdlab drives new"), "{one}");
+        assert!(TargetName::parse("test-1").is_ok());
         let near = TargetName::parse("consumer-sata-1tb-pl").expect_err("refused");
         assert!(near.hint().contains("did you mean drive:"), "{near}");
         let file = TargetName::parse("./consumer-sata-1tb").expect("a path");

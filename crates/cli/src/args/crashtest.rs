@@ -130,6 +130,9 @@ pub struct CampaignArgs {
 pub enum CrashtestCommand {
     /// Your program in a file system on the drive, cut by cut, by one command.
     Run(Box<CrashtestRunArgs>),
+    /// A fio job with verify=, cut by cut: what fio's verification finds, and what the contract
+    /// does, side by side.
+    Fio(Box<CrashtestFioArgs>),
     /// The databases that `run --preset` knows, and what their authors promise.
     Presets {
         /// As JSON.
@@ -207,6 +210,45 @@ pub struct CrashtestRunArgs {
     /// Where everything is kept; must be new, empty, or of a program that failed.
     #[arg(long, short, value_name = "DIR", default_value = "crashtest")]
     pub out: PathBuf,
+}
+
+/// `ssdlab crashtest fio`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+The job is one that writes and verifies, such as
+
+  [j]
+  rw=randwrite
+  bs=4k
+  size=1m
+  fsync=8
+  verify=crc32c
+
+Its writes go to a modelled drive one at a time, with fio's own headers. After
+each cut, three rules are asked: fio's default wants every write that completed,
+fio's verify_policy=fsynced what an fsync covers; the contract wants each sector
+as durable as was promised. With --out, disks and fio's state files are kept:
+
+  ssdlab crashtest fio j.fio --fault ignores-flush --cuts 50 --keep 3 --out t
+  cd t/cut-0001-fsynced && fio verify.fio
+
+Exit codes: 0 every cut keeps the contract, 1 some do not, 2 an error.")]
+pub struct CrashtestFioArgs {
+    /// The job file.
+    #[arg(value_name = "JOB.fio")]
+    pub job: PathBuf,
+    /// Whose headers and states: 3.33 (Debian 12), or current (fio's source of 2026).
+    #[arg(long, value_name = "FORMAT", value_parser = ["3.33", "current"], default_value = "3.33")]
+    pub fio: String,
+    /// Keep the disks of this number of cuts of each age of the drive in --out, with states and a
+    /// job by which fio verifies them.
+    #[arg(long, value_name = "N", default_value_t = 0, requires = "out")]
+    pub keep: usize,
+    /// Where; new or empty.
+    #[arg(long, short, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    #[command(flatten)]
+    pub campaign: CampaignArgs,
 }
 
 /// `ssdlab crashtest inside`.

@@ -2,6 +2,7 @@
 
 mod again;
 mod campaign;
+mod fio;
 mod preload;
 mod run;
 
@@ -26,6 +27,7 @@ use std::sync::atomic::AtomicBool;
 pub fn crashtest(args: &Crashtest) -> Result<CommandExit, CliFailure> {
     match &args.command {
         Some(CrashtestCommand::Run(run)) => run::run(run),
+        Some(CrashtestCommand::Fio(job)) => fio::run(job),
         Some(CrashtestCommand::Presets { json }) => run::list_presets(*json),
         Some(CrashtestCommand::Inside(inside)) => run::inside(inside),
         None => scripts(args),

@@ -1,6 +1,9 @@
 //! `ssdlab pull`: real power cuts of a real drive.
 
 mod args;
+mod fio;
+mod fio_args;
+mod power_args;
 mod run_args;
 
 pub use args::{PullAction, PullArgs};
@@ -33,6 +36,7 @@ fn finish(record: &PullRecord, json: bool, text: &str) -> Result<CommandExit, Cl
 pub fn pull(args: &PullArgs) -> Result<CommandExit, CliFailure> {
     match &args.action {
         PullAction::Run(args) => run(args),
+        PullAction::Fio(args) => fio::run(args),
         PullAction::Check(args) => check(args),
         PullAction::Status(args) => status(args),
         PullAction::Ledger(args) => ledger(args),

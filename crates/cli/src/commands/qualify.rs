@@ -1,24 +1,19 @@
 //! `ssdlab qualify`: is this a good choice, and if it is slow, what gives?
 
 mod args;
+mod others;
 
 pub use args::Qualify;
 
 use crate::failure::{CliFailure, CommandExit};
-use crate::output::{
-    ReservedDir, arguments, print, print_json, print_result, run_dir, say, terminal_width,
-};
+use crate::output::{ReservedDir, arguments, print, print_json, run_dir, say, terminal_width};
 use crate::progress::{QualifyBars, stop_on_signal};
 use crate::target::kept;
 use ssdlab_base::LabError;
 use ssdlab_base::clock::Utc;
 use ssdlab_bench::device::named::TargetName;
-use ssdlab_drives::catalogue;
 use ssdlab_judge::qualify::files::QualifyRecorder;
-use ssdlab_judge::qualify::{
-    QualifyPlan, ReferenceSelection, by_others, references, role, terminal,
-};
-use std::path::Path;
+use ssdlab_judge::qualify::{QualifyPlan, ReferenceSelection, references, role, terminal};
 
 fn plan(args: &Qualify) -> Result<QualifyPlan, LabError> {
     let references = if args.no_reference {
@@ -42,42 +37,12 @@ fn plan(args: &Qualify) -> Result<QualifyPlan, LabError> {
     })
 }
 
-/// The verdict on a drive that is in the ledger and not in the catalogue: `ledger:NAME`, or
-/// `drive:NAME` of which there is no model, and none of a name like it.
-fn from_ledger(args: &Qualify) -> Result<Option<CommandExit>, CliFailure> {
-    let target = args.target.as_deref().unwrap_or_default();
-    let named = target.strip_prefix("ledger:");
-    let unmodelled = || {
-        let name = target.strip_prefix("drive:")?;
-        let is_file = name.ends_with(".toml") || Path::new(name).exists();
-        let is_listed = catalogue::drive(name).is_ok() || catalogue::meant(name).is_some();
-        (!is_file && !is_listed).then_some(name)
-    };
-    let Some(name) = named.or_else(unmodelled) else {
-        return Ok(None);
-    };
-    let Some(verdict) = by_others::verdict(name, role(&args.role)?) else {
-        if named.is_none() {
-            return Ok(None);
-        }
-        return Err(LabError::refused(
-            format!("the ledger has no drive `{name}`"),
-            "its families are the files of ledger/; `ssdlab list drives` has the models",
-        )
-        .into());
-    };
-    print_result(args.output.json, &verdict, || {
-        verdict.text(terminal_width())
-    })?;
-    Ok(Some(verdict.outcome.into()))
-}
-
 /// Measures, judges, reports.
 ///
 /// # Errors
 /// When the role or target cannot be used, nothing could be measured, or results cannot be written.
 pub fn qualify(args: &Qualify) -> Result<CommandExit, CliFailure> {
-    if let Some(exit) = from_ledger(args)? {
+    if let Some(exit) = others::from_ledger(args)? {
         return Ok(exit);
     }
     let plan = plan(args)?;

@@ -1,6 +1,7 @@
 //! `ssdlab watch`: what makes a drive in use slow, by watching; nothing is written to it.
 
 mod args;
+mod beside;
 mod follow;
 mod lines;
 mod metrics;
@@ -13,13 +14,13 @@ pub use args::Watch;
 use crate::failure::{CliFailure, CommandExit};
 use crate::output::{ReservedDir, print_result, say, write_file, write_json};
 use crate::progress::stop_on_signal;
+use beside::beside_model;
 use follow::WatchFollower;
-use order::{foretold, modelled_drive, seconds};
+use order::seconds;
 use ssdlab_base::LabError;
 use ssdlab_bench::run_dir::Existing;
 use ssdlab_watch::judge::LiveAnswer;
 use ssdlab_watch::live::{WatchOrder, watch as watch_live};
-use ssdlab_watch::model::ModelComparison;
 use ssdlab_watch::page::watch_page;
 use ssdlab_watch::preflight::{self, RoleOutcome};
 use ssdlab_watch::record::{RecordingReplay, is_recording, replay_recording};
@@ -97,9 +98,7 @@ pub fn watch(args: &Watch) -> Result<CommandExit, CliFailure> {
     let mut report = outcome.report;
     follower.finish(&mut report);
     if let Some(name) = &args.model {
-        report.forecast = Some(foretold(name, &report)?);
-        say(args.quiet, &format!("the same commands on {name}"));
-        report.model = ModelComparison::new(&modelled_drive(name)?, &outcome.events);
+        beside_model(name, args.quiet, &mut report, &outcome.events)?;
     }
     if let Some(out) = &args.out {
         write_json(&out.join("watch.json"), &report)?;

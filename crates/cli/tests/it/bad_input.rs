@@ -331,6 +331,49 @@ fn a_drive_of_the_catalogue_without_its_prefix_is_asked_about() {
         &["qualify", "drive:intel-320-160g"],
         &["did you mean", "intel-320-160gb"],
     );
+    // A file of one's own, without the end of its name.
+    let own = [("mine.toml", "")];
+    refused(
+        &own,
+        &["qualify", "drive:mine"],
+        &["did you mean drive:mine.toml?"],
+    );
+}
+
+/// `qualify "Crucial T500"` made a file of that name, and gave the verdict on the disk under it as
+/// if it were that drive's.
+#[test]
+fn the_name_of_a_drive_that_others_measured_is_answered_and_measures_nothing() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let outcome = ssdlab(dir.path(), &["qualify", "Crucial T500", "--role", "slog"]);
+    assert_eq!(outcome.code, Some(3), "{}", outcome.stderr);
+    assert!(
+        outcome.stderr.contains("no file is called `Crucial T500`"),
+        "{}",
+        outcome.stderr
+    );
+    assert!(
+        outcome.stderr.contains("write ./Crucial T500"),
+        "{}",
+        outcome.stderr
+    );
+    assert!(
+        outcome.stdout.contains("Measured by others"),
+        "{}",
+        outcome.stdout
+    );
+    let left = fs::read_dir(dir.path()).expect("readable").count();
+    assert_eq!(left, 0, "something was written");
+    for (given, expected) in [
+        ("Radian RMS-200", "ssdlab drives known"),
+        ("ledger:Radian RMS-200", "ssdlab drives known"),
+        (
+            "ledger:Kingston DC500 Pro",
+            "did you mean ledger:kingston-dc500",
+        ),
+    ] {
+        refused(&[], &["qualify", given], &[expected]);
+    }
 }
 
 #[test]

@@ -13,6 +13,7 @@ mod create;
 mod diagnose;
 mod escapes;
 mod fingerprint;
+mod fio_verify;
 mod hosts;
 mod inspect;
 mod ledger;

@@ -57,7 +57,7 @@ impl Drop for Ledger {
 }
 
 /// A served drive as the target, with its ledger.
-struct Bench {
+pub struct Bench {
     folder: tempfile::TempDir,
     server: Option<Server>,
     ledger: Ledger,
@@ -65,7 +65,7 @@ struct Bench {
 
 impl Bench {
     /// `None`, said aloud, where there is no FUSE.
-    fn new(more: &[&str]) -> Option<Bench> {
+    pub fn new(more: &[&str]) -> Option<Bench> {
         let folder = scratch();
         let at = |name: &str| folder.path().join(name);
         fs::create_dir(at("mnt")).expect("made");
@@ -86,12 +86,13 @@ impl Bench {
         })
     }
 
-    fn at(&self, name: &str) -> PathBuf {
+    /// A path in its folder.
+    pub fn at(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
-    /// `ssdlab pull run` with short times.
-    fn run(&self, more: &[&str]) -> Command {
+    /// The switch, and short times.
+    pub fn power_and_times(&self) -> Vec<String> {
         let power = |state: &str| {
             let program = env!("CARGO_BIN_EXE_ssdlab");
             let control = self.at("control");
@@ -99,14 +100,21 @@ impl Bench {
             let (control, log) = (control.display(), log.display());
             format!("'{program}' power {state} --json --control '{control}' >> '{log}'")
         };
+        let (off, on) = (power("off"), power("on"));
+        let args = ["--off", &off, "--on", &on, "--write-for", "200ms"];
+        let times = ["--settle", "0s", "--back", "20s"];
+        args.iter().chain(&times).map(ToString::to_string).collect()
+    }
+
+    /// `ssdlab pull run` with short times.
+    fn run(&self, more: &[&str]) -> Command {
         let mut command = ssdlab();
         command
             .args(["pull", "run"])
             .arg(self.at("mnt/drive"))
             .args(["--overwrite", "--size", "16MiB", "--ledger"])
             .arg(&self.ledger.address)
-            .args(["--off", &power("off"), "--on", &power("on")])
-            .args(["--write-for", "200ms", "--settle", "0s", "--back", "20s"])
+            .args(self.power_and_times())
             .args(more)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())

@@ -4,6 +4,7 @@ use super::lookup::{Lookup, look_up};
 use super::{KnownProtection, ModelFamily, families};
 use crate::catalogue::{self, CatalogueDrive};
 use ssdlab_base::LabError;
+use std::path::Path;
 
 /// Capacity in the command where the table has none, GB.
 const CAPACITY_USUAL: f64 = 960.0;
@@ -71,12 +72,16 @@ pub fn family_of_file(name: &str) -> Option<&'static ModelFamily> {
 ///
 /// # Errors
 /// When there is none, or it cannot be read. Of a drive that the catalogue does not have and the
-/// table of known drives has, the error leads to a model of it.
+/// table of known drives has, the error leads to a model of it; where a file has the name, to it.
 pub fn open_drive(name: &str) -> Result<CatalogueDrive, LabError> {
     let is_file = name.ends_with(".toml");
     catalogue::open(name).map_err(|error| {
+        let own = format!("{name}.toml");
+        if !is_file && Path::new(&own).is_file() {
+            return LabError::refused(error.to_string(), format!("did you mean drive:{own}?"));
+        }
         let none_near = catalogue::meant(name).is_none();
-        match hint(name).filter(|_| !is_file && none_near) {
+        match advice(name).filter(|_| !is_file && none_near) {
             Some(hint) => LabError::refused(error.to_string(), hint),
             None => error,
         }
@@ -84,7 +89,7 @@ pub fn open_drive(name: &str) -> Result<CatalogueDrive, LabError> {
 }
 
 /// What to do about a drive that the catalogue does not have and the table of known drives has.
-fn hint(name: &str) -> Option<String> {
+pub fn advice(name: &str) -> Option<String> {
     let family = family_of_file(name)?;
     let title = &family.name;
     let draft = match (family.draft_command(), family.interface.as_str()) {

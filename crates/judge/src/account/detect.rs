@@ -1,19 +1,20 @@
 //! From the recorded rates to what kind of speed it is, with estimates.
 
-use super::levels::{LevelDrop, RateLevel, drop_of};
+use super::levels::{LevelDrop, RateLevel};
 use super::record::{AccountRecord, RateSeries, SeriesPurpose};
+use super::start::{ALIKE, drain_of, unit_of};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssdlab_volume::AccountUnit;
 
-/// Two loads on an account have the same rate to this share.
-const ALIKE: f64 = 0.02;
-/// Reads this far from writes are not held by one account.
-const APART: f64 = 0.10;
+/// Large commands have the bytes of small ones to this share.
+const LARGE_ALIKE: f64 = 0.05;
+/// Reads of half the queue have less than this share of the rate where the queue holds them back.
+const HALF_QUEUE: f64 = 0.75;
+/// Commands four times as large have a quarter of the rate to this share, where few were counted.
+const LARGER_ALIKE: f64 = 0.2;
 /// What a pause earned may be this far from the base rate.
 const REFILL: f64 = 0.15;
-/// Seconds between two levels at most: the second of the change, and one on each side.
-const BETWEEN_MAX: usize = 3;
 /// Not constant by far: no level at all.
 const UNSTEADY: f64 = 0.03;
 
@@ -110,47 +111,35 @@ impl AccountFinding {
     }
 }
 
-/// The drain that tells most: the last that dropped, else the first.
-fn drain_of(record: &AccountRecord) -> Option<(&RateSeries, Option<LevelDrop>)> {
-    let with_drop = |series: &'_ RateSeries| drop_of(series.settled());
-    let drains = || record.of(SeriesPurpose::Drain);
-    let dropped = drains()
-        .rev()
-        .find_map(|series| Some((series, Some(with_drop(series)?))));
-    dropped.or_else(|| drains().next().map(|series| (series, None)))
-}
-
-impl RateSeries {
-    /// Its rates without the first second, in which the queue fills.
-    fn settled(&self) -> &[f64] {
-        self.rates.get(1..).unwrap_or_default()
-    }
-
-    fn level(&self) -> RateLevel {
-        RateLevel::of(self.settled())
-    }
-}
-
 /// What the record shows.
 pub fn detect(record: &AccountRecord) -> AccountFinding {
     match drain_of(record) {
         None => AccountFinding::of(SpeedKind::Unknown, 0, vec!["Nothing was drained.".into()]),
-        Some((drain, Some(drop))) => dropped(record, drain, &drop),
+        Some((drain, Some(drop))) => {
+            let finding = dropped(record, drain, &drop);
+            if finding.kind == SpeedKind::Account {
+                return finding;
+            }
+            limit_of_bytes(record, drain).unwrap_or(finding)
+        }
         Some((drain, None)) => lasting(record, drain),
     }
 }
 
-/// Whether another load has the rate of a level: in commands, in bytes, or in neither.
-fn unit_of(level: RateLevel, block: u64, other: &RateSeries) -> Option<AccountUnit> {
-    let rate = other.level().rate;
-    let by_bytes = rate * other.block as f64 / block as f64;
-    if level.is_like(rate, ALIKE) {
-        Some(AccountUnit::Operations)
-    } else if level.is_like(by_bytes, ALIKE) {
-        Some(AccountUnit::Bytes)
-    } else {
-        None
+/// The limit in bytes that small commands showed, where large ones have the same bytes: a rate of
+/// few commands a second swings, and that is no fall.
+fn limit_of_bytes(record: &AccountRecord, drain: &RateSeries) -> Option<AccountFinding> {
+    let first = record.of(SeriesPurpose::Drain).next()?;
+    if std::ptr::eq(first, drain) {
+        return None;
     }
+    let finding = lasting(record, first);
+    let rates = drain.settled();
+    let mean = rates.iter().sum::<f64>() / rates.len().max(1) as f64;
+    let bytes = mean * drain.block as f64;
+    let is_same = |limit: AccountEstimate| (bytes / limit.value - 1.0).abs() <= LARGE_ALIKE;
+    let is_limit = finding.kind == SpeedKind::Limit && finding.unit == Some(AccountUnit::Bytes);
+    (is_limit && finding.base.is_some_and(is_same)).then_some(finding)
 }
 
 fn shown(rate: f64) -> String {
@@ -164,7 +153,7 @@ fn refills(record: &AccountRecord, base: RateLevel) -> Vec<Option<AccountEstimat
         let ended = series.rates.len() >= 5
             && series.rates[series.rates.len() - 3..]
                 .iter()
-                .all(|rate| base.is_like(*rate, 0.05));
+                .all(|rate| base.is_like(*rate, 0.05) || base.has(*rate));
         let extra: f64 = series.rates.iter().map(|rate| rate - base.rate).sum();
         let error = base.error() * series.rates.len() as f64 + 2.0;
         (ended && series.pause_s > 0.0)
@@ -197,11 +186,11 @@ fn dropped(record: &AccountRecord, drain: &RateSeries, drop: &LevelDrop) -> Acco
     )];
     let late = |reads: bool| record.of(SeriesPurpose::Late).find(|s| s.reads == reads);
     let read = late(true).map(|series| series.level().rate);
-    let apart = read.is_some_and(|rate| (rate / after.rate - 1.0).abs() > APART);
+    let apart = record.reads_are_apart(drop);
     if let Some(rate) = read {
         why.push(format!("Reads had {} a second afterwards.", shown(rate)));
     }
-    let steps = before.is_constant() && after.is_constant() && drop.between <= BETWEEN_MAX;
+    let steps = drop.is_step();
     let unit = late(false).and_then(|series| unit_of(after, drain.block, series));
     let earned = refills(record, after);
     let known: Vec<AccountEstimate> = earned.iter().flatten().copied().collect();
@@ -284,19 +273,30 @@ fn estimates(
     finding.unit = unit;
     finding.base = Some(AccountEstimate::around(base, drop.after.error()).times(scale));
     finding.burst = Some(AccountEstimate::around(highest, drop.before.error()).times(scale));
-    finding.credit = Some(AccountEstimate::around(spent, error).times(scale));
-    finding.burst_s = Some((drop.second + 1) as f64);
+    if !record.began_late {
+        finding.credit = Some(AccountEstimate::around(spent, error).times(scale));
+        finding.burst_s = Some((drop.second + 1) as f64);
+    }
     // The longest pause has the least relative error.
     finding.refill = refills.last().map(|refill| refill.times(scale));
 }
 
 /// Of a series that ended as it began: a limit, or none.
 fn lasting(record: &AccountRecord, drain: &RateSeries) -> AccountFinding {
-    let level = drain.level();
+    let level = RateLevel::steadiest(drain.settled());
     let early: Vec<&RateSeries> = record.of(SeriesPurpose::Early).collect();
     let reads = early.iter().filter(|s| s.reads && s.block == drain.block);
-    let reads: Vec<RateLevel> = reads.map(|series| series.level()).collect();
-    let alike = reads.iter().all(|read| level.is_like(read.rate, ALIKE)) && reads.len() >= 2;
+    let reads: Vec<(u32, RateLevel)> = reads.map(|series| (series.depth, series.level())).collect();
+    let is_alike = |read: &RateLevel| level.is_alike(read, read.rate, ALIKE);
+    // A busy host holds some load back now and then; what no load does is to exceed a limit. What
+    // half a queue has less by half, the queue holds back.
+    let is_held = |depth: u32, read: &RateLevel| {
+        read.rate < level.rate && (depth >= drain.depth || read.rate > HALF_QUEUE * level.rate)
+    };
+    let reads_fit = reads
+        .iter()
+        .all(|(depth, read)| is_alike(read) || is_held(*depth, read));
+    let alike = reads.len() >= 2 && reads.iter().any(|(_, read)| is_alike(read)) && reads_fit;
     let mut why = vec![format!(
         "Writes stayed at {} a second for {} s, constant to {:.1} %.",
         shown(level.rate),
@@ -306,12 +306,20 @@ fn lasting(record: &AccountRecord, drain: &RateSeries) -> AccountFinding {
     why.extend(
         reads
             .iter()
-            .map(|read| format!("Reads had {}.", shown(read.rate))),
+            .map(|(_, read)| format!("Reads had {}.", shown(read.rate))),
     );
     if alike && level.is_constant() {
         let writes = early.iter().find(|series| !series.reads);
-        let unit = writes.and_then(|series| unit_of(level, drain.block, series));
-        let unit = unit.unwrap_or(AccountUnit::Operations);
+        // Larger commands that another limit holds have neither rate; small ones are then counted.
+        let is_by_bytes = |series: &RateSeries| {
+            let rate = series.level().rate * series.block as f64 / drain.block as f64;
+            level.is_like(rate, LARGER_ALIKE)
+        };
+        let unit = if writes.is_some_and(|series| is_by_bytes(series)) {
+            AccountUnit::Bytes
+        } else {
+            AccountUnit::Operations
+        };
         let scale = if unit == AccountUnit::Bytes {
             drain.block as f64
         } else {
@@ -323,7 +331,7 @@ fn lasting(record: &AccountRecord, drain: &RateSeries) -> AccountFinding {
         return finding;
     }
     let is_split = |level: &RateLevel| level.spread > UNSTEADY || level.near < 0.75;
-    let kind = if is_split(&level) || reads.iter().any(is_split) {
+    let kind = if is_split(&level) || reads.iter().any(|(_, read)| is_split(read)) {
         SpeedKind::Unsteady
     } else if reads.is_empty() {
         SpeedKind::Unknown

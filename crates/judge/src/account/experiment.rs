@@ -1,7 +1,8 @@
 //! The experiment: loads and pauses on a target, as short as what they show allows.
 
-use super::levels::{LevelDrop, drop_of};
+use super::levels::{LevelDrop, RateLevel, drop_of, is_lower};
 use super::record::{AccountRecord, RateSeries, SeriesPurpose};
+use super::start::{drop_at_start, early_level};
 use ssdlab_base::LabError;
 use ssdlab_base::latencies::Latencies;
 use ssdlab_bench::device::Target;
@@ -14,22 +15,54 @@ use ssdlab_ssd::rng::Rng;
 use ssdlab_ssd::{Nanos, Op};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Commands outstanding.
-const DEPTH: u32 = 32;
-/// Twice as many: what a queue holds back grows with it, what an account holds back does not.
-const DEEP: u32 = 64;
+/// Commands outstanding: as many as Linux queues for a device. They keep a slow limiter busy while
+/// a busy host does not run us; more would wait in threads of the kernel, which it does not run
+/// either.
+pub const ACCOUNT_DEPTH: u32 = 128;
+/// Of large ones: they take a slow target long enough.
+const DEPTH_LARGE: u32 = 32;
 /// The small command, the one that tells operations from bytes, and the large one.
 const BLOCKS: (u32, u32, u32) = (4096, 16 << 10, 256 << 10);
-/// Seconds of a load beside the drain.
-const BESIDE_S: u64 = 6;
 /// A drop is looked for this often, s.
 const LOOK_S: usize = 5;
-/// Seconds at the lower level before a drain ends.
-const AFTER_S: usize = 30;
-/// Pauses, s.
-const PAUSES_S: [u64; 2] = [30, 90];
-/// The shortest and the longest load after a pause, s.
-const RECOVERY_S: (f64, f64) = (15.0, 900.0);
+
+/// How long the parts of the experiment are, s.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct AccountLengths {
+    /// A load before the drain.
+    early_s: u64,
+    /// Another load after the drop.
+    late_s: u64,
+    /// At the lower level before a drain ends.
+    after_s: usize,
+    /// Pauses.
+    pauses_s: [u64; 2],
+    /// A load after a pause, beyond what it should have earned.
+    beyond_s: f64,
+    /// The shortest and the longest load after a pause.
+    recovery_s: (f64, f64),
+}
+
+impl AccountLengths {
+    /// As `qualify` does.
+    pub const STANDARD: AccountLengths = AccountLengths {
+        early_s: 6,
+        late_s: 12,
+        after_s: 30,
+        pauses_s: [30, 90],
+        beyond_s: 10.0,
+        recovery_s: (15.0, 900.0),
+    };
+    /// About a minute beside the burst; intervals are wider.
+    pub const BRIEF: AccountLengths = AccountLengths {
+        early_s: 5,
+        late_s: 6,
+        after_s: 8,
+        pauses_s: [4, 10],
+        beyond_s: 4.0,
+        recovery_s: (6.0, 30.0),
+    };
+}
 
 /// Where the experiment goes, and for how long.
 #[derive(Clone, Copy, Debug)]
@@ -44,16 +77,37 @@ pub struct AccountPlan {
     pub commands: u64,
     /// Seed of the addresses.
     pub seed: u64,
+    /// How long its parts are.
+    pub lengths: AccountLengths,
 }
 
 /// Collects rates, and ends the run once they have dropped and stay.
 struct DropWatch<'a> {
     op: Op,
     rates: Vec<f64>,
-    until_drop: bool,
+    /// Seconds at the lower level after which it ends; `None`: a drop does not end it.
+    after_s: Option<usize>,
+    /// The level before it began, where there was one.
+    early: Option<RateLevel>,
     commands_left: u64,
     ends: &'a AtomicBool,
     stop: &'a AtomicBool,
+}
+
+impl DropWatch<'_> {
+    /// Whether the rate has dropped, in this load or as it began, and stayed.
+    fn has_dropped(&self, after_s: usize) -> bool {
+        if let Some(drop) = drop_of(&self.rates) {
+            return drop.after.length >= after_s;
+        }
+        let settled = self.rates.get(1..).unwrap_or_default();
+        let level = RateLevel::of(settled);
+        settled.len() >= after_s
+            && level.is_constant()
+            && self
+                .early
+                .is_some_and(|early| is_lower(level.rate, early.rate))
+    }
 }
 
 impl Observer for DropWatch<'_> {
@@ -63,9 +117,9 @@ impl Observer for DropWatch<'_> {
             self.rates.push(count as f64);
         }
         self.commands_left = self.commands_left.saturating_sub(count);
-        let looks = self.until_drop && self.rates.len().is_multiple_of(LOOK_S);
-        let drop = looks.then(|| drop_of(&self.rates)).flatten();
-        let dropped = drop.is_some_and(|drop| drop.after.length >= AFTER_S);
+        let looks = self.rates.len().is_multiple_of(LOOK_S);
+        let after_s = self.after_s.filter(|_| looks);
+        let dropped = after_s.is_some_and(|after_s| self.has_dropped(after_s));
         if dropped || self.commands_left == 0 || self.stop.load(Ordering::Relaxed) {
             self.ends.store(true, Ordering::Relaxed);
         }
@@ -92,19 +146,23 @@ struct AccountLoad {
 
 impl AccountLoad {
     fn write(purpose: SeriesPurpose, block: u32) -> AccountLoad {
+        let (_, middle, _) = BLOCKS;
         AccountLoad {
             purpose,
             reads: false,
             block,
-            depth: DEPTH,
+            depth: if block <= middle {
+                ACCOUNT_DEPTH
+            } else {
+                DEPTH_LARGE
+            },
             pause_s: 0,
         }
     }
 
-    fn read(purpose: SeriesPurpose, block: u32, depth: u32) -> AccountLoad {
+    fn read(purpose: SeriesPurpose, block: u32) -> AccountLoad {
         AccountLoad {
             reads: true,
-            depth,
             ..AccountLoad::write(purpose, block)
         }
     }
@@ -167,7 +225,8 @@ impl<T: Target> AccountBench<'_, T> {
         let mut watch = DropWatch {
             op: if load.reads { Op::Read } else { Op::Write },
             rates: Vec::new(),
-            until_drop,
+            after_s: until_drop.then_some(self.plan.lengths.after_s),
+            early: early_level(&self.record, u64::from(load.block)),
             commands_left: self.plan.commands,
             ends: &ends,
             stop: self.stop,
@@ -199,50 +258,83 @@ impl<T: Target> AccountBench<'_, T> {
         let load = AccountLoad::write(SeriesPurpose::Drain, block);
         let mut series = load.series();
         series.rates = self.rates(load, self.plan.drain_s, true)?;
-        let drop = drop_of(&series.rates);
+        let drop = drop_of(&series.rates).or_else(|| drop_at_start(&self.record, &series));
         self.record.series.push(series);
         Ok(drop)
     }
 
     fn early(&mut self) -> Result<(), LabError> {
         let (small, middle, _) = BLOCKS;
-        self.run(
-            AccountLoad::read(SeriesPurpose::Early, small, DEPTH),
-            BESIDE_S,
-        )?;
-        self.run(
-            AccountLoad::read(SeriesPurpose::Early, small, DEEP),
-            BESIDE_S,
-        )?;
-        self.run(AccountLoad::write(SeriesPurpose::Early, middle), BESIDE_S)
+        let length_s = self.plan.lengths.early_s;
+        // What a queue holds back grows with it, what an account holds back does not.
+        for depth in [ACCOUNT_DEPTH / 2, ACCOUNT_DEPTH] {
+            let load = AccountLoad::read(SeriesPurpose::Early, small);
+            self.run(AccountLoad { depth, ..load }, length_s)?;
+        }
+        self.run(AccountLoad::write(SeriesPurpose::Early, middle), length_s)
     }
 
     /// Other loads at the lower level, and pauses.
     fn late(&mut self, block: u32, drop: &LevelDrop) -> Result<(), LabError> {
         let (before, after) = (drop.before.rate, drop.after.rate);
+        let lengths = self.plan.lengths;
         self.run(
-            AccountLoad::read(SeriesPurpose::Late, block, DEPTH),
-            2 * BESIDE_S,
+            AccountLoad::read(SeriesPurpose::Late, block),
+            lengths.late_s,
         )?;
+        if self.record.reads_are_apart(drop) {
+            // A drive: pauses would tell nothing more.
+            return Ok(());
+        }
         // A pause in which the credit fills up would earn less than its length says.
-        let fills_s = (before - after) * drop.second as f64 / after.max(1e-9);
-        for pause_s in PAUSES_S {
+        let burst_s = if drop.second == 0 {
+            self.record.before_s()
+        } else {
+            drop.second as f64
+        };
+        let fills_s = (before - after) * burst_s / after.max(1e-9);
+        for pause_s in lengths.pauses_s {
             let pause_s = pause_s.min((fills_s / 2.0) as u64).max(1);
             let load = AccountLoad {
                 pause_s,
                 ..AccountLoad::write(SeriesPurpose::Recovery, block)
             };
             let lasts = after * pause_s as f64 / (before - after).max(1e-9);
-            let length_s = (1.2 * lasts + 10.0).clamp(RECOVERY_S.0, RECOVERY_S.1);
+            let (shortest, longest) = lengths.recovery_s;
+            let longest = longest.min(self.plan.drain_s as f64).max(shortest);
+            let length_s = (1.2 * lasts + lengths.beyond_s).clamp(shortest, longest);
             self.run(load, length_s as u64)?;
         }
         let (small, middle, _) = BLOCKS;
         let second_block = if block == small { middle } else { block / 2 };
         self.run(
             AccountLoad::write(SeriesPurpose::Late, second_block),
-            2 * BESIDE_S,
+            lengths.late_s,
         )
     }
+}
+
+/// Goes on where loads in which the rate dropped end: `seen` has them.
+///
+/// # Errors
+/// When the target fails, the region does not fit, or nothing dropped in what was seen.
+pub fn measure_after<T: Target>(
+    target: &mut T,
+    plan: AccountPlan,
+    seen: AccountRecord,
+    stop: &AtomicBool,
+) -> Result<AccountRecord, LabError> {
+    let Some((block, drop)) = seen.dropped() else {
+        return Err(LabError::refused("no rate has dropped", ""));
+    };
+    let mut bench = AccountBench {
+        target,
+        plan,
+        stop,
+        record: seen,
+    };
+    bench.late(block, &drop)?;
+    Ok(bench.record)
 }
 
 /// Carries the experiment out.

@@ -14,10 +14,12 @@ pub mod detect;
 mod experiment;
 mod levels;
 mod record;
+mod start;
 pub mod words;
 
 pub use detect::{AccountEstimate, AccountFinding, SpeedKind, detect};
-pub use experiment::{AccountPlan, measure};
+pub use experiment::{ACCOUNT_DEPTH, AccountLengths, AccountPlan, measure, measure_after};
+pub use levels::RateLevel;
 pub use record::{AccountRecord, RateSeries, SeriesPurpose};
 
 use schemars::JsonSchema;

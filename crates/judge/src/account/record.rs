@@ -39,9 +39,19 @@ pub struct RateSeries {
 pub struct AccountRecord {
     /// Every load, in order.
     pub series: Vec<RateSeries>,
+    /// Other loads, of which there is no series, had used the target before: how much credit there
+    /// was at the beginning is not known.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub began_late: bool,
 }
 
 impl AccountRecord {
+    /// Seconds of the loads before the drain.
+    pub fn before_s(&self) -> f64 {
+        let lengths = self.of(SeriesPurpose::Early);
+        lengths.map(|series| series.rates.len() as f64).sum()
+    }
+
     /// The loads of a purpose.
     pub fn of(&self, purpose: SeriesPurpose) -> impl DoubleEndedIterator<Item = &RateSeries> {
         self.series

@@ -1,6 +1,7 @@
 //! What a finding means, in words.
 
 use super::detect::{AccountEstimate, AccountFinding, SpeedKind};
+use ssdlab_view::text::{PLAIN, finish, new_table, paragraph};
 use ssdlab_view::units;
 use ssdlab_volume::AccountUnit;
 
@@ -34,7 +35,7 @@ pub fn kind(kind: SpeedKind) -> &'static str {
         SpeedKind::Limit => "a limit that lasts, whatever the load",
         SpeedKind::DriveFall => "a drive's own fall, no account",
         SpeedKind::Unsteady => "no constant rate: a neighbour, heat or a busy host",
-        SpeedKind::NoLimit => "no limit within reach",
+        SpeedKind::NoLimit => "not held back by an account or a limit within reach",
         SpeedKind::Unknown => "not known",
     }
 }
@@ -49,6 +50,28 @@ pub fn burst(finding: &AccountFinding) -> Option<String> {
         time(lasted),
         rate(finding, base)
     ))
+}
+
+/// What lasts: "300 a second".
+pub fn base(finding: &AccountFinding) -> Option<String> {
+    Some(rate(finding, value(finding.base)?))
+}
+
+/// The same of a credit on which other loads had drawn before.
+pub fn burst_in_loads(finding: &AccountFinding) -> Option<String> {
+    let (base, burst) = (base(finding)?, value(finding.burst)?);
+    let burst_rate = rate(finding, burst);
+    Some(match finding.lasts_s(burst) {
+        Some(lasted_s) => format!(
+            "You measured the burst: {burst_rate} for another {} after the loads before, then \
+             {base}.",
+            time(lasted_s)
+        ),
+        None => format!(
+            "You measured the burst: {burst_rate}, and {base} once the credit was spent. How long \
+             the burst takes from a full credit was not seen."
+        ),
+    })
 }
 
 /// How long the credit lasts at a rate of use, a sentence.
@@ -91,47 +114,91 @@ pub fn lower_first(text: &str) -> String {
 
 /// How it fills again, a sentence.
 pub fn refill(finding: &AccountFinding) -> Option<String> {
-    let (credit, refill) = (value(finding.credit)?, value(finding.refill)?);
-    (refill > 0.0).then(|| {
-        format!(
-            "An idle second earns {} back; what was spent takes {} of idling.",
-            rate(finding, refill).replace(" a second", ""),
+    let refill = value(finding.refill).filter(|refill| *refill > 0.0)?;
+    let earned = rate(finding, refill).replace(" a second", "");
+    Some(match value(finding.credit) {
+        Some(credit) => format!(
+            "An idle second earns {earned} back; what was spent takes {} of idling.",
             time(credit / refill)
-        )
+        ),
+        None => format!("An idle second earns {earned} back."),
     })
 }
 
-fn interval(finding: &AccountFinding, name: &str, estimate: AccountEstimate, tail: &str) -> String {
-    let shown = |value: f64| rate(finding, value).replace(" a second", "");
-    format!(
-        "{name:<8}{:>12}{tail}  ({} to {})\n",
-        shown(estimate.value),
-        shown(estimate.low),
-        shown(estimate.high)
-    )
+fn bare(finding: &AccountFinding, value: f64) -> String {
+    rate(finding, value).replace(" a second", "")
 }
 
-/// Everything on one screen; `used` is a rate of use in the account's unit.
-pub fn screen(finding: &AccountFinding, used: &[f64]) -> String {
-    let mut text = format!("It is    {}\n", kind(finding.kind));
-    let lines = [burst(finding), refill(finding)];
-    let forecasts = used.iter().map(|used| forecast(finding, *used));
-    for line in lines.into_iter().chain(forecasts).flatten() {
-        text += &format!("         {line}\n");
+/// What to do about a target that showed no account, a sentence.
+fn advice(kind: SpeedKind) -> Option<&'static str> {
+    match kind {
+        SpeedKind::Account => None,
+        SpeedKind::Limit => Some(
+            "A burst longer than this was written for looks the same: `--longest 2h` covers those \
+             that providers document.",
+        ),
+        SpeedKind::DriveFall => Some(
+            "A drive does this by itself: `ssdlab qualify` and `ssdlab fingerprint` say why and \
+             for how long.",
+        ),
+        SpeedKind::Unsteady => Some(
+            "The rate wavers, so that nothing follows from it. Try again while the host and \
+             the volume are idle, without `--brief`.",
+        ),
+        SpeedKind::NoLimit => Some(
+            "Reads and writes have different rates: nothing counts them alike. A burst longer \
+             than this was written for would not show: `--longest 2h`.",
+        ),
+        SpeedKind::Unknown => Some(
+            "What was seen contradicts itself. A longer look may tell: without `--brief`, with \
+             `--longest 2h`.",
+        ),
     }
+}
+
+/// The answer, what follows from it, the figures, and what speaks for it; `used` are rates of use
+/// in the account's unit.
+pub fn screen(finding: &AccountFinding, used: &[f64]) -> String {
+    let symbol = match finding.kind {
+        SpeedKind::Account | SpeedKind::Limit => "✓",
+        SpeedKind::DriveFall | SpeedKind::NoLimit => "✗",
+        SpeedKind::Unsteady | SpeedKind::Unknown => "?",
+    };
+    let mut text = paragraph(symbol, &format!("It is {}.", kind(finding.kind)));
+    let limit = (finding.kind == SpeedKind::Limit).then(|| limit(finding));
+    let sentences = [burst(finding), refill(finding), limit.flatten()];
+    let forecasts = used.iter().map(|used| forecast(finding, *used));
+    for line in sentences.into_iter().chain(forecasts).flatten() {
+        text += &paragraph(" ", &line);
+    }
+    text.extend(advice(finding.kind).map(|advice| paragraph(" ", advice)));
     let figures = [
-        ("base", finding.base, "/s"),
-        ("burst", finding.burst, "/s"),
-        ("credit", finding.credit, "  "),
-        ("refill", finding.refill, "/s"),
+        ("base, a second", finding.base),
+        ("burst, a second", finding.burst),
+        ("credit at the beginning", finding.credit),
+        ("earned by an idle second", finding.refill),
     ];
-    for (name, estimate, tail) in figures {
-        if let Some(estimate) = estimate {
-            text += &interval(finding, name, estimate, tail);
-        }
+    let mut table = new_table(PLAIN);
+    let unit = match finding.unit {
+        Some(AccountUnit::Bytes) => "Bytes",
+        _ => "Operations",
+    };
+    table.set_header([unit, "", "at least", "at most"]);
+    let known = figures
+        .into_iter()
+        .filter_map(|(name, figure)| Some((name, figure?)));
+    for (name, figure) in known {
+        let [value, low, high] =
+            [figure.value, figure.low, figure.high].map(|value| bare(finding, value));
+        table.add_row([name, &value, &low, &high]);
+    }
+    if table.row_count() > 0 {
+        text += &format!("\n{}\n", finish(&table));
+    } else {
+        text.push('\n');
     }
     for why in &finding.why {
-        text += &format!("-        {why}\n");
+        text += &paragraph("-", why);
     }
     text
 }

@@ -12,7 +12,7 @@ mod smart;
 use crate::pull::{self, LedgerLocation, PullRecord};
 use figures::{DriveFigures, pulls};
 use ssdlab_base::LabError;
-use ssdlab_ledger::formats::{ReportedFigure, ResultFormat};
+use ssdlab_ledger::formats::{ReportedFigure, ResultFormat, UnreadForm};
 use ssdlab_ledger::row::{
     DriveState, FigureKind, LedgerDrive, LedgerRow, RowFigure, RowLocation, RowState, RowUse,
 };
@@ -106,6 +106,15 @@ fn read(path: &Path) -> Result<Vec<DriveFigures>, LabError> {
     }
     if let Ok(record) = serde_json::from_str::<PullRecord>(text) {
         return Ok(vec![pulls(&record)]);
+    }
+    if let Some(UnreadForm::FioText) = UnreadForm::of_text(text) {
+        return Err(LabError::refused(
+            format!(
+                "{}: fio's text is not read: it does not say how writes were made durable",
+                path.display()
+            ),
+            "run the job again with --output-format=json --output=FILE, and give FILE",
+        ));
     }
     smart::read(path)
 }

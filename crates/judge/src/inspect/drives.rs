@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use ssdlab_base::LabError;
 use ssdlab_ledger::Ledger;
-use ssdlab_ledger::placing::{DriveCounters, FieldStanding};
+use ssdlab_ledger::placing::{DriveCounters, FieldStanding, PlacedDrive};
 use std::fs::FileType;
 use std::path::{Path, PathBuf};
 
@@ -63,7 +63,11 @@ fn standing(inspection: &Inspection) -> Option<FieldStanding> {
         erase_cycles: value(&life.cycles_average),
         hours: inspection.events.power_on_hours,
     };
-    Ledger::open().standing(model, &counters)
+    Ledger::open().standing(&PlacedDrive {
+        model,
+        capacity: identity.capacity,
+        counters,
+    })
 }
 
 /// The reports that a path leads to: one of the device itself, or those in a file or, for `-`, on

@@ -167,7 +167,7 @@ fn life(i: &Inspection) -> String {
 fn written(i: &Inspection) -> String {
     let mut out = match bytes(&i.life.host_bytes_written) {
         Some(host) => format!("{host} by the host"),
-        None => "unknown by the host".into(),
+        None => "host writes unknown".into(),
     };
     if let (Some(host), Some(rating)) = (
         &i.life.host_bytes_written,

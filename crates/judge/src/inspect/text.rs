@@ -40,10 +40,17 @@ pub fn text(drive: &InspectedDrive) -> String {
 /// The drive among drives of its model, or that there are none to compare with.
 fn in_service(drive: &InspectedDrive) -> Vec<String> {
     match &drive.in_service {
-        Some(standing) if standing.sentences.is_empty() => vec![format!(
-            "{} drives of this model are known; too little is worn or reported to compare",
-            standing.drives
-        )],
+        Some(standing) if standing.sentences.is_empty() => {
+            let like = if standing.is_sibling {
+                format!("the same product, {},", standing.model_code)
+            } else {
+                "this model".into()
+            };
+            vec![format!(
+                "{} drives of {like} are known; too little is worn or reported to compare",
+                standing.drives
+            )]
+        }
         Some(standing) => standing.sentences.clone(),
         None => vec!["no population: counters of drives of this model are not known".into()],
     }

@@ -40,6 +40,8 @@ mod target;
 #[cfg(target_os = "linux")]
 pub mod text;
 mod verdict;
+#[cfg(target_os = "linux")]
+pub mod verified;
 mod wire;
 
 pub use book::Book;

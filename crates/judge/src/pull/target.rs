@@ -62,6 +62,15 @@ pub fn start(file: &DirectFile, size: Option<u64>, seed: u64) -> Result<PullTest
             format!("at least {} are needed (--size)", Bytes(USED_MIN)),
         ));
     }
+    start_of(file, bytes, seed)
+}
+
+/// The same of the first `bytes` of `file`, whatever they are.
+///
+/// # Errors
+/// When the system gives no random number.
+pub fn start_of(file: &DirectFile, bytes: u64, seed: u64) -> Result<PullTestSetup, LabError> {
+    let facts = file.facts();
     Ok(PullTestSetup {
         run: random_number()?,
         path: facts.name.clone(),

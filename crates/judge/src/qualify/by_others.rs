@@ -2,16 +2,20 @@
 //! what survives a power cut, and what was not measured stays unknown.
 
 use super::roles::{QualifyMeasure, Requirement, Role};
-use super::{QualifyOutcome, compare};
+use super::{QualifyOutcome, compare, readings};
 use crate::others::{OthersFigures, OthersRange};
 use schemars::JsonSchema;
 use serde::Serialize;
+use ssdlab_base::LabError;
+use ssdlab_drives::known::ModelFamily;
 use ssdlab_drives::known::lookup::{Lookup, look_up};
-use ssdlab_ledger::Metric;
+use ssdlab_ledger::{Ledger, Metric, names};
 use ssdlab_view::text::rows;
+use std::collections::BTreeSet;
 
-/// Requirements that are named where they are not known.
+/// Requirements that are named of a kind: the most, and the least where the rest is long.
 const NAMED_MAX: usize = 4;
+const NAMED_MIN: usize = 2;
 /// Kinds of figures that a screen has room for: the most, and the least where the rest is long.
 const RANGES_MAX: usize = 7;
 const RANGES_MIN: usize = 3;
@@ -43,33 +47,67 @@ pub struct OthersVerdict {
     pub misses: Vec<String>,
     /// Requirements that nobody's figures decide.
     pub unknown: Vec<String>,
+    /// The command that drafts a model of it.
+    #[serde(skip)]
+    draft: String,
 }
 
 /// What others' figures say of one requirement.
 enum OthersReading {
     Met(String),
-    Missed(String),
+    /// Missed: in a few words, and with what was measured.
+    Missed {
+        short: String,
+        whole: String,
+    },
     Open(String),
+}
+
+/// Where the requirement that would decide is left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum OthersGap {
+    /// Nobody measured its durable writes.
+    Unmeasured,
+    /// Others' durable writes lie on both sides of the limit.
+    BothSides,
+    /// Their durable writes are enough.
+    Enough,
+}
+
+/// A requirement with the state of the drive that it is about, where one is meant: titles of one
+/// role differ by it.
+fn titled(requirement: &Requirement) -> String {
+    let state = match requirement.measure {
+        QualifyMeasure::SustainedDurableIops => Some(readings::WORST_CASE),
+        measure => measure.load().map(|_| readings::USED),
+    };
+    match state {
+        Some(state) => format!("{}, {state}", requirement.title),
+        None => requirement.title.clone(),
+    }
 }
 
 /// A drive as others know it: found once, judged for every role.
 pub struct KnownByOthers {
     figures: OthersFigures,
     durable: Option<OthersRange>,
-    is_protected: Option<bool>,
-    protection: String,
+    protection: OthersProtection,
+    /// The command that drafts a model of it.
+    draft: String,
 }
 
 impl KnownByOthers {
     /// The drive that a name means; `None`: the ledger has no such drive.
     pub fn of(name: &str) -> Option<KnownByOthers> {
         let figures = OthersFigures::of(name)?;
-        let (is_protected, protection) = protection(&figures);
+        let family = known(&figures);
+        // From what its maker says, as far as that is known.
+        let draft = family.and_then(ModelFamily::draft_command);
         Some(KnownByOthers {
             durable: figures.durable(),
+            protection: protection(&figures, family),
+            draft: draft.unwrap_or_else(|| "ssdlab drives new --help".into()),
             figures,
-            is_protected,
-            protection,
         })
     }
 }
@@ -77,6 +115,19 @@ impl KnownByOthers {
 /// The verdict on the drive that a name means; `None`: the ledger has no such drive.
 pub fn verdict(name: &str, role: &Role) -> Option<OthersVerdict> {
     KnownByOthers::of(name).map(|known| known.verdict(role))
+}
+
+/// The refusal of a name that is no drive of the ledger, with the nearest.
+pub fn none_called(name: &str) -> LabError {
+    let near = names::near(Ledger::open().all_rows(), name);
+    let hint = if let Lookup::Matches(_) = look_up(name) {
+        format!("what its maker says of it: `ssdlab drives known \"{name}\"`")
+    } else if near.is_empty() {
+        "its drives: `ssdlab ledger page --out SITE`; models: `ssdlab list drives`".into()
+    } else {
+        format!("did you mean ledger:{}?", near.join(", ledger:"))
+    };
+    LabError::refused(format!("the ledger has no drive `{name}`"), hint)
 }
 
 impl KnownByOthers {
@@ -87,13 +138,16 @@ impl KnownByOthers {
         for requirement in &role.requirements {
             match self.reading(requirement) {
                 OthersReading::Met(text) => met.push(text),
-                OthersReading::Missed(text) if requirement.hard => missed.push(text),
+                OthersReading::Missed { whole, .. } if requirement.hard => missed.push(whole),
                 OthersReading::Open(text) if requirement.hard => unknown.push(text),
-                OthersReading::Missed(text) => soft.push(text),
+                OthersReading::Missed { short, .. } => soft.push(short),
                 OthersReading::Open(text) => less.push(text),
             }
         }
         unknown.append(&mut less);
+        // Two limits of one figure are one question.
+        let mut asked = BTreeSet::new();
+        unknown.retain(|title| asked.insert(title.clone()));
         let decided_by = missed.first().cloned();
         let misses = missed.into_iter().skip(1).chain(soft).collect();
         let (outcome, answer) = match &decided_by {
@@ -107,8 +161,9 @@ impl KnownByOthers {
             None => (
                 QualifyOutcome::Unknown,
                 format!(
-                    "Others' figures do not decide whether it is good as {}.",
-                    role.as_a
+                    "Others' figures do not decide whether it is good as {}: {}.",
+                    role.as_a,
+                    self.undecided(role)
                 ),
             ),
         };
@@ -118,7 +173,7 @@ impl KnownByOthers {
             outcome,
             answer,
             decided_by,
-            protection: self.protection.clone(),
+            protection: self.protection.text.clone(),
             measured: self
                 .figures
                 .ranges()
@@ -129,63 +184,147 @@ impl KnownByOthers {
             met,
             misses,
             unknown,
+            draft: self.draft.clone(),
         }
     }
 
-    /// What misleads about the durable writes.
+    /// What misleads about the durable writes, and of how many of them.
     fn beware(&self) -> Vec<String> {
-        let traps = self.durable.iter().flat_map(|range| &range.traps);
-        traps.cloned().collect()
+        let Some(range) = &self.durable else {
+            return Vec::new();
+        };
+        let sentence = |(trap, count): (&String, &usize)| match *count {
+            count if count == range.figures => trap.clone(),
+            count => format!("{trap} ({count} of {} figures)", range.figures),
+        };
+        range.traps.iter().map(sentence).collect()
+    }
+
+    /// Why nothing is decided.
+    fn undecided(&self, role: &Role) -> String {
+        let limits = role
+            .requirements
+            .iter()
+            .filter(|requirement| requirement.measure == QualifyMeasure::DurableWritesPerSecond);
+        let gaps = limits.filter_map(|requirement| {
+            let limit = requirement.at_least?;
+            Some((self.gap(limit), limit))
+        });
+        // The limit that is not met comes first.
+        let gap = gaps.min_by_key(|(gap, _)| *gap as u8);
+        let protection = match self.protection.is_protected {
+            Some(true) => "",
+            Some(false) => ", and no buffer that survives a power cut is known of it",
+            None => ", and whether its buffer survives a power cut is not known",
+        };
+        match gap {
+            None | Some((OthersGap::Unmeasured, _)) if self.figures.rates().is_empty() => {
+                "the ledger has nobody's measurement of its speed".into()
+            }
+            None => "what they measured is not what the role asks for".into(),
+            Some((OthersGap::Unmeasured, _)) => {
+                format!("nobody measured its durable writes{protection}")
+            }
+            Some((OthersGap::BothSides, limit)) => format!(
+                "their durable writes lie on both sides of the {limit:.0}/s that are \
+                 required{protection}"
+            ),
+            Some((OthersGap::Enough, _)) => format!(
+                "they show enough durable writes, but neither what a power cut leaves nor how \
+                 the rate lasts{protection}"
+            ),
+        }
+    }
+
+    fn gap(&self, limit: f64) -> OthersGap {
+        match &self.durable {
+            None => OthersGap::Unmeasured,
+            Some(range) if range.least >= limit => OthersGap::Enough,
+            Some(_) => OthersGap::BothSides,
+        }
     }
 }
 
-/// Whether acknowledged writes survive: of `drives known` with its source, else of the ledger.
-fn protection(figures: &OthersFigures) -> (Option<bool>, String) {
+/// Whether acknowledged writes survive, and who says so.
+struct OthersProtection {
+    is_protected: Option<bool>,
+    text: String,
+    /// Whether nobody who would know says so.
+    is_assumed: bool,
+}
+
+/// What `drives known` has of it.
+fn known(figures: &OthersFigures) -> Option<&'static ModelFamily> {
+    let drive = &figures.rows.first()?.drive;
+    match look_up(&format!("{} {}", drive.maker, drive.model)) {
+        Lookup::Matches(families) if families.len() == 1 => families.first().copied(),
+        Lookup::Matches(_) | Lookup::Near(_) => None,
+    }
+}
+
+/// Whether acknowledged writes survive: of `drives known` with its source, else of the ledger. What
+/// no source says is called assumed.
+fn protection(figures: &OthersFigures, family: Option<&ModelFamily>) -> OthersProtection {
     let drive = figures.rows.first().map(|row| &row.drive);
-    let name = drive.map_or(String::new(), |drive| {
-        format!("{} {}", drive.maker, drive.model)
-    });
-    if let Lookup::Matches(families) = look_up(&name)
-        && let [family] = families[..]
+    let word = |plp: bool| if plp { "yes" } else { "no" };
+    if let Some(family) = family
         && let Some(plp) = family.plp
     {
-        let word = if plp { "yes" } else { "no" };
-        return (Some(plp), format!("{word} ({})", family.plp_source));
+        let is_assumed = family.plp_class.is_none();
+        let text = if is_assumed {
+            format!("assumed {}: no source was read", word(plp))
+        } else {
+            format!("{} ({})", word(plp), family.plp_source)
+        };
+        return OthersProtection {
+            is_protected: Some(plp),
+            text,
+            is_assumed,
+        };
     }
-    match drive.and_then(|drive| drive.plp) {
-        Some(plp) => {
-            let word = if plp { "yes" } else { "no" };
-            (
-                Some(plp),
-                format!("{word} (general knowledge of the family)"),
-            )
-        }
-        None => (None, "not known, which is not the same as no".to_owned()),
+    let plp = drive.and_then(|drive| drive.plp);
+    OthersProtection {
+        is_protected: plp,
+        text: plp.map_or_else(
+            || "not known, which is not the same as no".to_owned(),
+            |plp| format!("assumed {}: general knowledge of the family", word(plp)),
+        ),
+        is_assumed: true,
     }
 }
 
 impl KnownByOthers {
     fn reading(&self, requirement: &Requirement) -> OthersReading {
-        let title = requirement.title.clone();
+        let title = titled(requirement);
         match requirement.measure {
             QualifyMeasure::DurableWritesPerSecond => {
                 let (Some(range), Some(limit)) = (&self.durable, requirement.at_least) else {
                     return OthersReading::Open(title);
                 };
-                let text = format!("{title}: {} (required >= {limit:.0} /s)", range.figures());
+                let short = format!("{title} (required >= {limit:.0}/s)");
                 if range.least >= limit {
-                    OthersReading::Met(text)
+                    OthersReading::Met(short)
                 } else if range.most < limit {
-                    OthersReading::Missed(text)
+                    OthersReading::Missed {
+                        whole: format!("{title}: {} (required >= {limit:.0}/s)", range.figures()),
+                        short,
+                    }
                 } else {
-                    OthersReading::Open(format!("{title}, on both sides of {limit:.0} /s"))
+                    OthersReading::Open(format!("{title}, on both sides of {limit:.0}/s"))
                 }
             }
-            QualifyMeasure::PowerLossProtection => match self.is_protected {
-                Some(true) => OthersReading::Met(title),
-                Some(false) => OthersReading::Missed(format!("{title}: no")),
-                None => OthersReading::Open(title),
-            },
+            QualifyMeasure::PowerLossProtection => {
+                let assumed = if self.protection.is_assumed {
+                    "assumed "
+                } else {
+                    ""
+                };
+                match self.protection.is_protected {
+                    Some(true) => OthersReading::Met(format!("{title}: {assumed}yes")),
+                    Some(false) => OthersReading::missed(format!("{title}: {assumed}no")),
+                    None => OthersReading::Open(title),
+                }
+            }
             QualifyMeasure::EnduranceDwpd => {
                 let is_rated =
                     |row: &&&ssdlab_ledger::LedgerRow| row.figure.metric == Metric::EnduranceDwpd;
@@ -199,7 +338,7 @@ impl KnownByOthers {
                     (Some(dwpd), Some(limit)) if dwpd >= limit => {
                         OthersReading::Met(format!("{title}: {dwpd:.1} by its sheet"))
                     }
-                    (Some(dwpd), Some(limit)) => OthersReading::Missed(format!(
+                    (Some(dwpd), Some(limit)) => OthersReading::missed(format!(
                         "{title}: {dwpd:.1} by its sheet (required >= {limit:.1})"
                     )),
                     _ => OthersReading::Open(title),
@@ -210,12 +349,24 @@ impl KnownByOthers {
     }
 }
 
+impl OthersReading {
+    /// Missed, said in one way.
+    fn missed(text: String) -> OthersReading {
+        OthersReading::Missed {
+            short: text.clone(),
+            whole: text,
+        }
+    }
+}
+
 impl OthersVerdict {
     /// One screen.
     pub fn text(&self, width: usize) -> String {
-        let texts = (RANGES_MIN..=RANGES_MAX)
-            .rev()
-            .map(|ranges| rows(&self.lines(ranges), width));
+        let sizes = (RANGES_MIN..=RANGES_MAX).rev();
+        let sizes = sizes.map(|ranges| (ranges, NAMED_MAX));
+        let texts = sizes
+            .chain([(RANGES_MIN, NAMED_MIN), (1, NAMED_MIN)])
+            .map(|(ranges, named)| rows(&self.lines(ranges, named), width));
         let mut shortest = String::new();
         for text in texts {
             if text.lines().count() <= SCREEN_LINES {
@@ -226,8 +377,8 @@ impl OthersVerdict {
         shortest
     }
 
-    /// Heads and texts, with at most `ranges` kinds of figures.
-    fn lines(&self, ranges: usize) -> Vec<(String, String)> {
+    /// Heads and texts, with at most `ranges` kinds of figures and `named` requirements of a kind.
+    fn lines(&self, ranges: usize, named: usize) -> Vec<(String, String)> {
         let (symbol, word) = compare::outcome(self.outcome);
         let mut lines = vec![
             (format!("{symbol} {word}"), self.answer.clone()),
@@ -252,13 +403,15 @@ impl OthersVerdict {
             let head = if number == 0 { "Others have" } else { "" };
             lines.push((head.into(), text.clone()));
         }
-        lines.extend(listed("Beware", &self.beware, NAMED_MAX));
-        lines.extend(listed("Met", &self.met, NAMED_MAX));
-        lines.extend(listed("Missed", &self.misses, NAMED_MAX));
-        lines.extend(listed("Not known", &self.unknown, NAMED_MAX));
+        lines.extend(listed("Beware", &self.beware, named));
+        lines.extend(listed("Met", &self.met, named));
+        lines.extend(listed("Missed", &self.misses, named));
+        lines.extend(listed("Not known", &self.unknown, named));
         let next = format!(
-            "the drive itself: `ssdlab qualify --role {}` on it",
-            self.role
+            "such a drive: `ssdlab qualify --role {}` in a folder on it, and cuts of its power, \
+             `ssdlab pull run /dev/DEVICE --serial SERIAL --ledger FILE`; without one, a model of \
+             its sheet: `{}`",
+            self.role, self.draft
         );
         lines.push(("Find out by".into(), next));
         lines
@@ -268,8 +421,7 @@ impl OthersVerdict {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::qualify::role;
-    use ssdlab_ledger::Ledger;
+    use crate::qualify::{role, roles};
 
     #[test]
     fn others_figures_can_condemn_and_never_pass() {
@@ -296,7 +448,10 @@ mod tests {
     #[test]
     fn what_misleads_and_what_is_missed_stand_on_the_screen() {
         let slog = role("slog").expect("a role");
-        let text = |family: &str| verdict(family, slog).expect("a verdict").text(80);
+        let text = |family: &str| {
+            let screen = verdict(family, slog).expect("a verdict").text(80);
+            screen.split_whitespace().collect::<Vec<_>>().join(" ")
+        };
         let compressing = text("intel-520");
         assert!(compressing.contains("Beware"), "{compressing}");
         assert!(
@@ -304,7 +459,7 @@ mod tests {
             "{compressing}"
         );
         assert!(
-            compressing.contains("Missed       Power-loss protection: no"),
+            compressing.contains("Missed Power-loss protection: "),
             "{compressing}"
         );
         assert!(
@@ -315,5 +470,43 @@ mod tests {
         let slow = text("hp-fx700");
         assert!(slow.contains("past the cache: 130 to 3,500 MB/s"), "{slow}");
         assert!(slow.contains("filled whole, mean: 168 MB/s"), "{slow}");
+    }
+
+    /// A requirement of several states stood there by one title three times; an assumption read as
+    /// a fact; "do not decide" did not say why; the next step measured the disk at hand.
+    #[test]
+    fn a_screen_says_why_nothing_is_decided_and_no_requirement_twice() {
+        for role in roles() {
+            for family in Ledger::open().families() {
+                let verdict = verdict(family, role).expect("a verdict");
+                let mut titles = [&verdict.met[..], &verdict.misses, &verdict.unknown].concat();
+                let count = titles.len();
+                titles.sort();
+                titles.dedup();
+                assert_eq!(titles.len(), count, "{family}, {}: {titles:?}", role.name);
+                let text = verdict.text(80);
+                assert!(text.lines().count() <= 24, "{family}:\n{text}");
+                assert!(text.contains("in a folder on it"), "{text}");
+                let is_fact = verdict
+                    .met
+                    .iter()
+                    .any(|met| met == "Power-loss protection: yes");
+                assert!(
+                    !(is_fact && verdict.protection.contains("assumed")),
+                    "{text}"
+                );
+            }
+        }
+        let answer = |family: &str, name: &str| {
+            verdict(family, role(name).expect("a role"))
+                .expect("a verdict")
+                .answer
+        };
+        let both = answer("crucial-t500", "slog");
+        assert!(both.contains("both sides of the 700/s"), "{both}");
+        let none = answer("samsung-970-evo-plus", "ceph-wal");
+        assert!(none.contains("nobody's measurement of its speed"), "{none}");
+        let enough = answer("hgst-ssd1600mm", "slog");
+        assert!(enough.contains("enough durable writes"), "{enough}");
     }
 }

@@ -238,7 +238,7 @@ pub fn capital(text: &str) -> String {
     }
 }
 
-/// Flush time at the most dirty bytes over that at the least.
+/// Flush time with most dirty data, divided by that with least.
 fn flush_growth(e: &Evidence) -> Option<String> {
     let least = e.flush_by_dirty.iter().min_by_key(|p| p.dirty_bytes)?;
     let most = e.flush_by_dirty.iter().max_by_key(|p| p.dirty_bytes)?;

@@ -12,6 +12,7 @@ use super::show;
 use super::states::LoadDurations;
 use super::steps::{always_s, steps};
 use super::verdict::judge;
+use crate::account::ACCOUNT_DEPTH;
 use crate::inspect::{drive_of, enrich};
 use crate::pull;
 use ssdlab_base::{LabError, parallel};
@@ -27,7 +28,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// The file made in the current directory when no target is named.
 const DEFAULT_FILE: &str = "ssdlab-qualify.tmp";
 /// Maximum number of outstanding commands of any step.
-const DEPTH: u32 = 64;
+const DEPTH: u32 = ACCOUNT_DEPTH;
 /// Largest command of any step, in bytes.
 const BLOCK_MAX: u32 = 1 << 20;
 

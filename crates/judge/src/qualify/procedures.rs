@@ -217,7 +217,7 @@ fn look_for_account<T: Target>(
     stop: &AtomicBool,
 ) {
     let plan = account::plan_of(region, step.expected_s);
-    match account::evidence(target, plan, stop) {
+    match account::evidence(target, plan, evidence, stop) {
         Ok(account) => evidence.account = Some(account),
         Err(error) => evidence.incomplete.push(format!("{}: {error}", step.title)),
     }

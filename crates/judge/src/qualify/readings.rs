@@ -10,7 +10,7 @@ use super::reading::{not_measured, number, unknown};
 use super::roles::{DurableMethod, MeasureUnit};
 use super::sustained::{self, length_s};
 use super::{Evidence, EvidenceGrade, QualifyMeasure, WriteProbe, names, show};
-use super::{cuts, health, loads, ratings};
+use super::{account, cuts, health, loads, ratings};
 use ssdlab_bench::device::TargetKind;
 
 /// Below this a durable write on NAND needs protected RAM, or did not happen (docs/methods.md,
@@ -397,10 +397,11 @@ fn run_iops(e: &Evidence, name: &str) -> MeasureReading {
     let Some(run) = e.run(name).filter(|r| length_s(r) > 0.0) else {
         return not_measured(&format!("`{name}`"));
     };
+    let (value, capped) = account::capped(e, run.iops_end);
     number(
-        run.iops_end,
+        value,
         format!(
-            "{}: {} a second in the last fifth of {:.0} s.",
+            "{}: {} a second in the last fifth of {:.0} s.{capped}",
             run.title,
             show::rate(run.iops_end),
             length_s(run)

@@ -167,22 +167,25 @@ pub(super) fn durable_iops(method: DurableMethod, e: &Evidence) -> MeasureReadin
     // The series of durable writes are written through; other methods have their probe.
     let series = (method.probe() == names::FUA).then(|| e.run(names::DURABLE_WRITE));
     if let Some(run) = series.flatten().filter(|r| length_s(r) > 0.0) {
+        let (value, capped) = account::capped(e, run.iops_end);
         let why = format!(
-            "One writer completed {} durable 4 KiB writes a second in the last fifth of {:.0} s.",
+            "One writer completed {} durable 4 KiB writes a second in the last fifth of {:.0} \
+             s.{capped}",
             show::rate(run.iops_end),
             length_s(run)
         );
-        return of_real(e, run.iops_end, why);
+        return of_real(e, value, why);
     }
     let Some(probe) = probe(method, e) else {
         return not_measured("A run of durable writes");
     };
+    let (value, capped) = account::capped(e, probe.per_second);
     let why = format!(
-        "One writer completed {} durable 4 KiB writes a second ({}).",
+        "One writer completed {} durable 4 KiB writes a second ({}).{capped}",
         show::rate(probe.per_second),
         method.says()
     );
-    of_real(e, probe.per_second, why)
+    of_real(e, value, why)
 }
 
 /// Commits a second of a role's load on a used drive. Where it was not run, the worst case stands
@@ -231,13 +234,14 @@ pub(super) fn write_iops(e: &Evidence) -> MeasureReading {
     let Some(run) = e.run(names::RANDOM_WRITE).filter(|r| length_s(r) > 0.0) else {
         return not_measured("A sustained random write");
     };
+    let (value, capped) = account::capped(e, run.iops_end);
     let why = format!(
-        "{}: {} a second in the last fifth of {:.0} s.",
+        "{}: {} a second in the last fifth of {:.0} s.{capped}",
         run.title,
         show::rate(run.iops_end),
         length_s(run)
     );
-    of_real(e, run.iops_end, why)
+    of_real(e, value, why)
 }
 
 fn percent_lost(before: f64, after: f64) -> f64 {

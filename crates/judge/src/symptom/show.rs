@@ -28,8 +28,9 @@ pub fn beside(figure: &SymptomFigure) -> String {
 
 /// What shows a cause, as a sentence.
 pub fn evidence(cause: &SymptomCause) -> String {
+    let digits = usize::from(cause.factor < 10.0);
     format!(
-        "{} ({:.1} times as fast). {}",
+        "{} ({:.digits$} times as fast). {}",
         cause.evidence,
         cause.factor,
         if cause.normal {

@@ -12,6 +12,7 @@ use ssdlab_volume::fit::VolumeFit;
 use ssdlab_volume::{
     AccountOwner, AccountPart, AccountRates, AccountUnit, BindingLimit, VolumeLimits, VolumeName,
 };
+use std::collections::BTreeMap;
 
 /// A type in a list.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -35,8 +36,8 @@ pub struct VolumeListRow {
 pub struct VolumeList {
     /// Every type.
     pub volumes: Vec<VolumeListRow>,
-    /// Instances by name.
-    pub instances: Vec<String>,
+    /// Instances by name, of each provider.
+    pub instances: BTreeMap<String, Vec<String>>,
 }
 
 fn documented(file: &VolumeFile) -> [usize; 2] {
@@ -63,17 +64,25 @@ impl VolumeList {
             name: file.name,
             title: file.title,
         };
-        let instances = catalogue::instances("aws")?.into_iter();
+        let volumes = catalogue::volumes()?;
+        let mut instances = BTreeMap::new();
+        for file in &volumes {
+            let known = catalogue::instances(&file.provider)?.into_iter();
+            let known: Vec<String> = known.map(|(name, _)| name).collect();
+            if !known.is_empty() {
+                instances.insert(file.provider.clone(), known);
+            }
+        }
         Ok(VolumeList {
-            volumes: catalogue::volumes()?.into_iter().map(row).collect(),
-            instances: instances.map(|(name, _)| name).collect(),
+            volumes: volumes.into_iter().map(row).collect(),
+            instances,
         })
     }
 
     /// A line a type.
     pub fn text(&self) -> String {
         let mut table = new_table(PLAIN);
-        table.set_header(["volume:", "", "You choose", "Documented", "Not"]);
+        table.set_header(["volume:", "", "You choose"]);
         for row in &self.volumes {
             let chosen = match (row.provisioned_operations, row.provisioned_throughput) {
                 (true, true) => "size, iops, throughput",
@@ -81,29 +90,25 @@ impl VolumeList {
                 (false, _) if row.bursts => "size; it bursts",
                 (false, _) => "size",
             };
-            let [documented, rest] = row.figures;
-            let (documented, rest) = (documented.to_string(), rest.to_string());
-            table.add_row([row.name.as_str(), &row.title, chosen, &documented, &rest]);
+            table.add_row([row.name.as_str(), &row.title, chosen]);
         }
-        let count = self.instances.len();
-        let mut families: Vec<&str> = self
-            .instances
-            .iter()
-            .filter_map(|name| name.split('.').next())
-            .collect();
-        families.dedup();
-        format!(
-            "{}\n{}",
-            finish(&table),
-            paragraph(
-                "",
-                &format!(
-                    "instance=NAME: the limits of {count} instances of aws are known, in the \
-                     families {}. `ssdlab volumes show TYPE` has every figure with its source.",
-                    families.join(", ")
-                )
-            )
-        )
+        let documented: usize = self.volumes.iter().map(|row| row.figures[0]).sum();
+        let count: usize = self.volumes.iter().flat_map(|row| row.figures).sum();
+        let known = self.instances.iter().map(|(provider, names)| {
+            let mut families: Vec<String> =
+                names.iter().map(|name| catalogue::family(name)).collect();
+            families.sort();
+            families.dedup();
+            format!("{} of {provider} ({})", names.len(), families.join(", "))
+        });
+        let known: Vec<String> = known.collect();
+        let text = format!(
+            "{documented} of {count} figures are the providers' own; `ssdlab volumes show TYPE` \
+             has each with its source, and what the volume gives for how long. instance=NAME: \
+             the limits of these instances are known: {}.",
+            known.join("; ")
+        );
+        format!("{}\n{}", finish(&table), paragraph("", &text))
     }
 }
 
@@ -170,12 +175,26 @@ impl VolumeShown {
         }
         let mut table = new_table(PLAIN);
         table.set_header(["Figure", "Value", "Known", "From"]);
+        // Reasons that are no document have a number, for they are long and often the same.
+        let mut reasons: Vec<&str> = Vec::new();
         for [key, value, kind, source] in &self.figures {
-            table.add_row([key, value, kind, source]);
+            if self.sources.iter().any(|[document, _]| document == source) {
+                table.add_row([key, value, kind, source]);
+                continue;
+            }
+            let known = reasons.iter().position(|reason| reason == source);
+            let number = known.unwrap_or_else(|| {
+                reasons.push(source);
+                reasons.len() - 1
+            });
+            table.add_row([key, value, kind, &(number + 1).to_string()]);
         }
         text += &format!("\n{}\n", finish(&table));
         for [key, source] in &self.sources {
             text += &paragraph(&format!("{key}:"), source);
+        }
+        for (number, reason) in (1..).zip(reasons) {
+            text += &paragraph(&format!("{number}:"), reason);
         }
         text
     }

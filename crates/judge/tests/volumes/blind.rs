@@ -6,7 +6,7 @@
 use super::subjects::{Truth, drawn, drive, volume};
 use ssdlab_bench::device::Target;
 use ssdlab_judge::account::{
-    AccountEstimate, AccountFinding, AccountPlan, SpeedKind, detect, measure,
+    AccountEstimate, AccountFinding, AccountLengths, AccountPlan, SpeedKind, detect, measure,
 };
 use std::sync::atomic::AtomicBool;
 
@@ -20,6 +20,7 @@ fn look<T: Target>(target: &mut T, drain_s: u64, seed: u64) -> AccountFinding {
         drain_s,
         commands: 3_000_000,
         seed,
+        lengths: AccountLengths::STANDARD,
     };
     let stop = AtomicBool::new(false);
     detect(&measure(target, plan, &stop).expect("it is measured"))

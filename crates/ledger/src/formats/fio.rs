@@ -37,6 +37,19 @@ pub(super) fn read(text: &str) -> Option<ReadResults> {
     Some(results)
 }
 
+/// Whether a text is fio's without being a document: the line that begins a job, or a terse line.
+pub(super) fn is_text(text: &str) -> bool {
+    text.lines().any(|line| {
+        let is_head = line.contains(": (g=") && line.contains("ioengine=");
+        let is_result = line.contains("IOPS=") && line.contains("BW=");
+        let is_terse = line
+            .split(';')
+            .nth(1)
+            .is_some_and(|word| word.starts_with("fio-"));
+        is_head || is_result || is_terse
+    })
+}
+
 /// The jobs of a document; those of a run over several hosts stand under another key.
 fn jobs(document: &Value) -> Option<&Vec<Value>> {
     let jobs = document
@@ -136,6 +149,56 @@ fn clones(jobs: &[Value]) -> usize {
     jobs.iter().take_while(|job| key(job) == first).count()
 }
 
+/// Commands that are counted together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum FioDirection {
+    Read,
+    Write,
+    /// Reads and writes, of which fio was asked for one count.
+    Both,
+}
+
+/// Where the latencies of [`FioDirection::metrics`] stand: the kind of latency, and the key.
+const STATISTICS: [(&str, &str); 6] = [
+    ("lat", "mean"),
+    ("clat", "50.000000"),
+    ("clat", "99.000000"),
+    ("clat", "99.900000"),
+    ("clat", "99.990000"),
+    ("clat", "max"),
+];
+
+impl FioDirection {
+    /// The metric of its rate, and those of its latencies.
+    fn metrics(self) -> (Metric, &'static [Metric]) {
+        match self {
+            FioDirection::Read => (
+                Metric::ReadIops,
+                &[
+                    Metric::ReadLatencyMean,
+                    Metric::ReadLatencyP50,
+                    Metric::ReadLatencyP99,
+                    Metric::ReadLatencyP999,
+                    Metric::ReadLatencyP9999,
+                    Metric::ReadLatencyMax,
+                ],
+            ),
+            FioDirection::Write => (
+                Metric::WriteIops,
+                &[
+                    Metric::WriteLatencyMean,
+                    Metric::WriteLatencyP50,
+                    Metric::WriteLatencyP99,
+                    Metric::WriteLatencyP999,
+                    Metric::WriteLatencyP9999,
+                    Metric::WriteLatencyMax,
+                ],
+            ),
+            FioDirection::Both => (Metric::MixedIops, &[]),
+        }
+    }
+}
+
 struct FioJob<'a> {
     entries: &'a [Value],
     options: Map<String, Value>,
@@ -182,20 +245,20 @@ impl FioJob<'_> {
         let kind = self.option(&["rw", "readwrite"]).ok_or(
             "its options are not in the file (fio 2 leaves them out), so its load is unknown",
         )?;
-        let kind = LoadKind::of_word(match kind.split(':').next().unwrap_or_default() {
+        let (word, offset) = kind.split_once(':').unwrap_or((kind, ""));
+        let kind = LoadKind::of_word(match word {
             "readwrite" => "rw",
-            kind => kind,
+            word => word,
         });
         let kind = kind.ok_or("no load of reads or writes")?;
-        let block_bytes = block_bytes(self.option(&["bs", "blocksize"]))
-            .ok_or("its commands are of several sizes")?;
+        self.is_even(kind, offset)?;
         let sync = if kind.writes() {
             self.sync()?
         } else {
             SyncMethod::None
         };
         let is_mixed = matches!(kind, LoadKind::RandRw | LoadKind::Rw);
-        let load = RowLoad {
+        let load = |block_bytes| RowLoad {
             rw: Some(kind),
             read_pct: is_mixed.then(|| self.read_share()),
             block_bytes: Some(block_bytes),
@@ -203,19 +266,87 @@ impl FioJob<'_> {
             jobs: Some(self.jobs()),
             sync: Some(sync),
         };
+        let several = "its commands are of several sizes";
         let before = figures.len();
-        if kind != LoadKind::Write && kind != LoadKind::RandWrite {
-            self.direction("read", &load, figures);
+        for direction in self.directions(kind) {
+            let block_bytes = self.block_bytes(direction).ok_or(several)?;
+            self.direction(direction, &load(block_bytes), figures);
         }
-        if kind.writes() {
-            self.direction("write", &load, figures);
+        if let Some(block_bytes) = self.block_bytes(FioDirection::Write) {
+            self.syncs(&load(block_bytes), figures);
         }
-        self.syncs(&load, figures);
         if figures.len() == before {
             Err("no command completed")
         } else {
             Ok(())
         }
+    }
+
+    /// The parts of the document that hold figures of this load. With `unified_rw_reporting` there
+    /// is one for both directions.
+    fn directions(&self, kind: LoadKind) -> Vec<FioDirection> {
+        let has_reads = kind != LoadKind::Write && kind != LoadKind::RandWrite;
+        let is_unified = !self.entries.iter().any(|entry| entry.get("read").is_some());
+        match (is_unified, has_reads, kind.writes()) {
+            (true, true, true) => vec![FioDirection::Both],
+            (_, true, true) => vec![FioDirection::Read, FioDirection::Write],
+            (_, true, false) => vec![FioDirection::Read],
+            (_, false, _) => vec![FioDirection::Write],
+        }
+    }
+
+    /// Whether addresses are all at random, or all in order: `rw=randwrite:8` puts eight after
+    /// each other, `rw=write:4k` leaves gaps.
+    fn is_even(&self, kind: LoadKind, offset: &str) -> Result<(), &'static str> {
+        let is_random = matches!(
+            kind,
+            LoadKind::RandRead | LoadKind::RandWrite | LoadKind::RandRw
+        );
+        let random = self.number(&["percentage_random"]).unwrap_or(100);
+        let each = offset.split(',').all(|count| matches!(count, "" | "1"));
+        match is_random {
+            true if random < 100 || !each => Err("only a part of its addresses is random"),
+            false if !offset.is_empty() => Err("its addresses leave gaps"),
+            _ => Ok(()),
+        }
+    }
+
+    /// The size of the commands of a direction: as counted, where all are of one size, and as the
+    /// options say; `None`: of several sizes.
+    fn block_bytes(&self, direction: FioDirection) -> Option<u64> {
+        let text = self.option(&["bs", "blocksize"]).unwrap_or("4k");
+        let mut sizes = text.split(',').map(block_bytes);
+        let reads = sizes.next()??;
+        let writes = sizes.next().unwrap_or(Some(reads))?;
+        let stated = match direction {
+            FioDirection::Read => reads,
+            FioDirection::Write => writes,
+            FioDirection::Both if reads == writes => reads,
+            FioDirection::Both => return None,
+        };
+        // A unit means what `kb_base` says, which may stand before or after it. Version 2 counts
+        // KiB.
+        let side = self.side(direction);
+        let (bytes, commands) = (self.sum(side, "io_bytes"), self.sum(side, "total_ios"));
+        let counted = bytes / commands;
+        let is_whole = commands >= 1.0 && counted.fract() == 0.0 && counted >= 1.0;
+        let is_counted = is_whole && self.version >= Some(3) && !self.has(&["bssplit"]);
+        Some(if is_counted { counted as u64 } else { stated })
+    }
+
+    /// The key of a direction's part of the document.
+    fn side(&self, direction: FioDirection) -> &'static str {
+        let own = match direction {
+            FioDirection::Read => "read",
+            FioDirection::Write => "write",
+            FioDirection::Both => "mixed",
+        };
+        let is_there = self.entries.iter().any(|entry| entry.get(own).is_some());
+        if is_there { own } else { "mixed" }
+    }
+
+    fn has(&self, names: &[&str]) -> bool {
+        names.iter().any(|name| self.options.contains_key(*name))
     }
 
     fn read_share(&self) -> u8 {
@@ -311,14 +442,19 @@ impl FioJob<'_> {
             return None;
         };
         let side = entry.get(side)?;
-        let (statistics, unit) = match side.get(format!("{kind}_ns")) {
-            Some(statistics) => (statistics, 1000.0),
-            None => (side.get(kind)?, 1.0),
+        let statistics = |kind: &str| match side.get(format!("{kind}_ns")) {
+            Some(statistics) => Some((statistics, 1000.0)),
+            None => Some((side.get(kind)?, 1.0)),
         };
-        let value = if key.contains('.') {
-            statistics.get("percentile")?.get(key)?
+        let (value, unit) = if key.contains('.') {
+            // With `lat_percentiles` they are of the whole command.
+            [kind, "lat"].into_iter().find_map(|kind| {
+                let (statistics, unit) = statistics(kind)?;
+                Some((statistics.get("percentile")?.get(key)?, unit))
+            })?
         } else {
-            statistics.get(key)?
+            let (statistics, unit) = statistics(kind)?;
+            (statistics.get(key)?, unit)
         };
         value
             .as_f64()
@@ -326,40 +462,22 @@ impl FioJob<'_> {
             .filter(|us| *us > 0.0)
     }
 
-    fn direction(&self, side: &str, load: &RowLoad, figures: &mut Vec<ReportedFigure>) {
+    fn direction(
+        &self,
+        direction: FioDirection,
+        load: &RowLoad,
+        figures: &mut Vec<ReportedFigure>,
+    ) {
+        let side = self.side(direction);
         let rate = self.sum(side, "iops");
         if !(rate.is_finite() && rate >= 0.1) {
             return;
         }
-        let reads = side == "read";
-        let metrics = if reads {
-            [
-                (Metric::ReadLatencyMean, "lat", "mean"),
-                (Metric::ReadLatencyP50, "clat", "50.000000"),
-                (Metric::ReadLatencyP99, "clat", "99.000000"),
-                (Metric::ReadLatencyP999, "clat", "99.900000"),
-                (Metric::ReadLatencyP9999, "clat", "99.990000"),
-                (Metric::ReadLatencyMax, "clat", "max"),
-            ]
-        } else {
-            [
-                (Metric::WriteLatencyMean, "lat", "mean"),
-                (Metric::WriteLatencyP50, "clat", "50.000000"),
-                (Metric::WriteLatencyP99, "clat", "99.000000"),
-                (Metric::WriteLatencyP999, "clat", "99.900000"),
-                (Metric::WriteLatencyP9999, "clat", "99.990000"),
-                (Metric::WriteLatencyMax, "clat", "max"),
-            ]
-        };
-        let count = if reads {
-            Metric::ReadIops
-        } else {
-            Metric::WriteIops
-        };
+        let (count, latencies) = direction.metrics();
         figures.push(self.figure(count, rate, load));
-        for (metric, kind, key) in metrics {
+        for (metric, (kind, key)) in latencies.iter().zip(STATISTICS) {
             if let Some(us) = self.latency(side, kind, key) {
-                figures.push(self.figure(metric, us, load));
+                figures.push(self.figure(*metric, us, load));
             }
         }
     }
@@ -386,9 +504,9 @@ impl FioJob<'_> {
 
     /// What keeps a figure from being the drive's own.
     fn foreign(&self, path: &RowPath, is_direct: bool) -> Vec<&'static str> {
-        let has = |names: &[&str]| names.iter().any(|name| self.options.contains_key(*name));
         let is_zoned = self.option(&["zonemode"]) == Some("zbd");
-        let is_held = has(&["rate", "rate_iops", "thinktime", "rate_process"]);
+        let is_held = self.has(&["rate", "rate_iops", "thinktime", "rate_process"]);
+        let spread = self.option(&["random_distribution"]).unwrap_or("random");
         let reasons = [
             (!is_direct, "through the page cache"),
             (path.through == Through::Raid, "not one drive"),
@@ -396,6 +514,10 @@ impl FioJob<'_> {
             (self.is_together, "other jobs ran at the same time"),
             (is_held, "held to a rate"),
             (is_zoned, "a zoned drive"),
+            (
+                spread != "random",
+                "some places are used more often than others",
+            ),
         ];
         let reasons = reasons.into_iter().filter(|(holds, _)| *holds);
         reasons.map(|(_, reason)| reason).collect()
@@ -413,13 +535,11 @@ impl FioJob<'_> {
             traps.push("short: not steady state");
         }
         if writes
-            && [
+            && self.has(&[
                 "zero_buffers",
                 "buffer_pattern",
                 "buffer_compress_percentage",
-            ]
-            .iter()
-            .any(|name| self.options.contains_key(*name))
+            ])
         {
             traps.push("data that compress");
         }
@@ -451,17 +571,16 @@ impl FioJob<'_> {
     }
 }
 
-/// Bytes of `4k`, `4KiB`, `4096`; `None`: a range or a split. Without the option fio takes 4 KiB.
-fn block_bytes(text: Option<&str>) -> Option<u64> {
-    let Some(text) = text else {
-        return Some(4096);
-    };
+/// Bytes of `4k`, `4096`, and of `4kib`, which to fio is 4,000; `None`: a range.
+fn block_bytes(text: &str) -> Option<u64> {
     let lower = text.trim().to_ascii_lowercase();
     let digits = lower.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let unit = match &lower[digits.len()..] {
         "" | "b" => 1,
-        "k" | "kb" | "ki" | "kib" => 1 << 10,
-        "m" | "mb" | "mi" | "mib" => 1 << 20,
+        "k" | "kb" | "ki" => 1 << 10,
+        "m" | "mb" | "mi" => 1 << 20,
+        "kib" => 1000,
+        "mib" => 1_000_000,
         _ => return None,
     };
     digits

@@ -19,12 +19,26 @@ pub enum ResultFormat {
     Diskinfo,
 }
 
+/// An output of a tool that is read in another form only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UnreadForm {
+    /// What fio prints for people, or its terse lines: neither says what was synced.
+    FioText,
+}
+
+impl UnreadForm {
+    /// The form of a text; `None`: none of these.
+    pub fn of_text(text: &str) -> Option<UnreadForm> {
+        fio::is_text(text).then_some(UnreadForm::FioText)
+    }
+}
+
 impl ResultFormat {
     /// The tool that wrote a text; `None`: none of these.
     pub fn of_text(text: &str) -> Option<ResultFormat> {
         match () {
             () if text.contains("\"fio version\"") => Some(ResultFormat::Fio),
-            () if text.contains("Compare file sync methods") => Some(ResultFormat::PgTestFsync),
+            () if pg_test_fsync::is_output(text) => Some(ResultFormat::PgTestFsync),
             () if text.contains("Synchronous random writes") => Some(ResultFormat::Diskinfo),
             () => None,
         }

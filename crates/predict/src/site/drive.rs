@@ -2,71 +2,96 @@
 
 use super::parts::{FirstPredictions, SiteDrive, number, page, table};
 use super::plot;
-use crate::predict::row_id;
+use super::words::{self, quantity};
+use crate::predict::{FrozenPrediction, row_id};
 use crate::score::class;
 use maud::{Markup, html};
-use ssdlab_ledger::row::{LoadKind, SyncMethod};
+use ssdlab_ledger::row::LoadKind;
 use ssdlab_ledger::{Ledger, LedgerRow, Metric};
 use std::collections::BTreeSet;
 
-/// A load in a few words.
-fn load(row: &LedgerRow) -> String {
-    let load = &row.load;
-    let parts = [
-        load.rw.map(|rw| rw.word().to_owned()),
-        load.block_bytes.map(|bytes| match bytes % 1024 {
-            0 => format!("{} KiB", bytes / 1024),
-            _ => format!("{bytes} B"),
+/// A column of figures: its head, and its cell for a row.
+type FigureColumn<'a> = (&'static str, Box<dyn Fn(&LedgerRow) -> Markup + 'a>);
+
+/// The columns; those that are empty for every row are left out.
+fn columns<'a>(rows: &[&&LedgerRow], first: &'a FirstPredictions<'a>) -> Vec<FigureColumn<'a>> {
+    let prediction = |row: &LedgerRow| first.get(row_id(row).as_str()).copied();
+    let mut columns: Vec<FigureColumn<'a>> = Vec::new();
+    let mut add = |head, is_used: bool, cell: Box<dyn Fn(&LedgerRow) -> Markup + 'a>| {
+        if is_used {
+            columns.push((head, cell));
+        }
+    };
+    let any = |is_used: &dyn Fn(&LedgerRow) -> bool| rows.iter().any(|row| is_used(row));
+    let text = |words: fn(&LedgerRow) -> String| {
+        Box::new(move |row: &LedgerRow| html! { td { (words(row)) } })
+    };
+    let is_predicted = any(&|row| prediction(row).is_some());
+    add(
+        "load",
+        any(&|row| !words::load(row).is_empty()),
+        text(words::load),
+    );
+    add("state", true, text(words::state));
+    add(
+        "how",
+        true,
+        Box::new(|row| html! { td .how { (words::how(row)) } }),
+    );
+    add(
+        "measured",
+        true,
+        Box::new(|row| {
+            html! {
+                td .n { (quantity(row.figure.value, row.figure.metric)) }
+            }
         }),
-        load.outstanding().map(|n| format!("{n} outstanding")),
-        load.sync
-            .filter(|sync| *sync != SyncMethod::None)
-            .map(|sync| sync.word().to_owned()),
-    ];
-    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+    );
+    add(
+        "spread",
+        any(&|row| words::spread(row).is_some()),
+        Box::new(|row| {
+            html! {
+                td .n { (words::spread(row).unwrap_or_default()) }
+            }
+        }),
+    );
+    let number = |words: fn(&FrozenPrediction, Metric) -> String| {
+        Box::new(move |row: &LedgerRow| {
+            let text = prediction(row).map(|p| words(p, row.figure.metric));
+            html! { td .n { (text.unwrap_or_default()) } }
+        })
+    };
+    add("predicted", is_predicted, number(words::predicted));
+    add("80 % within", is_predicted, number(words::within));
+    add(
+        "model from",
+        is_predicted,
+        Box::new(move |row| {
+            html! {
+                td { (prediction(row).map_or("", |p| words::basis(&p.basis))) }
+            }
+        }),
+    );
+    add("source", true, text(|row| row.source.clone()));
+    columns
 }
 
-const HEADS: [&str; 10] = [
-    "figure",
-    "load",
-    "state",
-    "through",
-    "measured",
-    "spread",
-    "predicted",
-    "80 % within",
-    "model from",
-    "source",
-];
-
 fn figures(rows: &[&&LedgerRow], first: &FirstPredictions<'_>) -> Markup {
+    let columns = columns(rows, first);
+    let heads: Vec<&str> = ["figure"]
+        .into_iter()
+        .chain(columns.iter().map(|c| c.0))
+        .collect();
     let rows = html! {
         @for row in rows {
-            @let prediction = first.get(row_id(row).as_str());
             tr {
-                th scope="row" title=(row.figure.metric.words()) { (row.figure.metric.name()) }
-                td { (load(row)) }
-                td title=(row.state.how) { (row.state.state.word()) }
-                td title=(row.path.how) { (row.path.through.word()) }
-                td .n { (number(row.figure.value)) " " (row.figure.metric.unit()) }
-                td .n {
-                    @if let Some((low, high)) = row.figure.low.zip(row.figure.high) {
-                        (number(low)) " to " (number(high))
-                    }
-                }
-                @match prediction {
-                    Some(p) => {
-                        td .n title=(p.assumed) { (number(p.predicted)) }
-                        td .n { (number(p.low)) " to " (number(p.high)) }
-                        td { (p.basis) }
-                    }
-                    None => { td {} td {} td {} }
-                }
-                td title={ (row.trap) " " (row.note) } { (row.source) }
+                th scope="row" { (words::figure(row)) }
+                @for (_, cell) in &columns { (cell(row)) }
             }
         }
     };
-    table(None, &HEADS, &rows)
+    table(None, &heads, &rows)
 }
 
 fn section(title: &str, rows: &[&&LedgerRow], first: &FirstPredictions<'_>) -> Markup {
@@ -120,9 +145,11 @@ pub fn whole(drive: &SiteDrive<'_>, ledger: &Ledger, first: &FirstPredictions<'_
     let is_fill = |row: &LedgerRow| row.figure.metric.name().starts_with("seq_fill");
     let is_field = |row: &LedgerRow| {
         let name = row.figure.metric.name();
-        ["waf", "per_pct", "cycles", "written", "percent", "power_on"]
-            .iter()
-            .any(|word| name.contains(word))
+        [
+            "waf", "per_pct", "cycles", "written", "percent", "power_on", "fleet",
+        ]
+        .iter()
+        .any(|word| name.contains(word))
     };
     let is_durable = |row: &LedgerRow| row.load.is_durable() && row.is_measured();
     let is_other =
@@ -137,7 +164,11 @@ pub fn whole(drive: &SiteDrive<'_>, ledger: &Ledger, first: &FirstPredictions<'_
         p { a href="index.html" { "All drives" } " \u{b7} " a href="score.html" { "Predictions" } }
         h1 { (name) }
         p {
-            (class(facts)) ", " (facts.capacity_gb.unwrap_or(0.0)) " GB"
+            (class(facts)) ", "
+            @match facts.capacity_gb {
+                Some(gb) => { (number(gb)) " GB" }
+                None => "capacity not said",
+            }
             @if let Some(year) = facts.year { ", " (year) }
             @if !facts.nand.is_empty() { ", " (facts.nand) }
             ". Facts other than the capacity may be general knowledge of the family."

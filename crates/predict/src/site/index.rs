@@ -9,6 +9,7 @@ use ssdlab_judge::qualify::by_others::KnownByOthers;
 use ssdlab_judge::qualify::{QualifyOutcome, roles};
 use ssdlab_ledger::row::LoadKind;
 use ssdlab_ledger::{Ledger, LedgerRow, Metric};
+use ssdlab_view::units::count;
 use std::collections::{BTreeMap, BTreeSet};
 
 const SCRIPT: &str = include_str!("../../assets/ledger.js");
@@ -38,9 +39,10 @@ fn body(drives: &[SiteDrive<'_>], failed: &FailedRoles<'_>, ledger: &Ledger) -> 
     html! {
         h1 { "Real drives as others measured them" }
         p {
-            (ledger.all_rows().len()) " figures of " (drives.len()) " drives. Medians over states, \
-             hosts and capacities of what was measured: a drive's page has each figure with its \
-             source. " a href="score.html" { "How good the predictions are" } "."
+            (count(ledger.all_rows().len() as u64)) " figures of " (drives.len()) " drives. "
+            "Medians over states, hosts and capacities of what was measured: a drive's page has "
+            "each figure with its source. "
+            a href="score.html" { "How good the predictions are" } "."
         }
         form #filter hidden {
             label { "Name" input name="words" type="search"; }
@@ -53,7 +55,7 @@ fn body(drives: &[SiteDrive<'_>], failed: &FailedRoles<'_>, ledger: &Ledger) -> 
             label { "Link"
                 select name="link" {
                     option value="" { "any" }
-                    @for link in &links { option value=(link) { (link) } }
+                    @for link in &links { option value=(link) { (known_link(link)) } }
                 }
             }
             label { "Protected"
@@ -79,6 +81,11 @@ fn body(drives: &[SiteDrive<'_>], failed: &FailedRoles<'_>, ledger: &Ledger) -> 
         }
         script { (PreEscaped(SCRIPT)) }
     }
+}
+
+/// A link under a head that says what it is.
+fn known_link(link: &str) -> &str {
+    link.strip_suffix(" link").unwrap_or(link)
 }
 
 fn row(drive: &SiteDrive<'_>, failed: &FailedRoles<'_>) -> Markup {
@@ -125,10 +132,10 @@ fn row(drive: &SiteDrive<'_>, failed: &FailedRoles<'_>) -> Markup {
     html! {
         tr data-text=(format!("{name} {}", facts.family).to_lowercase()) data-link=(link(facts))
             data-plp=(plp) data-gb=(gb) data-fails=(fails)
-            data-durable=(durable.unwrap_or_default()) {
+            data-durable=(durable.unwrap_or_default().replace(',', "")) {
             th scope="row" { a href=(drive.file) { (name) } }
             td .n { @if gb > 0.0 { (gb) } }
-            td { (link(facts)) }
+            td { (known_link(link(facts))) }
             td title=(class(facts)) { (plp) }
             td .n { @if let Some(year) = facts.year { (year) } }
             @for value in values { td .n { (value.unwrap_or_default()) } }

@@ -12,6 +12,7 @@ mod plot;
 mod quality;
 #[cfg(test)]
 mod tests;
+mod words;
 
 use crate::frozen;
 use crate::score::{self, ScoredRow};

@@ -5,6 +5,7 @@ use maud::{Markup, PreEscaped, html};
 use ssdlab_ledger::LedgerRow;
 use ssdlab_ledger::row::LedgerDrive;
 use ssdlab_view::page::plain_page;
+use ssdlab_view::units::count;
 use std::collections::BTreeMap;
 
 const STYLE: &str = include_str!("../../assets/ledger.css");
@@ -34,7 +35,8 @@ pub fn page(title: &str, body: Markup) -> String {
 }
 
 /// A table that one sorts by its heads; where it is wider than its place, the cells of a row stand
-/// below each other. A row begins with a head of its own.
+/// below each other. A row begins with a head of its own. Heads stand above their figures: a script
+/// moves those of columns of numbers to the right.
 pub fn table(id: Option<&str>, heads: &[&str], rows: &Markup) -> Markup {
     html! {
         div .sortable { div .scroll.wide tabindex="0" {
@@ -49,7 +51,8 @@ pub fn table(id: Option<&str>, heads: &[&str], rows: &Markup) -> Markup {
 /// A number with as many digits as matter.
 pub fn number(value: f64) -> String {
     match value {
-        _ if value >= 100.0 => format!("{value:.0}"),
+        _ if value >= 1e15 => format!("{value:.2e}"),
+        _ if value >= 100.0 => count(value.round() as u64),
         _ if value >= 10.0 => format!("{value:.1}"),
         _ => format!("{value:.2}"),
     }

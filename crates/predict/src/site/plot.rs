@@ -35,7 +35,10 @@ pub fn scatter(title: &str, rows: &[&ScoredRow<'_>]) -> Markup {
                 @for decade in &decades {
                     line .axis x1=(x(*decade)) x2=(x(*decade)) y1=(y(first)) y2=(y(last)) {}
                     line .axis x1=(x(first)) x2=(x(last)) y1=(y(*decade)) y2=(y(*decade)) {}
-                    text x=(x(*decade)) y=(HEIGHT - BELOW + 14.0) text-anchor="middle" {
+                    // The last label ends at the edge: centred, its last letter would be cut.
+                    @let anchor = if *decade < last { "middle" } else { "end" };
+                    @let edge = if *decade < last { 0.0 } else { 8.0 };
+                    text x=(x(*decade) + edge) y=(HEIGHT - BELOW + 14.0) text-anchor=(anchor) {
                         (short(*decade))
                     }
                     text x=(LEFT - 6.0) y=(y(*decade) + 4.0) text-anchor="end" { (short(*decade)) }

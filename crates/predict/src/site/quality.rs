@@ -4,6 +4,7 @@ use super::parts::{page, table};
 use super::plot::scatter;
 use crate::score::{FigureGroup, NullScore, Score, ScoreLine, ScoredRow};
 use maud::{Markup, html};
+use ssdlab_view::units::count;
 use std::collections::BTreeMap;
 
 fn null(null: Option<NullScore>) -> String {
@@ -56,9 +57,10 @@ pub fn whole(scored: &[ScoredRow<'_>], score: &Score) -> String {
         p { a href="index.html" { "All drives" } }
         h1 { "How good the predictions are" }
         p {
-            (scored.len()) " of " (score.measured) " measured figures were predicted, and the \
-             predictions frozen. Error: the geometric mean of the larger ratio. Beside each null \
-             stands the model's error on the same figures."
+            (count(scored.len() as u64)) " of " (count(score.measured as u64))
+            " measured figures were predicted, and the predictions frozen. Error: the geometric \
+             mean of the larger ratio. Beside each null stands the model's error on the same \
+             figures."
         }
         p .key {
             span .m { "\u{25cf} model" } span .k { "\u{25cb} median of the class" }

@@ -34,6 +34,40 @@ fn every_drive_has_a_page_that_needs_nothing_else_and_is_below_a_megabyte() {
     }
 }
 
+/// Pages spoke in the names of ledger files, and kept what decides a figure in tooltips.
+#[test]
+fn a_page_speaks_in_words_and_shows_what_decides_a_figure() {
+    let pages = pages().expect("the site can be made");
+    for (name, text) in &pages {
+        for internal in [
+            "sync_latency",
+            "write_iops",
+            "randwrite",
+            "draft:",
+            "file-system",
+        ] {
+            assert!(!text.contains(internal), "{name} says {internal}");
+        }
+    }
+    let page = |file: &str| {
+        let (_, text) = pages.iter().find(|(name, _)| name == file).expect(file);
+        text.as_str()
+    };
+    let drive = page("crucial-t500-2000.html");
+    for shown in [
+        "60 s a run",
+        "300 s a run",
+        "durable writes per second",
+        "493/s",
+    ] {
+        assert!(drive.contains(shown), "{shown}");
+    }
+    // Its last label would be cut at the edge of the drawing.
+    let label = r#"x="420" y="298" text-anchor="end""#;
+    assert!(page("score.html").contains(label));
+    assert!(page("index.html").contains("2,759"));
+}
+
 #[test]
 fn a_page_that_is_there_is_replaced_only_when_asked() {
     let folder = tempfile::tempdir().unwrap();

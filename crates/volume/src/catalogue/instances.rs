@@ -80,6 +80,18 @@ pub fn instances(provider: &str) -> Result<Vec<(String, VolumeLimits)>, LabError
         .collect())
 }
 
+/// The family of an instance: `m5` of `m5.large`, `Standard_D_v5` of `Standard_D2ads_v5`.
+pub fn family(name: &str) -> String {
+    if let Some((family, _)) = name.split_once('.') {
+        return family.to_owned();
+    }
+    let Some(size) = name.find(|c: char| c.is_ascii_digit()) else {
+        return name.to_owned();
+    };
+    let version = name.rfind("_v").map_or("", |at| &name[at..]);
+    format!("{}{version}", &name[..size])
+}
+
 /// The limits of an instance of a provider.
 ///
 /// # Errors
@@ -89,11 +101,18 @@ pub fn instance(provider: &str, name: &str) -> Result<VolumeLimits, LabError> {
     match known.iter().find(|(known, _)| known == name) {
         Some((_, limits)) => Ok(*limits),
         None => {
-            let family = name.split('.').next().unwrap_or(name);
-            let near = known.iter().filter(|(known, _)| known.starts_with(family));
+            let family = family(name);
+            let near = known
+                .iter()
+                .filter(|(known, _)| self::family(known) == family);
             let near: Vec<&str> = near.map(|(known, _)| known.as_str()).take(8).collect();
-            let hint = if near.is_empty() {
-                format!("{} instances of {provider} are known", known.len())
+            let hint = if known.is_empty() {
+                format!("no instance of {provider} is known: leave `instance=` out")
+            } else if near.is_empty() {
+                format!(
+                    "{} instances of {provider} are known: `ssdlab volumes list`",
+                    known.len()
+                )
             } else {
                 format!("of this family: {}", near.join(", "))
             };

@@ -13,7 +13,7 @@ mod resolve;
 mod sourced;
 
 pub use file::{AccountTable, LatencyTable, SizeTable, TierRow, VolumeFile};
-pub use instances::{Instance, instance, instances};
+pub use instances::{Instance, family, instance, instances};
 pub use read::{names, parse, volume, volumes};
 pub use resolve::{VolumeSetting, limits, resolve, setting_range};
 pub use sourced::{SourcedFigure, VolumeProvenance};

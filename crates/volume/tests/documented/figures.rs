@@ -297,6 +297,47 @@ fn premium(list: &mut Vec<DocumentedFigure>) {
     }
 }
 
+/// Instances of Azure under a disk that has more: what they give for ever, and for 30 minutes.
+fn azure_instances(list: &mut Vec<DocumentedFigure>) {
+    let rows = [
+        ("Standard_D2s_v3", 3200.0, 48.0, 4000.0),
+        ("Standard_B2s_v2", 3750.0, 85.0, 10_000.0),
+        ("Standard_D2as_v5", 3750.0, 82.0, 10_000.0),
+        ("Standard_E4s_v5", 6400.0, 145.0, 20_000.0),
+        ("Standard_L8s_v3", 12_800.0, 290.0, 20_000.0),
+    ];
+    for (instance, operations, throughput, burst) in rows {
+        let name = format!("premium-ssd,size=32767,instance={instance}");
+        let full = config(&name);
+        let empty = config(&format!("{name},credit=0"));
+        let limits = full.instance.as_ref().expect("it was named").1;
+        let model = VolumeLoad::new(empty.clone(), 4096).rate(10, 20);
+        list.push(measured(
+            &name,
+            "uncached, operations/s",
+            [operations, model, burst],
+        ));
+        let len = 256 << 10;
+        let model = VolumeLoad::new(empty, len).rate(10, 40) * f64::from(len) / 1e6;
+        list.push(measured(
+            &name,
+            "uncached, MB/s",
+            [throughput, model, limits.bytes.burst as f64 / 1e6],
+        ));
+        let model = VolumeLoad::new(full.clone(), 4096).rate(1, 6);
+        list.push(measured(
+            &name,
+            "uncached burst, operations/s",
+            [burst, model, burst],
+        ));
+        if burst <= 10_000.0 {
+            let model = burst_s(&full, limits.operations, 4096, 1.0);
+            let figures = [1800.0, model, f64::INFINITY];
+            list.push(measured(&name, "uncached burst, s", figures));
+        }
+    }
+}
+
 /// Every figure.
 pub fn figures() -> Vec<DocumentedFigure> {
     let mut list = Vec::new();
@@ -304,5 +345,6 @@ pub fn figures() -> Vec<DocumentedFigure> {
     provisioned(&mut list);
     st1(&mut list);
     premium(&mut list);
+    azure_instances(&mut list);
     list
 }

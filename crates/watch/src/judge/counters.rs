@@ -196,6 +196,8 @@ mod tests {
             settings: &settings,
             layers: &[],
             step: None,
+            seconds: &[],
+            model: None,
             counters,
         }
         .judge();

@@ -10,13 +10,14 @@ mod drive;
 mod host;
 #[cfg(test)]
 mod tests;
+mod volume;
 
 use crate::cause::{CauseLayer, LiveCause};
 use crate::figures::WatchFigures;
 use crate::source::host_counters::HostCounters;
 use crate::source::settings::HostSettings;
 use crate::spread::{BesideSpread, ENOUGH, TimeSpread};
-use crate::steps::RateStep;
+use crate::steps::{RateStep, WatchedSecond};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssdlab_judge::ablate::FAULT;
@@ -37,6 +38,8 @@ const WASTE: f64 = 1.25;
 const LARGE: f64 = 49_152.0;
 /// Share of the window in which a busy drive has requests.
 const BUSY: f64 = 0.7;
+/// What meets nothing is this much faster than what waits behind something.
+const LESS_APART: f64 = 1.5;
 
 /// How sure a finding is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
@@ -106,6 +109,10 @@ pub struct JudgedWindow<'a> {
     pub layers: &'a [LayerTimes],
     /// A change of rate within the watch, if there was one.
     pub step: Option<&'a RateStep>,
+    /// Its seconds.
+    pub seconds: &'a [WatchedSecond],
+    /// The model that the device says it is.
+    pub model: Option<&'a str>,
     /// Counters of the host's layers and of the drive.
     pub counters: &'a HostCounters,
 }
@@ -119,7 +126,7 @@ impl JudgedWindow<'_> {
         if count < ENOUGH {
             return LiveAnswer::TooLittle { requests: count };
         }
-        let hypotheses: [fn(&Self) -> Finding; 17] = [
+        let hypotheses: [fn(&Self) -> Finding; 18] = [
             Self::settled,
             Self::cgroup_limit,
             Self::host_queue,
@@ -135,6 +142,7 @@ impl JudgedWindow<'_> {
             Self::sustained_writes,
             Self::map,
             Self::link,
+            Self::volume_limit,
             Self::slow_media,
             Self::one_at_a_time,
         ];
@@ -154,6 +162,7 @@ impl JudgedWindow<'_> {
                 .then(factor(b).total_cmp(&factor(a)))
         });
         Self::one_of_each(&mut findings);
+        Self::explained_by_volume(&mut findings);
         // That one thing is asked for at a time explains only what nothing else does.
         if findings.len() > 1 {
             findings.retain(|finding| finding.cause != LiveCause::OneAtATime);
@@ -228,6 +237,10 @@ impl JudgedWindow<'_> {
     pub(super) fn lost_beside(spread: &BesideSpread, healthy_ns: f64, times: f64) -> Option<f64> {
         let (beside, apart) = (&spread.beside, &spread.apart);
         if beside.count < ENOUGH {
+            return None;
+        }
+        // What those without it are not spared, it does not do.
+        if apart.count >= ENOUGH && beside.mean_ns() < LESS_APART * apart.mean_ns() {
             return None;
         }
         // Few that met nothing may have met what the drive still had to do.

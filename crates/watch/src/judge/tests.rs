@@ -46,6 +46,8 @@ impl Scene {
             settings: &self.settings,
             layers: &self.layers,
             step: step.as_ref(),
+            seconds: &self.seconds,
+            model: None,
             counters: &HostCounters::default(),
         }
         .judge()
@@ -218,6 +220,18 @@ fn reads_beside_writes_are_compared_with_the_others() {
     let slow = evenly("R", 200, 4096, 3 * MS).into_iter();
     requests.extend(slow.map(|request| beside(request, RequestKind::Write, 2)));
     assert_eq!(
+        Scene::new(requests).first(),
+        Some(LiveCause::ReadsBehindWrites)
+    );
+}
+
+/// A drive with writes in its buffer makes reads wait that meet none on their way.
+#[test]
+fn reads_that_are_as_slow_without_writes_do_not_wait_behind_them() {
+    let mut requests = evenly("R", 60, 4096, 3 * MS);
+    let slow = evenly("R", 1000, 4096, 2 * MS).into_iter();
+    requests.extend(slow.map(|request| beside(request, RequestKind::Write, 2)));
+    assert_ne!(
         Scene::new(requests).first(),
         Some(LiveCause::ReadsBehindWrites)
     );

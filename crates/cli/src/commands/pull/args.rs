@@ -1,5 +1,6 @@
 //! `ssdlab pull`: its parts.
 
+use super::fio_args::PullFioArgs;
 use super::run_args::PullRunArgs;
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
@@ -29,6 +30,9 @@ pub struct PullArgs {
 pub enum PullAction {
     /// Write to a drive, cut its power, check it, and again; continues what the ledger holds.
     Run(Box<PullRunArgs>),
+    /// The same with the writes and the state files of a fio job with verify=, which fio can check;
+    /// or a look at what fio has written.
+    Fio(Box<PullFioArgs>),
     /// Read every sector that the ledger knows, and name what was lost. Changes nothing.
     Check(PullCheckArgs),
     /// Print the pulls of a ledger and what they prove.

@@ -10,12 +10,13 @@ use ssdlab_base::quantity::parse_duration;
 use ssdlab_bench::device::Needs;
 use ssdlab_bench::device::named::{OpenTarget, TargetName};
 use ssdlab_bench::with_target;
-use ssdlab_judge::account::{AccountEvidence, AccountPlan, SpeedKind, detect, measure, words};
+use ssdlab_judge::account::{
+    ACCOUNT_DEPTH, AccountEvidence, AccountLengths, AccountPlan, SpeedKind, detect, measure, words,
+};
 
 /// Bytes used of a target.
 const BYTES: u64 = 1 << 30;
-/// Commands outstanding at most, and bytes of the largest.
-const DEPTH: u32 = 64;
+/// Bytes of the largest command.
 const BLOCK: u32 = 256 << 10;
 
 /// `ssdlab volumes account`.
@@ -34,6 +35,9 @@ pub struct AccountArgs {
     /// Write at most this long for the rate to drop.
     #[arg(long, value_name = "TIME", default_value = "1h")]
     longest: String,
+    /// Shorter loads and pauses: a minute beside the burst rather than four; wider intervals.
+    #[arg(long)]
+    brief: bool,
     /// Seed of the addresses.
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -55,7 +59,7 @@ pub fn account(args: &AccountArgs) -> Result<CommandExit, CliFailure> {
     let name = TargetName::parse(&args.target)?;
     let longest_s = parse_duration(&args.longest)?.as_secs_f64();
     let needs = Needs {
-        depth: DEPTH,
+        depth: ACCOUNT_DEPTH,
         read_bytes: BLOCK,
         write_bytes: BLOCK,
         changes: true,
@@ -79,6 +83,11 @@ pub fn account(args: &AccountArgs) -> Result<CommandExit, CliFailure> {
         drain_s,
         commands: u64::MAX,
         seed: args.seed,
+        lengths: if args.brief {
+            AccountLengths::BRIEF
+        } else {
+            AccountLengths::STANDARD
+        },
     };
     let record = with_target!(&mut target, target => measure(&mut **target, plan, &stop))?;
     let finding = detect(&record);

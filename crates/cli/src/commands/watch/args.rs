@@ -34,6 +34,7 @@ Examples:
   ssdlab watch /var/lib/etcd --for 30s     the drive under a directory
   ssdlab watch /var/lib/etcd --for 60s --role etcd  are etcd's limits kept?
   ssdlab watch /dev/sda --for 1m --model drive:intel-dc-s3500-480gb
+  ssdlab watch /dev/nvme1n1 --model volume:gp2,size=100
   ssdlab watch 1234 --record bad-hour.gz   the drive of a process, to be sent on
   ssdlab watch bad-hour.gz --out bad-hour  a recording, on any machine; a page
   ssdlab watch bad-hour.gz --play          the screen as it was
@@ -54,8 +55,9 @@ pub struct Watch {
     #[arg(long, value_name = "ROLE", help = role_help())]
     pub role: Option<String>,
     /// Replay the same commands on this modelled drive (drive:NAME), say whether the drive does as
-    /// its kind does, and what comes next at the present load.
-    #[arg(long, value_name = "DRIVE", conflicts_with = "counters")]
+    /// its kind does, and what comes next at the present load. Of a volume (volume:TYPE): how much
+    /// credit is left.
+    #[arg(long, value_name = "MODEL", conflicts_with = "counters")]
     pub model: Option<String>,
     /// Use the kernel's counters alone, even where tracepoints are to be had.
     #[arg(long)]

@@ -52,7 +52,10 @@ impl WatchFollower {
                 .as_deref()
                 .map(|name| role(name).map(Preflight::new))
                 .transpose()?,
-            forecaster: args.model.as_deref().map(Forecaster::new).transpose()?,
+            forecaster: match args.model.as_deref() {
+                Some(name) => Forecaster::new(name)?,
+                None => None,
+            },
             pace: args.play.then(|| RecordingPace::new(stop)),
             // Last: what is wrong with the others is said on the terminal as it was.
             screen: open_screen(args, is_recording, stop)?,

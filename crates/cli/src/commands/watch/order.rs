@@ -5,39 +5,34 @@ use ssdlab_base::quantity::parse_duration;
 use ssdlab_bench::device::named::TargetName;
 use ssdlab_drives::catalogue::CatalogueDrive;
 use ssdlab_drives::known::draft::open_drive;
-use ssdlab_drives::scaling::scaled;
-use ssdlab_judge::ablate::steady;
-use ssdlab_ssd::Drive;
+use ssdlab_volume::VolumeConfig;
 use ssdlab_watch::forecast::{ForecastModel, WatchForecast};
 use ssdlab_watch::report::WatchReport;
 
-/// Capacity of the model: fewer blocks, all its dies.
-const MODEL_BYTES: u64 = 1 << 30;
-
-fn listed(name: &str) -> Result<CatalogueDrive, LabError> {
+/// The modelled drive that `--model` names.
+///
+/// # Errors
+/// When it names something else, or there is none.
+pub fn listed(name: &str) -> Result<CatalogueDrive, LabError> {
     let TargetName::Drive(name) = TargetName::parse(name)? else {
         return Err(LabError::bad_option(
             "--model",
             name,
             "a modelled drive",
-            "drive:NAME of the catalogue (`ssdlab list drives`) or drive:FILE.toml",
+            "drive:NAME of the catalogue (`ssdlab list drives`), drive:FILE.toml or volume:TYPE",
         ));
     };
     open_drive(&name)
 }
 
-/// A model in the state of a drive in use: overwritten until steady.
-pub fn modelled_drive(name: &str) -> Result<Drive, LabError> {
-    steady(&scaled(&listed(name)?.config, MODEL_BYTES)?.config, 1)
-}
-
-/// What comes next, by a drive of this kind.
-pub fn foretold(name: &str, report: &WatchReport) -> Result<WatchForecast, LabError> {
-    let model = ForecastModel::new(&listed(name)?);
-    Ok(WatchForecast::new(
-        Some(&model),
-        &report.forecast_evidence(),
-    ))
+/// The volume that `--model` names; `None`: it names a drive.
+///
+/// # Errors
+/// When it is not sold.
+pub fn modelled_volume(name: &str) -> Result<Option<VolumeConfig>, LabError> {
+    name.strip_prefix("volume:")
+        .map(ssdlab_volume::open)
+        .transpose()
 }
 
 /// How often a forecast is made, s of the watch.
@@ -51,16 +46,19 @@ pub struct Forecaster {
 }
 
 impl Forecaster {
-    /// By the model that `--model` names.
+    /// By the model that `--model` names; `None`: a volume has no state to come.
     ///
     /// # Errors
     /// When it is no modelled drive.
-    pub fn new(name: &str) -> Result<Forecaster, LabError> {
-        Ok(Forecaster {
+    pub fn new(name: &str) -> Result<Option<Forecaster>, LabError> {
+        if modelled_volume(name)?.is_some() {
+            return Ok(None);
+        }
+        Ok(Some(Forecaster {
             model: ForecastModel::new(&listed(name)?),
             next_s: FORECAST_EVERY_S,
             last: None,
-        })
+        }))
     }
 
     /// The last forecast, made again every few seconds.

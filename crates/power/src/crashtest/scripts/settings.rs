@@ -137,7 +137,7 @@ impl CampaignSettings {
     }
 
     /// The campaign on each age of the drive, with the name of the age.
-    pub(super) fn campaigns(
+    pub(crate) fn campaigns(
         &self,
         stream: &CommandStream,
         jobs: usize,
