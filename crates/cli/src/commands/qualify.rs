@@ -18,6 +18,7 @@ use ssdlab_judge::qualify::files::QualifyRecorder;
 use ssdlab_judge::qualify::{
     QualifyPlan, ReferenceSelection, by_others, references, role, terminal,
 };
+use ssdlab_predict::members::drawn;
 use std::path::Path;
 
 fn plan(args: &Qualify) -> Result<QualifyPlan, LabError> {
@@ -30,8 +31,10 @@ fn plan(args: &Qualify) -> Result<QualifyPlan, LabError> {
     } else {
         ReferenceSelection::Measured(references(&args.reference)?)
     };
+    let target = args.target.as_deref().map(TargetName::parse).transpose()?;
     Ok(QualifyPlan {
-        target: args.target.as_deref().map(TargetName::parse).transpose()?,
+        drawn: target.as_ref().map(drawn).unwrap_or_default(),
+        target,
         role: role(&args.role)?,
         profile: args.profile.into(),
         seed: args.seed,

@@ -7,8 +7,11 @@
 //! - *Brackets*: a rate in brackets behind a time is that of the mean time, and its reciprocal.
 //! - *One value*: a rate of durable writes in a state has one value on the page.
 //! - *Decided*: a finding decides a FAIL or UNKNOWN only if it has that outcome, and no PASS.
+//! - *Ensemble*: where constants are drawn, no requirement is met or missed by less than nine drives
+//!   of ten, and no verdict is a PASS over one that is.
 //! - *Exact*: what misses its limit is not shown as equal to it.
 
+use super::ensemble::SHARE_MIN;
 use super::readings::{self, MeasureReading};
 use super::roles::{Requirement, Role};
 use super::verdict::SO_FAR;
@@ -24,6 +27,7 @@ pub fn of_one(role: &Role, assessment: &Assessment) -> Vec<String> {
     found.extend(one_value(role, assessment));
     found.extend(decided(verdict, terminal::deciding(verdict)));
     found.extend(exact(verdict));
+    found.extend(ensemble(verdict));
     let name = &assessment.evidence.facts.name;
     let named = |said: String| format!("{name}, {}: {said}", role.name);
     found.into_iter().map(named).collect()
@@ -212,6 +216,34 @@ fn decided(verdict: &RoleVerdict, deciding: Option<&RoleFinding>) -> Vec<String>
     found
 }
 
+// ---- ensemble ---------------------------------------------------------------------------------
+
+fn ensemble(verdict: &RoleVerdict) -> Vec<String> {
+    let mut found = Vec::new();
+    for f in &verdict.findings {
+        let Some(drawn) = &f.ensemble else {
+            continue;
+        };
+        let least = SHARE_MIN * f64::from(drawn.members);
+        let outcome = compare::outcome(f.outcome).1;
+        let count = match f.outcome {
+            QualifyOutcome::Pass => drawn.met,
+            QualifyOutcome::Fail => drawn.missed,
+            QualifyOutcome::Unknown => continue,
+        };
+        if f64::from(count) < least {
+            let members = drawn.members;
+            let title = &f.title;
+            found.push(format!("`{title}` is {outcome} by {count} of {members} drives"));
+        }
+        let is_passed = verdict.outcome == QualifyOutcome::Pass;
+        if is_passed && f.hard && f64::from(drawn.met) < least {
+            found.push(format!("PASS, and {} drives meet `{}`", drawn.met, f.title));
+        }
+    }
+    found
+}
+
 // ---- exact ------------------------------------------------------------------------------------
 
 /// Numbers with their units: `3.00 DWPD, 2.40 TB/day`.
@@ -306,7 +338,9 @@ pub fn of_order(role: &Role, drives: &[Assessment]) -> Vec<String> {
     for (a, better) in drives.iter().enumerate() {
         for (b, worse) in drives.iter().enumerate() {
             let pairs = || readings[a].iter().zip(&readings[b]);
-            let lower = rank(better.verdict.outcome) < rank(worse.verdict.outcome);
+            // What constants that are drawn may be is no reading.
+            let is_drawn = better.evidence.ensemble.is_some();
+            let lower = rank(better.verdict.outcome) < rank(worse.verdict.outcome) && !is_drawn;
             if lower && margins[a] <= margins[b] && pairs().all(|(x, y)| x.is_at_least(y)) {
                 found.push(format!(
                     "{}: {} is at least as good as {} in every reading, and its verdict is worse",
@@ -327,7 +361,11 @@ fn crossed(r: &Requirement, role: &Role, drives: &[Assessment]) -> Option<String
         let f = drive.verdict.findings.iter().find(|f| f.id == r.id)?;
         let reading = readings::read(r.measure, role.durable_method, &drive.evidence);
         match reading {
-            MeasureReading::Number { value, .. } if f.outcome == wanted => Some(value),
+            MeasureReading::Number { value, .. }
+                if f.outcome == wanted && f.ensemble.is_none() =>
+            {
+                Some(value)
+            }
             _ => None,
         }
     };

@@ -1,6 +1,7 @@
 //! A whole qualification as one call: open the target, measure it, judge it, and put modelled
 //! drives beside it.
 
+use super::ensemble::{self, DrawnDrives};
 use super::evidence::{Assessment, Evidence, Qualification};
 use super::overwrite::{Overwrite, overwrite};
 use super::plans::QualifyRegion;
@@ -55,6 +56,8 @@ pub struct QualifyPlan {
     pub pull_record: Option<PathBuf>,
     /// Loads `drive:PATH` of a kept drive.
     pub kept: KeptDriveLoader,
+    /// The target with draws of what its file assumes; they decide with it.
+    pub drawn: DrawnDrives,
 }
 
 impl QualifyPlan {
@@ -69,6 +72,7 @@ impl QualifyPlan {
             open: OpenOptions::default(),
             pull_record: None,
             kept: none_kept,
+            drawn: DrawnDrives::default(),
         }
     }
 
@@ -193,6 +197,7 @@ pub fn qualify(
         }
     }
     drop(target);
+    evidence.ensemble = ensemble::of_target(plan, &evidence, &settings, progress, stop)?;
     evidence.pulls = pulls;
     settings.region = Some(evidence.region_bytes);
     let mut qualification = Qualification {
@@ -239,7 +244,7 @@ fn open(
     OpenTarget::open(name, &needs, &plan.open, plan.kept, &mut filling, stop)
 }
 
-fn measure_opened(
+pub(super) fn measure_opened(
     target: &mut OpenTarget,
     settings: &QualifySettings,
     progress: &mut dyn QualifyProgress,
@@ -312,7 +317,8 @@ fn measure_references(
         let plain = OpenOptions::default();
         let mut unseen = |_, _| {};
         let mut open = OpenTarget::open(&name, &needs(None), &plain, plan.kept, &mut unseen, stop)?;
-        let evidence = measure_opened(&mut open, &settings, &mut SilentProgress, stop)?;
+        let mut evidence = measure_opened(&mut open, &settings, &mut SilentProgress, stop)?;
+        evidence.ensemble = ensemble::kept(drive);
         Ok(assessed(plan.role, evidence))
     };
     if drives.is_empty() {

@@ -30,7 +30,11 @@ pub fn answer(q: &Qualification, width: usize) -> String {
     let (symbol, word) = compare::outcome(verdict.outcome);
     let mut rows = vec![(format!("{symbol} {word}"), verdict.answer.clone())];
     let worst = compare::worst_first(&verdict.findings);
-    let number = |f: &RoleFinding| format!("{}: {} (required {})", f.title, f.value, f.limit);
+    let number = |f: &RoleFinding| {
+        let drawn = f.ensemble.as_ref().map(|drawn| format!("; {}", drawn.clause()));
+        let drawn = drawn.unwrap_or_default();
+        format!("{}: {} (required {}{drawn})", f.title, f.value, f.limit)
+    };
     if let Some(f) = deciding(verdict) {
         let harm = (!f.harm.is_empty()).then(|| format!(". {}", f.harm));
         let text = format!("{}{}", number(f), harm.unwrap_or_default());
@@ -251,12 +255,19 @@ fn findings(findings: &[RoleFinding]) -> String {
         table.add_row([
             format!("{symbol} {word}\n  {need}"),
             format!("{}\n{why}", clean(&f.title)),
-            clean(&f.value),
+            measured(f),
             clean(&f.limit),
         ]);
     }
     bound(&mut table, &[(0, 11), (2, 14), (3, 14)]);
     finish(&table)
+}
+
+/// The number, and below it the interval of an ensemble.
+fn measured(f: &RoleFinding) -> String {
+    let interval = f.ensemble.as_ref().and_then(|drawn| drawn.interval.as_ref());
+    let within = interval.map(|interval| format!("\n80 %: {interval}"));
+    clean(&f.value) + &within.unwrap_or_default()
 }
 
 /// The target beside the modelled drives, measure by measure.

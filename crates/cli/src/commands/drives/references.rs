@@ -6,8 +6,12 @@ use crate::progress::stop_on_signal;
 use clap::Args;
 use ssdlab_base::{LabError, parallel};
 use ssdlab_bench::device::named::TargetName;
+use ssdlab_drives::catalogue;
+use ssdlab_judge::qualify::ensemble::{self, EnsembleEvidence};
 use ssdlab_judge::qualify::references::{KEPT_PROFILE, KEPT_SEED, kept_line, line, names_kept};
 use ssdlab_judge::qualify::{Evidence, QualifyPlan, SilentProgress, qualify, role};
+use ssdlab_life::draft::prior::DraftPrior;
+use ssdlab_predict::members::draws;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
@@ -20,6 +24,10 @@ pub struct ReferencesArgs {
     /// Write the figures to this file: `drives/references.jsonl` is the one that is built in.
     #[arg(long, value_name = "FILE")]
     write: Option<PathBuf>,
+    /// Of validated drives whose file assumes what decides: how many of the drives with drawn
+    /// constants meet each requirement. `drives/ensembles.jsonl` is the file that is built in.
+    #[arg(long)]
+    ensembles: bool,
 }
 
 /// The quick qualification of a drive, by its name or file.
@@ -40,6 +48,49 @@ pub fn measure(name: &str, stop: &AtomicBool) -> Result<Evidence, LabError> {
     }
 }
 
+/// The ensemble of a drive of the catalogue; `None`: nothing that its file assumes is drawn.
+fn measured_ensemble(name: &str, stop: &AtomicBool) -> Result<Option<EnsembleEvidence>, LabError> {
+    let drawn = draws(&catalogue::drive(name)?, DraftPrior::built_in());
+    if drawn.drives.is_empty() {
+        return Ok(None);
+    }
+    let plan = QualifyPlan {
+        profile: KEPT_PROFILE,
+        seed: KEPT_SEED,
+        drawn,
+        ..QualifyPlan::new(
+            Some(TargetName::Drive(name.to_owned())),
+            role("general")?,
+        )
+    };
+    let qualification = qualify(&plan, &mut SilentProgress, stop)?;
+    Ok(qualification.target.evidence.ensemble)
+}
+
+/// Measures ensembles one after another, each on all cores, and compares or writes.
+fn ensembles(args: &ReferencesArgs, names: &[String]) -> Result<CommandExit, CliFailure> {
+    let stop = stop_on_signal()?;
+    let mut lines = Vec::new();
+    let mut exit = CommandExit::Good;
+    for name in names {
+        let Some(found) = measured_ensemble(name, &stop)? else {
+            continue;
+        };
+        let is_kept = ensemble::kept(name).is_some_and(|kept| kept == found);
+        if !is_kept && args.write.is_none() {
+            exit = CommandExit::Fails;
+        }
+        let state = if is_kept { "as kept" } else { "differs from what is kept" };
+        print(&format!("{name}: {state}\n"))?;
+        lines.push(ensemble::line(name, found)?);
+    }
+    if let Some(path) = &args.write {
+        let written = std::fs::write(path, lines.join("\n") + "\n");
+        written.map_err(|error| LabError::file("writing", path, error))?;
+    }
+    Ok(exit)
+}
+
 /// Measures them, and compares or writes.
 ///
 /// # Errors
@@ -49,6 +100,9 @@ pub fn references(args: &ReferencesArgs) -> Result<CommandExit, CliFailure> {
         [] => names_kept()?,
         names => names.to_vec(),
     };
+    if args.ensembles {
+        return ensembles(args, &names);
+    }
     let stop = stop_on_signal()?;
     let lines = parallel::all(&names, parallel::cores(), |name| {
         line(name, measure(name, &stop)?)
