@@ -52,6 +52,10 @@ grid 0 simulate $small --until 1x --sweep ftl.victim=greedy,fifo --quiet --out s
 check-drive 0 check kept --json
 check-file 0 check saved.ssd --json
 ledger-score 0 ledger score --json
+volumes-list 0 volumes list --json
+volumes-show 0 volumes show gp2,size=100 --json
+volumes-account 0,1,3 volumes account volume:gp2,size=100 --at 800 --quiet --json
+volumes-fit 0,1,3 volumes fit examples/traces/zfs-2010-emulation-5-datasets.csv.gz --role etcd --json
 inspect 0 inspect lived drive:consumer-sata-1tb --json
 inspect 0,1,3 inspect $(ls "$samples"/*.json | head -12 | tr '\n' ' ') --json
 result 0 report a --json

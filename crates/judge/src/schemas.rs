@@ -1,6 +1,7 @@
 //! JSON Schemas of the documents of judgements.
 
 use crate::ablate::Diagnosis;
+use crate::account::AccountEvidence;
 use crate::experiment::Investigation;
 use crate::inspect::InspectedDrive;
 use crate::page::fleet::FleetRow;
@@ -10,6 +11,7 @@ use crate::pull::{Loss, PullRecord};
 use crate::qualify::Qualification;
 use crate::snia::Suite;
 use crate::symptom::SymptomAnswer;
+use crate::volumes::show::{FitShown, VolumeList, VolumeShown};
 use ssdlab_base::schema::DocumentSchema;
 #[cfg(target_os = "linux")]
 use ssdlab_verify::VerifyVerdicts;
@@ -50,4 +52,11 @@ pub const SCHEMAS: &[DocumentSchema] = &[
         "Output of `ssdlab pull fio --verify-only --json`",
     ),
     DocumentSchema::of::<Suite>("snia", "snia.json, and the output of `ssdlab snia --json`"),
+    DocumentSchema::of::<AccountEvidence>(
+        "volumes-account",
+        "Output of `ssdlab volumes account --json`",
+    ),
+    DocumentSchema::of::<FitShown>("volumes-fit", "Output of `ssdlab volumes fit --json`"),
+    DocumentSchema::of::<VolumeList>("volumes-list", "Output of `ssdlab volumes list --json`"),
+    DocumentSchema::of::<VolumeShown>("volumes-show", "Output of `ssdlab volumes show --json`"),
 ];
