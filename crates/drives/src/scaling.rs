@@ -10,11 +10,11 @@
 //! * dies, only where the capacity must be met exactly and the word lines left are too many.
 //!
 //! pSLC superblocks, logs, DRAM for the map, spare area that is limited and the idle reserve shrink
-//! in proportion. The write buffer and the link do not. Effective over-provisioning is then met to
-//! a mapping unit by the user capacity, or, where that is given exactly, by blocks: the same or
-//! just above. Not kept: the length of a single erase or victim (longest latencies are shorter),
-//! and time itself: a smaller drive is filled sooner, so loads are given in drive writes, not in
-//! bytes.
+//! in proportion. The write buffer, the link and the superblocks kept for commits do not. Effective
+//! over-provisioning is then met to a mapping unit by the user capacity, or, where that is given
+//! exactly, by blocks: the same or just above. Not kept: the length of a single erase or victim
+//! (longest latencies are shorter), and time itself: a smaller drive is filled sooner, so loads are
+//! given in drive writes, not in bytes.
 
 use ssdlab_base::LabError;
 use ssdlab_ssd::config::SpareArea;

@@ -61,6 +61,7 @@ const SELDOM: [(&str, &[(&str, &str)]); 6] = [
             ("streams", "2"),
             ("separation", "\"hint\""),
             ("slc_full", "\"fold\""),
+            ("slc_commit_superblocks", "2"),
             ("checkpoint_pages", "9999"),
             ("recovery", "\"journal\""),
             ("refresh_reads", "99"),
@@ -75,6 +76,7 @@ const SELDOM: [(&str, &[(&str, &str)]); 6] = [
             ("write_cache", "false"),
             ("flush_time", "\"1 us\""),
             ("fua_time", "\"1 us\""),
+            ("fua_at_once", "3"),
         ],
     ),
     ("heat", &[("hysteresis", "\"4 K\"")]),
@@ -122,4 +124,13 @@ fn every_field_of_a_configuration_is_assigned() {
         unassigned, expected,
         "for each, a key of drive files or a value in `resolve`"
     );
+}
+
+/// The text of a configuration leaves these out while they are zero, so that the test above cannot
+/// miss them.
+#[test]
+fn superblocks_of_commits_and_writes_by_fua_at_once_come_from_the_file() {
+    let config = seldom().config;
+    assert_eq!(config.ftl.slc.commit_superblocks, 2);
+    assert_eq!(config.buffer.fua_at_once, 3);
 }

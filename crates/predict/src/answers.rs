@@ -114,8 +114,8 @@ impl<'a> Answers<'a> {
         let is_protected = self.model.config.buffer.protected;
         let facts = self.model.facts.as_ref();
         let writes = load.read_pct < 50;
-        let is_decided = if load.sync != Durability::None && !is_protected {
-            self.knows(PriorConstant::FlushTime)
+        let is_decided = if load.sync != Durability::None {
+            false
         } else if is_protected {
             let is_withheld = facts.is_some_and(|facts| facts.random_write.is_none());
             state == StateBefore::Steady && is_withheld && self.knows(PriorConstant::MovedSlot)
@@ -126,12 +126,31 @@ impl<'a> Answers<'a> {
         (0..count).map(ModelDrive::Draw).collect()
     }
 
+    /// How far durable writes of a draft are off, if it is known, in times of them.
+    fn durable_prior(&self, load: &ClosedLoad, figure: Figure) -> Option<Answer> {
+        let is_of_writes = match figure {
+            Figure::Writes(_) | Figure::Durable(_) | Figure::SyncOnly(_) => true,
+            Figure::Reads(_) | Figure::All | Figure::Read(_) | Figure::Write(_) => false,
+        };
+        if load.sync == Durability::None || !is_of_writes {
+            return None;
+        }
+        let (low, high) = self.class_prior(PriorConstant::DurableRatio)?.interval();
+        Some(answer(1.0, low, high))
+    }
+
     fn run(
         &mut self,
         state: StateBefore,
         load: ClosedLoad,
         figure: Figure,
     ) -> Result<Answer, NoPrediction> {
+        if let Some(prior) = self.durable_prior(&load, figure) {
+            let value = self.of_median(state, load, figure)?;
+            let margin = Margin::of_durable(figure);
+            let (low, high) = margin.beside(value, value * prior.low, value * prior.high);
+            return Ok(Answer { value, low, high });
+        }
         let drawn = self.drawn(state, &load);
         if !drawn.is_empty() {
             let values = self.values(&drawn, state, load, figure)?;

@@ -32,7 +32,7 @@ pub fn interface(drive: &LedgerDrive) -> &'static str {
 pub fn class(drive: &LedgerDrive, capacity_gb: f64, is_protected: bool) -> FactList {
     let protected = if is_protected { "yes" } else { "no" };
     let mut facts: FactList = vec![
-        ("name", "ledger".to_owned()),
+        ("name", drive.family.clone()),
         ("source", "the ledger's facts of its class".to_owned()),
         ("capacity", format!("{capacity_gb:.0}GB")),
         ("interface", interface(drive).to_owned()),

@@ -136,17 +136,19 @@ impl Margin {
 
     /// Of a figure over draws of the constants that decide it: what the rest of the model is off.
     pub fn of_drawn(figure: Figure) -> Margin {
-        let is_of_tail = match figure {
-            Figure::Read(share)
-            | Figure::Write(share)
-            | Figure::SyncOnly(share)
-            | Figure::Durable(share) => share.is_some_and(|share| share > 0.9),
-            Figure::Writes(_) | Figure::Reads(_) | Figure::All => false,
-        };
-        if is_of_tail {
+        if is_of_tail(figure) {
             Margin::of(&[SINGLE_WRITE, OF_TAIL])
         } else {
             Margin::of(&[SINGLE_WRITE])
+        }
+    }
+
+    /// The same of durable writes, whose spread is measured as a whole.
+    pub fn of_durable(figure: Figure) -> Margin {
+        if is_of_tail(figure) {
+            Margin::of(&[OF_TAIL])
+        } else {
+            Margin(0.0)
         }
     }
 
@@ -172,6 +174,17 @@ impl Margin {
     /// The interval about a range of values.
     pub fn about(self, low: f64, high: f64) -> (f64, f64) {
         (low * (-self.0).exp(), high * self.0.exp())
+    }
+}
+
+/// Whether a figure is of the slowest commands.
+fn is_of_tail(figure: Figure) -> bool {
+    match figure {
+        Figure::Read(share)
+        | Figure::Write(share)
+        | Figure::SyncOnly(share)
+        | Figure::Durable(share) => share.is_some_and(|share| share > 0.9),
+        Figure::Writes(_) | Figure::Reads(_) | Figure::All => false,
     }
 }
 

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use ssdlab_base::{LabError, parallel};
 use ssdlab_ledger::LedgerRow;
 use ssdlab_ledger::row::{LoadKind, SyncMethod};
-use ssdlab_life::draft::prior::DraftPrior;
+use ssdlab_life::draft::prior::{DraftPrior, PriorClass};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use twox_hash::XxHash3_64;
@@ -172,12 +172,14 @@ impl<'a> PredictionTasks<'a> {
                 Err(why) => unpredicted.push(Unpredicted { index, why }),
             }
         }
-        let mut tasks: BTreeMap<(String, String), ModelTask<'a>> = BTreeMap::new();
+        let mut tasks: BTreeMap<(String, String, String), ModelTask<'a>> = BTreeMap::new();
         for asked in by_drive.into_values() {
             let first = asked[0].row;
             match choose(&first.drive, &address(&first.source), all, prior) {
                 Ok(model) => {
-                    let key = (model.hash(), model.basis.name());
+                    // Of drives with the same configuration, constants still differ by class.
+                    let class = model.facts.as_ref().map(PriorClass::of);
+                    let key = (model.hash(), model.basis.name(), format!("{class:?}"));
                     let asked_before = tasks.entry(key).or_insert_with(|| ModelTask {
                         model,
                         prior: prior.clone(),

@@ -69,6 +69,16 @@ fn buffer(r: &QuantityReader<'_>, b: &BufferTable) -> Result<BufferConfig, LabEr
     if let Some(time) = &b.fua_time {
         buffer.fua_time = r.time("buffer.fua_time", &time.value)?;
     }
+    if let Some(count) = &b.fua_at_once {
+        let given = count.value;
+        buffer.fua_at_once = u8::try_from(given).map_err(|_| {
+            r.bad(
+                "buffer.fua_at_once",
+                &given.to_string(),
+                "at most 127".into(),
+            )
+        })?;
+    }
     Ok(buffer)
 }
 

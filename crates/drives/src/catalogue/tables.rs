@@ -138,6 +138,7 @@ table! {
         separation: String,
         spare: String,
         slc_dynamic_above_free: u32,
+        slc_commit_superblocks: u32,
         slc_full: String,
         checkpoint_pages: u32,
         recovery: String,
@@ -166,6 +167,8 @@ pub struct BufferTable {
     pub flush_time: Option<SourcedValue<String>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fua_time: Option<SourcedValue<String>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fua_at_once: Option<SourcedValue<u32>>,
 }
 
 table! {

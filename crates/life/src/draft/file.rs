@@ -340,6 +340,11 @@ fn ftl(page: &mut DraftWriter<'_>, user: u64, array: &ArrayShape) {
         };
         page.line("slc_dynamic_above_free", &above, kind, &source);
     }
+    if rules::commits_to_slc(f) {
+        let source = "a commit completes in SLC mode whatever the fill: measured drives take less \
+                      than a program of more bits";
+        page.line("slc_commit_superblocks", "2", ASSUMED, source);
+    }
     if has_slc(f) {
         let source = "host writes go past the cache when it is full";
         page.line("slc_full", "\"direct\"", ASSUMED, source);
@@ -383,15 +388,19 @@ fn commit(page: &mut DraftWriter<'_>) {
 }
 
 fn commit_times(page: &mut DraftWriter<'_>) {
-    let Some(flush) = page.constants.get(PriorConstant::FlushTime) else {
-        return;
-    };
+    let f = page.facts;
+    let estimate = |constant| page.constants.get(constant).cloned();
     let time_of = |value: f64| time(Nanos(value.round() as u64));
-    page.line("flush_time", &time_of(flush.value), ASSUMED, &flush.source);
-    if let Some(ratio) = page.constants.get(PriorConstant::FuaRatio) {
-        let value = flush.value * ratio.value;
-        let source = format!("flush_time times the {}", ratio.source);
-        page.line("fua_time", &time_of(value), ASSUMED, &source);
+    // Over SATA hosts send a flush to protected drives too; over NVMe none.
+    let takes_flushes = !f.protected || f.interface == Interface::Sata;
+    if let Some(flush) = estimate(PriorConstant::FlushTime).filter(|_| takes_flushes) {
+        page.line("flush_time", &time_of(flush.value), ASSUMED, &flush.source);
+    }
+    if f.interface == Interface::Sata {
+        return;
+    }
+    if let Some(fua) = estimate(PriorConstant::FuaTime) {
+        page.line("fua_time", &time_of(fua.value), ASSUMED, &fua.source);
     }
 }
 
@@ -408,9 +417,7 @@ fn buffer(page: &mut DraftWriter<'_>, array: &ArrayShape) {
     let value = format!("\"{} MiB\"", needed.max(usual));
     page.line("size", &value, ASSUMED, source);
     page.sheet("protected", "protected", Some(f.protected.to_string()));
-    if !f.protected {
-        commit_times(page);
-    }
+    commit_times(page);
 }
 
 fn host(page: &mut DraftWriter<'_>, user: u64, array: &ArrayShape) {

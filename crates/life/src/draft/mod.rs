@@ -26,4 +26,4 @@ pub use facts::{
     Cells, DatasheetFacts, DraftClass, DraftQuestion, Interface, MapLocation, QUESTIONS,
 };
 pub use file::{draft, draft_with};
-pub use rules::{implied_moved_slot, link_rate};
+pub use rules::{implied_moved_slot, link_rate, usual_moved_slot};

@@ -20,8 +20,11 @@ pub const ANY: &str = "any";
 pub enum PriorConstant {
     /// Time of the controller for a flush, in ns.
     FlushTime,
-    /// The same for a write by FUA, in times of a flush.
-    FuaRatio,
+    /// The same for a write by FUA.
+    FuaTime,
+    /// Durable writes a second, predicted by other families over measured: its spread is that of
+    /// predictions.
+    DurableRatio,
     /// pSLC cache of an empty drive, as a share of the user capacity.
     CacheShare,
     /// Rate of writes in order into the cache, as a share of the link.
@@ -29,7 +32,7 @@ pub enum PriorConstant {
     /// Rate of writes in order past it, in bytes a second at 1 TB; it grows with the square root of
     /// the capacity.
     DirectRate,
-    /// Time of a moved slot, in ns.
+    /// Time of a moved slot, in times of what is usual at the drive's time of a command.
     MovedSlot,
     /// Erase cycles at which the drive's own counter says 100 %.
     Cycles,
@@ -46,9 +49,10 @@ pub enum PriorConstant {
 
 impl PriorConstant {
     /// All of them.
-    pub const ALL: [PriorConstant; 11] = [
+    pub const ALL: [PriorConstant; 12] = [
         PriorConstant::FlushTime,
-        PriorConstant::FuaRatio,
+        PriorConstant::FuaTime,
+        PriorConstant::DurableRatio,
         PriorConstant::CacheShare,
         PriorConstant::CacheRate,
         PriorConstant::DirectRate,
@@ -64,7 +68,8 @@ impl PriorConstant {
     pub const fn name(self) -> &'static str {
         match self {
             PriorConstant::FlushTime => "flush-time",
-            PriorConstant::FuaRatio => "fua-ratio",
+            PriorConstant::FuaTime => "fua-time",
+            PriorConstant::DurableRatio => "durable-ratio",
             PriorConstant::CacheShare => "cache-share",
             PriorConstant::CacheRate => "cache-rate",
             PriorConstant::DirectRate => "direct-rate",
@@ -77,8 +82,9 @@ impl PriorConstant {
         }
     }
 
-    /// The class of a drive for this constant.
-    pub fn class(self, drive: PriorClass) -> String {
+    /// Classes of a drive for this constant, the narrowest first. What commits take depends on the
+    /// controller, so on the maker, and never on drives with the other protection.
+    pub fn classes(self, drive: PriorClass) -> Vec<String> {
         let protection = if drive.protected {
             "protected"
         } else {
@@ -89,21 +95,36 @@ impl PriorConstant {
             Interface::Sas => "sas",
             _ => "nvme",
         };
+        let by_link = format!("{protection} {link}");
         match self {
-            PriorConstant::FlushTime | PriorConstant::FuaRatio | PriorConstant::CacheRate => {
-                format!("{protection} {link}")
+            PriorConstant::FlushTime | PriorConstant::FuaTime => {
+                let by_maker = drive.maker.map(|maker| format!("{by_link} {maker}"));
+                let wider = [by_link, protection.to_owned()];
+                by_maker.into_iter().chain(wider).collect()
             }
-            PriorConstant::MovedSlot => format!("{protection} {link}"),
-            PriorConstant::CacheShare
-            | PriorConstant::DirectRate
+            PriorConstant::DurableRatio => {
+                vec![by_link, protection.to_owned()]
+            }
+            PriorConstant::CacheShare | PriorConstant::CacheRate | PriorConstant::MovedSlot => {
+                vec![by_link, ANY.to_owned()]
+            }
+            PriorConstant::DirectRate
             | PriorConstant::Cycles
             | PriorConstant::WearCycles
             | PriorConstant::WafLow
             | PriorConstant::WafMedian
-            | PriorConstant::WafHigh => format!("{protection} {}", drive.cells.name()),
+            | PriorConstant::WafHigh => {
+                let by_cells = format!("{protection} {}", drive.cells.name());
+                vec![by_cells, ANY.to_owned()]
+            }
         }
     }
 }
+
+/// Makers of several families of the ledger, as names of drives begin.
+const MAKERS: [&str; 9] = [
+    "samsung", "intel", "crucial", "micron", "sandisk", "kingston", "corsair", "toshiba", "team",
+];
 
 /// What decides the class of a drive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,6 +135,8 @@ pub struct PriorClass {
     pub interface: Interface,
     /// Bits of its cells.
     pub cells: Cells,
+    /// Its maker, if several families of it are known.
+    pub maker: Option<&'static str>,
 }
 
 impl PriorClass {
@@ -123,8 +146,15 @@ impl PriorClass {
             protected: facts.protected,
             interface: facts.interface,
             cells: facts.cells,
+            maker: maker(&facts.name),
         }
     }
+}
+
+/// The maker that the name of a drive or family begins with.
+fn maker(name: &str) -> Option<&'static str> {
+    let first = name.split('-').next().unwrap_or_default();
+    MAKERS.into_iter().find(|maker| *maker == first)
 }
 
 /// What the ledger says of a constant in a class.
@@ -173,15 +203,23 @@ pub struct DraftPrior {
 }
 
 static BUILT_IN: LazyLock<DraftPrior> = LazyLock::new(|| {
-    let text = include_str!("../../../../ledger/prior.toml");
-    // A test reads it.
-    toml::from_str(text).unwrap_or(DraftPrior::none())
+    let prior = DraftPrior::from_text(include_str!("../../../../ledger/prior.toml"));
+    prior.expect("ledger/prior.toml; `ssdlab ledger fit --out ledger/prior.toml` writes it again")
 });
 
 impl DraftPrior {
     /// The one that comes with ssdlab.
     pub fn built_in() -> &'static DraftPrior {
         &BUILT_IN
+    }
+
+    /// The one in the text of a file.
+    ///
+    /// # Errors
+    /// When it has a constant that is not known, or lacks anything: drafts without their prior
+    /// would be far off, and nobody would see why.
+    pub fn from_text(text: &str) -> Result<DraftPrior, toml::de::Error> {
+        toml::from_str(text)
     }
 
     /// One that knows nothing: drafts are as they were before there was a prior.
@@ -196,30 +234,33 @@ impl DraftPrior {
 
     /// What it says of a constant of a drive, if anything.
     pub fn of(&self, constant: PriorConstant, drive: PriorClass) -> Option<&ClassPrior> {
-        let own = constant.class(drive);
-        let named = |class: &str| {
-            let is_it = |prior: &&ClassPrior| prior.constant == constant && prior.class == class;
+        let named = |class: &String| {
+            let is_it = |prior: &&ClassPrior| prior.constant == constant && prior.class == *class;
             self.classes.iter().find(is_it)
         };
-        // Cells of one bit are unlike all others.
-        let is_like_any = drive.cells != Cells::Slc;
-        named(&own).or_else(|| named(ANY).filter(|_| is_like_any))
+        let mut classes = constant.classes(drive);
+        if drive.cells == Cells::Slc {
+            // Cells of one bit are unlike all others.
+            classes.pop();
+        }
+        classes.iter().find_map(named)
     }
 
     /// The same with commits that take no time of the controller: programs alone.
     pub fn with_instant_commits(&self) -> DraftPrior {
         let mut prior = self.clone();
         let is_of_commits =
-            |constant| matches!(constant, PriorConstant::FlushTime | PriorConstant::FuaRatio);
+            |constant| matches!(constant, PriorConstant::FlushTime | PriorConstant::FuaTime);
         prior.classes.retain(|class| !is_of_commits(class.constant));
-        prior.classes.push(ClassPrior {
+        let instant = ["protected", "unprotected"].map(|class| ClassPrior {
             constant: PriorConstant::FlushTime,
-            class: ANY.to_owned(),
+            class: class.to_owned(),
             median: 0.0,
             spread: 0.0,
             drives: 0,
             families: 0,
         });
+        prior.classes.extend(instant);
         prior
     }
 
@@ -300,8 +341,7 @@ mod tests {
 
     #[test]
     fn the_file_can_be_read_and_every_number_of_it_is_sane() {
-        let text = include_str!("../../../../ledger/prior.toml");
-        let prior: DraftPrior = toml::from_str(text).expect("ledger/prior.toml");
+        let prior = DraftPrior::built_in();
         assert!(!prior.classes.is_empty() && !prior.data.is_empty());
         for class in &prior.classes {
             assert!(class.median > 0.0 && class.spread > 0.0, "{class:?}");
@@ -310,6 +350,17 @@ mod tests {
                 "{class:?}"
             );
         }
+    }
+
+    /// A constant was renamed, the file still had the old name, and every draft was made without
+    /// any prior, with no word of it.
+    #[test]
+    fn a_file_with_a_constant_that_is_no_more_is_refused() {
+        let mut text = include_str!("../../../../ledger/prior.toml").to_owned();
+        text += "\n[[class]]\nconstant = \"fua-ratio\"\nclass = \"any\"\nmedian = 6.4\n\
+                 spread = 2.0\ndrives = 2\nfamilies = 1\n";
+        let error = DraftPrior::from_text(&text).expect_err("not a constant");
+        assert!(error.message().contains("fua-ratio"), "{error}");
     }
 
     #[test]
@@ -323,7 +374,7 @@ mod tests {
             families: 1,
         };
         let prior = DraftPrior {
-            classes: vec![class("any", 10.0), class("unprotected sata", 20.0)],
+            classes: vec![class("unprotected", 10.0), class("unprotected sata", 20.0)],
             ..DraftPrior::none()
         };
         let median = |interface| {
@@ -331,6 +382,7 @@ mod tests {
                 protected: false,
                 interface,
                 cells: Cells::Tlc,
+                maker: Some("samsung"),
             };
             let constants = prior.constants(drive, |_| 0.0);
             constants.get(PriorConstant::FlushTime).map(|e| e.value)

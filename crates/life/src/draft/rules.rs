@@ -290,6 +290,12 @@ pub(super) fn has_slc(facts: &DatasheetFacts) -> bool {
     facts.slc.is_some() || facts.slc_empty.is_some()
 }
 
+/// Whether commits go to pages in SLC mode: of drives without protection and with cells that take
+/// long to program.
+pub(super) fn commits_to_slc(facts: &DatasheetFacts) -> bool {
+    !facts.protected && matches!(facts.cells, Cells::Tlc | Cells::Qlc)
+}
+
 /// The facts with a pSLC cache and its rates as measured drives have them, where a drive of that
 /// kind has one and its sheet does not say so.
 pub(super) fn with_cache(
@@ -396,14 +402,14 @@ pub(super) fn moved_slot(
     constants: &EstimatedConstants,
 ) -> MovedSlot {
     let command = usual_or(facts.random_read, facts) as f64;
-    let usual = (MOVED_PER_COMMAND * command).round() as u64;
+    let usual = usual_moved_slot(facts);
     let whole_drive = facts.span.is_none() && !has_slc(facts);
     let known = constants.get(PriorConstant::MovedSlot);
     let known = known.filter(|_| facts.protected);
     let Some(writes) = facts.random_write.filter(|_| whole_drive) else {
         return match known {
             Some(estimate) => {
-                let ns = estimate.value.round() as u64;
+                let ns = (estimate.value * usual as f64).round() as u64;
                 MovedSlot::Estimated(ns, estimate.source.clone())
             }
             None => MovedSlot::Usual(usual),
@@ -422,6 +428,12 @@ pub(super) fn moved_slot(
     } else {
         MovedSlot::Sheet(moved)
     }
+}
+
+/// The time of a moved slot in ns that is usual at the time that a command takes.
+pub fn usual_moved_slot(facts: &DatasheetFacts) -> u64 {
+    let command = usual_or(facts.random_read, facts) as f64;
+    (MOVED_PER_COMMAND * command).round() as u64
 }
 
 /// The time of a moved slot in ns that a sheet's random writes give, if they decide it.

@@ -1,125 +1,170 @@
 //! Median and spread of a constant by class, from what single drives say.
 //!
-//! Drives of a family are alike, so a family counts once. The median of a class is drawn towards
-//! that of all classes as if that were one more family of it. Standard deviations are pooled over
-//! classes, with an assumed one that counts as four families (0.5) and two drives (0.3).
+//! Drives of a family are alike, so a family counts once. The centre of a class is drawn towards
+//! that of the wider class as if that were one more family of it. The spread is what it is for: how
+//! far a drive is from what the *other* families say. 80 % of such residuals, of all classes of the
+//! constant, lie within 1.28 of it; assumed ones that count as four drives stand beside them.
 
 use super::observe::Observation;
-use ssdlab_life::draft::prior::{ANY, ClassPrior, PriorConstant};
-use std::collections::BTreeMap;
+use ssdlab_life::draft::prior::{ClassPrior, PriorConstant};
+use std::collections::{BTreeMap, BTreeSet};
 
-/// Families that the median of all classes counts for in one.
+/// Families that the centre of the wider class counts for in one.
 const PULL: f64 = 1.0;
-/// Assumed deviation between families, and the families that it counts for.
-const BETWEEN: f64 = 0.5;
-const BETWEEN_COUNT: f64 = 4.0;
-/// The same within a family.
-const WITHIN: f64 = 0.3;
-const WITHIN_COUNT: f64 = 2.0;
-/// By how much the quantile that 10 % lie above is wider for few degrees of freedom: Student's t,
-/// to 1 % from four on.
-const FEW: f64 = 0.74;
+/// Assumed standard deviation for a drive of another family, and the drives that it counts for.
+const ASSUMED: f64 = 0.58;
+const ASSUMED_COUNT: usize = 4;
+/// Quantile of a normal distribution that 10 % lie above, and the share that lies within.
+const TENTH: f64 = 1.2816;
+const WITHIN: f64 = 0.8;
 
-/// A family: logarithms of its drives' values.
-#[derive(Default)]
-struct FamilyValues {
-    drives: BTreeMap<String, Vec<f64>>,
+/// A drive: its family, its classes from the narrowest on, and the logarithm of its value.
+#[derive(Clone, Debug)]
+struct DriveValue {
+    family: String,
+    classes: Vec<String>,
+    log: f64,
 }
 
-impl FamilyValues {
-    fn by_drive(&self) -> Vec<f64> {
-        let medians = self.drives.values();
-        medians
-            .filter_map(|values| crate::median(values.clone()))
-            .collect()
-    }
-
-    fn mean(&self) -> f64 {
-        mean(&self.by_drive())
-    }
-}
-
-/// Families of a class by name.
-type ClassFamilies = BTreeMap<String, FamilyValues>;
-
-/// Every constant of every class that a drive was seen of, and of any class.
+/// Every constant of every class that a drive was seen of, and of the wider ones.
 pub(super) fn classes(observations: &[Observation]) -> Vec<ClassPrior> {
-    let mut priors = Vec::new();
-    for constant in PriorConstant::ALL {
-        let mut by_class: BTreeMap<String, ClassFamilies> = BTreeMap::new();
-        for observation in observations.iter().filter(|o| o.constant == constant) {
-            let class = by_class
-                .entry(constant.class(observation.class))
-                .or_default();
-            let family = class.entry(observation.family.clone()).or_default();
-            let drive = family.drives.entry(observation.drive.clone()).or_default();
-            drive.push(observation.value.ln());
-        }
-        priors.extend(of_constant(constant, &by_class));
-    }
-    priors
+    let constants = PriorConstant::ALL.into_iter();
+    constants
+        .flat_map(|constant| match constant {
+            PriorConstant::DurableRatio => of_ratios(constant, &drives(observations, constant)),
+            _ => of_constant(constant, &drives(observations, constant)),
+        })
+        .collect()
 }
 
-fn of_constant(
-    constant: PriorConstant,
-    by_class: &BTreeMap<String, ClassFamilies>,
-) -> Vec<ClassPrior> {
-    let means = |families: &ClassFamilies| -> Vec<f64> {
-        families.values().map(FamilyValues::mean).collect()
-    };
-    let means_of_families: Vec<f64> = by_class.values().flat_map(means).collect();
-    if means_of_families.is_empty() {
-        return Vec::new();
+/// What each drive says of a constant: the median of its values.
+fn drives(observations: &[Observation], constant: PriorConstant) -> Vec<DriveValue> {
+    let mut logs: BTreeMap<(&str, &str, Vec<String>), Vec<f64>> = BTreeMap::new();
+    for observation in observations.iter().filter(|o| o.constant == constant) {
+        let classes = constant.classes(observation.class);
+        let key = (
+            observation.family.as_str(),
+            observation.drive.as_str(),
+            classes,
+        );
+        logs.entry(key).or_default().push(observation.value.ln());
     }
-    let middle = mean(&means_of_families);
-    let (mut between, mut between_count) = (BETWEEN_COUNT * BETWEEN * BETWEEN, BETWEEN_COUNT);
-    let (mut within, mut within_count) = (WITHIN_COUNT * WITHIN * WITHIN, WITHIN_COUNT);
-    let mut apart = Vec::new();
-    for families in by_class.values() {
-        let of_families = means(families);
-        let own = mean(&of_families);
-        apart.push(own - middle);
-        between += of_families.iter().map(|m| (m - own).powi(2)).sum::<f64>();
-        between_count += of_families.len() as f64 - 1.0;
-        for family in families.values() {
-            let drives = family.by_drive();
-            let of_family = mean(&drives);
-            within += drives.iter().map(|d| (d - of_family).powi(2)).sum::<f64>();
-            within_count += drives.len() as f64 - 1.0;
+    let drive = |((family, _, classes), logs): ((&str, &str, Vec<String>), Vec<f64>)| {
+        Some(DriveValue {
+            family: family.to_owned(),
+            classes,
+            log: crate::median(logs)?,
+        })
+    };
+    logs.into_iter().filter_map(drive).collect()
+}
+
+/// What drives of a class are about.
+fn centre(constant: PriorConstant, drives: &[&DriveValue], classes: &[String]) -> Option<f64> {
+    let (class, wider) = classes.split_first()?;
+    let mut families: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
+    for drive in drives.iter().filter(|drive| drive.classes.contains(class)) {
+        families.entry(&drive.family).or_default().push(drive.log);
+    }
+    let above = centre(constant, drives, wider);
+    if families.is_empty() {
+        return above;
+    }
+    let count = families.len() as f64;
+    let means: Vec<f64> = families.values().map(|logs| mean(logs)).collect();
+    // Some drives acknowledge what is in no cell, and caches are of three designs: a few are far
+    // from all others.
+    let own = match constant {
+        PriorConstant::FlushTime | PriorConstant::FuaTime | PriorConstant::CacheShare => {
+            crate::median(means)?
+        }
+        _ => mean(&means),
+    };
+    Some(above.map_or(own, |above| (count * own + PULL * above) / (count + PULL)))
+}
+
+/// How far each drive is from what other families say of it, from its class `level` on.
+fn residuals(constant: PriorConstant, drives: &[DriveValue], level: usize) -> Vec<f64> {
+    let residual = |drive: &DriveValue| {
+        let others: Vec<&DriveValue> = drives
+            .iter()
+            .filter(|other| other.family != drive.family)
+            .collect();
+        let classes = drive.classes.get(level..)?;
+        Some((drive.log - centre(constant, &others, classes)?).abs())
+    };
+    drives.iter().filter_map(residual).collect()
+}
+
+fn of_constant(constant: PriorConstant, drives: &[DriveValue]) -> Vec<ClassPrior> {
+    let all: Vec<&DriveValue> = drives.iter().collect();
+    let mut named = BTreeSet::new();
+    for drive in drives {
+        let levels = drive.classes.len();
+        for level in 0..levels {
+            // From the end, so that makers do not shift the others.
+            named.insert((levels - level, drive.classes[level..].to_vec()));
         }
     }
-    let between = between / between_count;
-    let within = within / within_count;
-    let between_classes = apart.iter().map(|m| m * m).sum::<f64>() / apart.len() as f64;
-    let few = 1.0 + FEW / between_count;
-    let drives = |families: &ClassFamilies| families.values().map(|f| f.drives.len()).sum();
-    let mut priors: Vec<ClassPrior> = by_class
-        .iter()
-        .map(|(class, families)| {
-            let of_families = means(families);
-            let count = of_families.len() as f64;
-            let median = (of_families.iter().sum::<f64>() + PULL * middle) / (count + PULL);
-            let variance = between + within + between / (count + PULL);
-            ClassPrior {
-                constant,
-                class: class.clone(),
-                median: significant(median.exp()),
-                spread: significant(variance.sqrt() * few),
-                drives: drives(families),
-                families: of_families.len(),
-            }
+    let spread_at = |width: usize| {
+        let with_level = |drive: &&DriveValue| drive.classes.len() >= width;
+        let of_width: Vec<DriveValue> = drives.iter().filter(with_level).cloned().collect();
+        let own = |drive: &DriveValue| DriveValue {
+            classes: drive.classes[drive.classes.len() - width..].to_vec(),
+            ..drive.clone()
+        };
+        let of_width: Vec<DriveValue> = of_width.iter().map(own).collect();
+        spread(residuals(constant, &of_width, 0))
+    };
+    let prior = |(width, classes): (usize, Vec<String>)| {
+        let of_class = all
+            .iter()
+            .filter(|drive| drive.classes.contains(&classes[0]));
+        let families: BTreeSet<&str> = of_class.clone().map(|d| d.family.as_str()).collect();
+        Some(ClassPrior {
+            constant,
+            class: classes[0].clone(),
+            median: significant(centre(constant, &all, &classes)?.exp()),
+            spread: significant(spread_at(width)),
+            drives: of_class.count(),
+            families: families.len(),
         })
-        .collect();
-    let variance = between + within + between_classes.max(BETWEEN * BETWEEN);
-    priors.push(ClassPrior {
-        constant,
-        class: ANY.to_owned(),
-        median: significant(middle.exp()),
-        spread: significant(variance.sqrt() * few),
-        drives: by_class.values().map(drives).sum(),
-        families: means_of_families.len(),
-    });
-    priors
+    };
+    named.into_iter().rev().filter_map(prior).collect()
+}
+
+/// Ratios of what other families say to what was measured: their spread alone is used, and it is
+/// that of their own class as far as there are drives of it.
+fn of_ratios(constant: PriorConstant, drives: &[DriveValue]) -> Vec<ClassPrior> {
+    let named: BTreeSet<&String> = drives.iter().flat_map(|d| d.classes.iter()).collect();
+    let prior = |class: &String| {
+        let of_class: Vec<&DriveValue> = drives
+            .iter()
+            .filter(|d| d.classes.contains(class))
+            .collect();
+        let families: BTreeSet<&str> = of_class.iter().map(|d| d.family.as_str()).collect();
+        ClassPrior {
+            constant,
+            class: class.clone(),
+            median: 1.0,
+            spread: significant(spread(of_class.iter().map(|d| d.log.abs()).collect())),
+            drives: of_class.len(),
+            families: families.len(),
+        }
+    };
+    named.into_iter().map(prior).collect()
+}
+
+/// The spread of which 80 % of the residuals lie within 1.28.
+fn spread(mut residuals: Vec<f64>) -> f64 {
+    // The middles of four parts of a normal distribution's absolute values.
+    let assumed = [0.157, 0.489, 0.887, 1.534].map(|part| part * ASSUMED);
+    residuals.extend(&assumed[..ASSUMED_COUNT]);
+    residuals.sort_by(f64::total_cmp);
+    let place = WITHIN * residuals.len() as f64 - 0.5;
+    let below = residuals[place.floor() as usize];
+    let above = residuals[(place.ceil() as usize).min(residuals.len() - 1)];
+    (below + (above - below) * place.fract()) / TENTH
 }
 
 fn mean(values: &[f64]) -> f64 {

@@ -2,12 +2,14 @@
 //!
 //! ```text
 //! rows -> observe   what a constant of a drive must be, so that the model meets a figure of it
+//!      -> commits   the same of what commits take
 //!      -> estimate  median and spread by class: family, then drive
 //!      -> holdout   the same without a fold; the figures of that fold predicted
 //! ```
 //! A constant that moves one figure alone is found by that figure: the model runs without it, and
 //! what is missing is the constant. Families set apart are never looked at.
 
+mod commits;
 mod estimate;
 mod folds;
 mod holdout;
@@ -65,7 +67,7 @@ pub fn fit(
         .extend(observe::of_catalogue(&rows, is_used));
     fitted.prior.classes = estimate::classes(&fitted.observations);
     // What a flush takes is what the programs of the model, with the cache, do not.
-    let commits = observe::of_commits(&rows, &fitted.prior, stop)?;
+    let commits = commits::observe(&rows, &fitted.prior, stop)?;
     fitted.observations.extend(commits);
     fitted.prior.classes = estimate::classes(&fitted.observations);
     let service = observe::of_service(&rows, ledger, &fitted.prior, stop)?;

@@ -1,22 +1,17 @@
 //! What a constant of a drive must be, so that the model meets a measured figure.
 
 use crate::answers::Answers;
-use crate::load::{ClosedLoad, Durability, Figure, FillFigure, Question, ServiceFigure, question};
+use crate::load::{FillFigure, Question, ServiceFigure, question};
 use crate::model::{Basis, LedgerModel, protection, sheet_facts};
-use crate::predict::{ModelTask, tasks};
+use crate::predict::tasks;
 use ssdlab_base::{LabError, parallel};
 use ssdlab_drives::catalogue::{self, CatalogueDrive, Provenance};
 use ssdlab_ledger::row::FigureKind;
 use ssdlab_ledger::{Ledger, LedgerRow, Metric};
 use ssdlab_life::draft::prior::{DraftPrior, PriorClass, PriorConstant};
-use ssdlab_life::draft::{Cells, Interface, implied_moved_slot, link_rate};
+use ssdlab_life::draft::{Cells, Interface, implied_moved_slot, link_rate, usual_moved_slot};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Least time of a flush in ns: programs alone may take all of what was measured.
-const FLUSH_TIME_MIN: f64 = 20_000.0;
-/// Largest block of a durable write from which the time of a flush is taken: the programs of larger
-/// ones outweigh it.
-const SMALL_BLOCK: u32 = 64 << 10;
 /// Share of the drive past which a fill at one rate shows no cache.
 const WHOLE: f64 = 0.95;
 
@@ -36,7 +31,12 @@ pub struct Observation {
 }
 
 impl Observation {
-    fn of(row: &LedgerRow, class: PriorClass, constant: PriorConstant, value: f64) -> Observation {
+    pub(super) fn of(
+        row: &LedgerRow,
+        class: PriorClass,
+        constant: PriorConstant,
+        value: f64,
+    ) -> Observation {
         let gb = row.drive.capacity_gb.unwrap_or(0.0);
         Observation {
             constant,
@@ -57,7 +57,7 @@ pub(super) fn of_sheets(rows: &[LedgerRow]) -> Vec<Observation> {
     };
     let observe = |row: &LedgerRow| {
         let facts = sheet_facts(&row.drive, rows)?;
-        let value = implied_moved_slot(&facts)? as f64;
+        let value = implied_moved_slot(&facts)? as f64 / usual_moved_slot(&facts) as f64;
         let class = PriorClass::of(&facts);
         (value > 0.0).then(|| Observation::of(row, class, PriorConstant::MovedSlot, value))
     };
@@ -141,12 +141,17 @@ fn cache_of(drive: &CatalogueDrive) -> Option<Vec<Observation>> {
     let share = superblocks / blocks * raw / bits / config.user_bytes as f64;
     let megabytes =
         ssdlab_base::quantity::parse_size(rate.value.strip_suffix("/s")?).ok()? as f64 / 1e6;
+    let interface = match drive.file.interface.as_str() {
+        "sata" => Interface::Sata,
+        _ => Interface::Pcie3,
+    };
     let observation = |constant, value| Observation {
         constant,
         class: PriorClass {
             protected: false,
-            interface: Interface::Pcie3,
+            interface,
             cells,
+            maker: None,
         },
         family: drive.file.name.clone(),
         drive: drive.file.name.clone(),
@@ -157,97 +162,6 @@ fn cache_of(drive: &CatalogueDrive) -> Option<Vec<Observation>> {
         observation(PriorConstant::CacheShare, share),
         observation(PriorConstant::DirectRate, at_1_tb(megabytes, gb)),
     ])
-}
-
-/// Flushes and writes by FUA of a durable write, over and above its programs.
-struct CommitCount {
-    flushes: f64,
-    fua: f64,
-}
-
-fn commits(load: &ClosedLoad, is_sata: bool) -> CommitCount {
-    let (flushes, fua) = match (load.sync, is_sata) {
-        (Durability::Flush, _) | (Durability::Fua, true) => (1.0, 0.0),
-        (Durability::Fua, false) => (0.0, 1.0),
-        (Durability::Journal, true) => (2.0, 0.0),
-        (Durability::Journal, false) => (1.0, 1.0),
-        (Durability::FuaJournal, true) => (3.0, 0.0),
-        (Durability::FuaJournal, false) => (1.0, 2.0),
-        (Durability::None, _) => (0.0, 0.0),
-    };
-    CommitCount { flushes, fua }
-}
-
-/// Times of flushes by single writers of small blocks: what was measured less what the model takes
-/// for its programs.
-pub(super) fn of_commits(
-    rows: &[LedgerRow],
-    prior: &DraftPrior,
-    stop: &AtomicBool,
-) -> Result<Vec<Observation>, LabError> {
-    let is_durable = |row: &&LedgerRow| {
-        row.load.is_durable()
-            && row.figure.metric == Metric::WriteIops
-            && protection(&row.drive) == Some(false)
-    };
-    let durable: Vec<LedgerRow> = rows.iter().filter(is_durable).cloned().collect();
-    // Their sheets stay: models are drafts of them.
-    let tasks = tasks(
-        &durable,
-        rows,
-        &|_| String::new(),
-        &prior.with_instant_commits(),
-    );
-    let observed = parallel::all(&tasks, parallel::cores(), |task| of_task(task, stop))?;
-    Ok(observed.into_iter().flatten().collect())
-}
-
-fn of_task(task: &ModelTask<'_>, stop: &AtomicBool) -> Result<Vec<Observation>, LabError> {
-    let mut answers = Answers::new(&task.model, &task.prior);
-    let mut flushes = Vec::new();
-    let mut through = Vec::new();
-    let Some(facts) = &task.model.facts else {
-        return Ok(Vec::new());
-    };
-    let class = PriorClass::of(facts);
-    for asked in &task.asked {
-        if stop.load(Ordering::Relaxed) {
-            return Err(LabError::refused("stopped", ""));
-        }
-        let Question::Run { state, load, .. } = asked.question else {
-            continue;
-        };
-        if load.outstanding != 1 || load.read_pct > 0 || load.block > SMALL_BLOCK {
-            continue;
-        }
-        let Ok(without) = answers.of_median(state, load, Figure::Durable(None)) else {
-            continue;
-        };
-        let missing = 1e9 / asked.row.figure.value - without * 1e3;
-        let count = commits(&load, task.model.is_sata);
-        if count.fua == 0.0 {
-            let value = (missing / count.flushes).max(FLUSH_TIME_MIN);
-            let constant = PriorConstant::FlushTime;
-            flushes.push(Observation::of(asked.row, class, constant, value));
-        } else if count.flushes == 0.0 {
-            through.push((asked.row, (missing / count.fua).max(FLUSH_TIME_MIN)));
-        }
-    }
-    // A write by FUA is compared with the flushes of the same drive.
-    let mut observed = flushes.clone();
-    for (row, time) in through {
-        let observation = Observation::of(row, class, PriorConstant::FuaRatio, time);
-        let own = flushes
-            .iter()
-            .filter(|flush| flush.drive == observation.drive);
-        if let Some(flush) = crate::median(own.map(|flush| flush.value).collect()) {
-            observed.push(Observation {
-                value: time / flush,
-                ..observation
-            });
-        }
-    }
-    Ok(observed)
 }
 
 /// Cycles and write amplification by drives in service.

@@ -274,18 +274,65 @@ pub enum SlcFull {
 
 image_of_choice!(SlcFull { Direct, Fold });
 
-image_of! {
-    /// The pSLC cache: superblocks written in SLC mode first, folded into native ones later.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    #[non_exhaustive]
-    pub struct SlcConfig {
-        /// Superblocks always used in SLC mode.
-        pub superblocks: u32,
-        /// Dynamic cache: while more native superblocks than this are free, one is opened in SLC
-        /// mode; 0 = no dynamic cache.
-        pub dynamic_above_free: u32,
-        /// Behaviour when the cache is full.
-        pub full: SlcFull,
+/// The pSLC cache: superblocks written in SLC mode first, folded into native ones later.
+#[derive(Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SlcConfig {
+    /// Superblocks always used in SLC mode.
+    pub superblocks: u32,
+    /// More of them, kept for commits: units of a flush, of a write by FUA and of the map go to SLC
+    /// mode however full drive and cache are; 0 = commits go where other host data goes.
+    pub commit_superblocks: u32,
+    /// Dynamic cache: while more native superblocks than this are free, one is opened in SLC mode;
+    /// 0 = no dynamic cache.
+    pub dynamic_above_free: u32,
+    /// Behaviour when the cache is full.
+    pub full: SlcFull,
+}
+
+impl SlcConfig {
+    /// Superblocks that are never used in native mode: the first ones.
+    pub fn static_superblocks(&self) -> u32 {
+        self.superblocks.saturating_add(self.commit_superblocks)
+    }
+}
+
+/// Most of `commit_superblocks`.
+pub const COMMIT_SUPERBLOCKS_MAX: u32 = 64;
+/// Lowest bit of `commit_superblocks` where it is saved, above `superblocks`: directories of drives
+/// made before it was there are read as they are.
+const COMMIT_SHIFT: u32 = 25;
+
+impl std::fmt::Debug for SlcConfig {
+    /// As derived, without the superblocks of commits where there are none: kept references are
+    /// found by a hash of this text.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut text = f.debug_struct("SlcConfig");
+        text.field("superblocks", &self.superblocks);
+        if self.commit_superblocks > 0 {
+            text.field("commit_superblocks", &self.commit_superblocks);
+        }
+        text.field("dynamic_above_free", &self.dynamic_above_free)
+            .field("full", &self.full)
+            .finish()
+    }
+}
+
+impl Image for SlcConfig {
+    fn save(&self, out: &mut Writer<'_>) -> Result<(), ImageError> {
+        let superblocks = self.superblocks | self.commit_superblocks << COMMIT_SHIFT;
+        (superblocks, self.dynamic_above_free).save(out)?;
+        self.full.save(out)
+    }
+
+    fn load(from: &mut Reader<'_>) -> Result<SlcConfig, ImageError> {
+        let (superblocks, dynamic_above_free): (u32, u32) = Image::load(from)?;
+        Ok(SlcConfig {
+            superblocks: superblocks & ((1 << COMMIT_SHIFT) - 1),
+            commit_superblocks: superblocks >> COMMIT_SHIFT,
+            dynamic_above_free,
+            full: Image::load(from)?,
+        })
     }
 }
 
@@ -293,6 +340,7 @@ impl Default for SlcConfig {
     fn default() -> SlcConfig {
         SlcConfig {
             superblocks: 0,
+            commit_superblocks: 0,
             dynamic_above_free: 0,
             full: SlcFull::Direct,
         }

@@ -21,7 +21,7 @@ pub use nand::{NandConfig, NandTiming, Suspend};
 pub use wear::{EndOfLife, LevellingConfig, RBER_UNITY, UNITY, WearConfig};
 
 use crate::geometry::{Geometry, Shape};
-use crate::image::image_of;
+use crate::image::{Image, ImageError, Reader, Writer, image_of};
 use crate::units::Nanos;
 use policy::Separation;
 use std::fmt;
@@ -81,32 +81,60 @@ image_of! {
     }
 }
 
-image_of! {
-    /// The write buffer.
-    #[derive(Clone, PartialEq, Eq)]
-    #[non_exhaustive]
-    pub struct BufferConfig {
-        /// Bytes of host data it holds, in-flight programs included.
-        pub bytes: u64,
-        /// Part of `bytes` that is held back, in case it is overwritten, before whole units are
-        /// programmed.
-        pub hold_bytes: u64,
-        /// The buffer survives a power cut: an acknowledged write is durable, and FUA and FLUSH
-        /// wait for nothing.
-        pub protected: bool,
-        /// Volatile: flushes that come while a commit runs wait for its end and share the next;
-        /// else each has a commit of its own unless nothing has changed, and takes in all writes
-        /// submitted before it.
-        pub joined_flushes: bool,
-        /// The host leaves the write cache on. Off, writes, trims and zeroes to a volatile buffer
-        /// are on media when they complete, as with FUA (ATA SET FEATURES 82h; NVMe feature 06h).
-        /// Of no effect where the buffer is protected.
-        pub write_cache: bool,
-        /// Time of the controller for a flush, in addition to its programs: one flush after
-        /// another. A flush that finds nothing to commit and no commit running takes none of it.
-        pub flush_time: Nanos,
-        /// The same for a write by FUA to a volatile buffer.
-        pub fua_time: Nanos,
+/// The write buffer.
+#[derive(Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct BufferConfig {
+    /// Bytes of host data it holds, in-flight programs included.
+    pub bytes: u64,
+    /// Part of `bytes` that is held back, in case it is overwritten, before whole units are
+    /// programmed.
+    pub hold_bytes: u64,
+    /// The buffer survives a power cut: an acknowledged write is durable, and FUA and FLUSH
+    /// wait for nothing.
+    pub protected: bool,
+    /// Volatile: flushes that come while a commit runs wait for its end and share the next;
+    /// else each has a commit of its own unless nothing has changed, and takes in all writes
+    /// submitted before it.
+    pub joined_flushes: bool,
+    /// The host leaves the write cache on. Off, writes, trims and zeroes to a volatile buffer
+    /// are on media when they complete, as with FUA (ATA SET FEATURES 82h; NVMe feature 06h).
+    /// Of no effect where the buffer is protected.
+    pub write_cache: bool,
+    /// Time of the controller for a flush, in addition to its programs: one flush after
+    /// another. A flush that finds nothing to commit and no commit running takes none of it.
+    pub flush_time: Nanos,
+    /// The same for a write by FUA; to a protected buffer, a latency beside all others.
+    pub fua_time: Nanos,
+    /// Volatile: writes by FUA that may take `fua_time` side by side; 0 and 1 = one after another.
+    pub fua_at_once: u8,
+}
+
+impl Image for BufferConfig {
+    /// `fua_at_once` is saved above `write_cache`: directories of drives made before it was there
+    /// are read as they are.
+    fn save(&self, out: &mut Writer<'_>) -> Result<(), ImageError> {
+        (self.bytes, self.hold_bytes).save(out)?;
+        (self.protected, self.joined_flushes).save(out)?;
+        (u8::from(self.write_cache) | self.fua_at_once << 1).save(out)?;
+        (self.flush_time, self.fua_time).save(out)
+    }
+
+    fn load(from: &mut Reader<'_>) -> Result<BufferConfig, ImageError> {
+        let (bytes, hold_bytes) = Image::load(from)?;
+        let (protected, joined_flushes) = Image::load(from)?;
+        let write_cache = u8::load(from)?;
+        let (flush_time, fua_time) = Image::load(from)?;
+        Ok(BufferConfig {
+            bytes,
+            hold_bytes,
+            protected,
+            joined_flushes,
+            write_cache: write_cache & 1 == 1,
+            flush_time,
+            fua_time,
+            fua_at_once: write_cache >> 1,
+        })
     }
 }
 
@@ -125,6 +153,9 @@ impl std::fmt::Debug for BufferConfig {
                 text.field(name, &time);
             }
         }
+        if self.fua_at_once > 0 {
+            text.field("fua_at_once", &self.fua_at_once);
+        }
         text.finish()
     }
 }
@@ -140,6 +171,7 @@ impl Default for BufferConfig {
             write_cache: true,
             flush_time: Nanos::ZERO,
             fua_time: Nanos::ZERO,
+            fua_at_once: 0,
         }
     }
 }
@@ -443,7 +475,7 @@ impl DriveConfig {
             return slots as f64 / self.mapped_slots() as f64 - 1.0;
         }
         let reclaim = &self.ftl.reclaim;
-        let used = u64::from(self.ftl.slc.superblocks + reclaim.free_superblocks_low)
+        let used = u64::from(self.ftl.slc.static_superblocks() + reclaim.free_superblocks_low)
             + u64::from(reclaim.streams)
             + self.tree_superblocks();
         let usable = u64::from(geometry.superblock_count).saturating_sub(used);
@@ -526,6 +558,7 @@ impl DriveConfig {
                 write_cache: true,
                 flush_time: Nanos::ZERO,
                 fua_time: Nanos::ZERO,
+                fua_at_once: 0,
             },
             host: HostConfig {
                 queue_depth: 32,

@@ -52,3 +52,31 @@ fn every_zero_is_refused() {
         config.validate().unwrap_err();
     }
 }
+
+/// Directories of drives made before commits had superblocks are read as they are, and the text of
+/// a configuration, by whose hash references are found, has not changed either.
+#[test]
+fn superblocks_of_commits_leave_older_drives_as_they_are() {
+    let mut slc = SlcConfig {
+        superblocks: 31,
+        commit_superblocks: 0,
+        dynamic_above_free: 50,
+        full: SlcFull::Fold,
+    };
+    let saved = |slc: &SlcConfig| {
+        let mut bytes = Vec::new();
+        let mut out = crate::image::Writer::new(&mut bytes);
+        slc.save(&mut out).unwrap();
+        out.flush().unwrap();
+        bytes
+    };
+    assert_eq!(saved(&slc), [31, 0, 0, 0, 50, 0, 0, 0, 1]);
+    let text = "SlcConfig { superblocks: 31, dynamic_above_free: 50, full: Fold }";
+    assert_eq!(format!("{slc:?}"), text);
+    slc.commit_superblocks = 64;
+    let bytes = saved(&slc);
+    let mut input = bytes.as_slice();
+    let mut reader = crate::image::Reader::new(&mut input, bytes.len() as u64);
+    assert_eq!(SlcConfig::load(&mut reader).unwrap(), slc);
+    assert!(format!("{slc:?}").contains("commit_superblocks: 64"));
+}

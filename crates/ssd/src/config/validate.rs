@@ -1,5 +1,6 @@
 //! Checks that a configured drive can work.
 
+use super::ftl::COMMIT_SUPERBLOCKS_MAX;
 use super::policy::VictimChoice;
 use super::{BUFFER_SLOTS_MAX, ConfigError, DriveConfig, MEDIA_SLOTS_MAX, ReclaimConfig};
 
@@ -198,6 +199,19 @@ impl DriveConfig {
                 self.reserve_superblocks() + 1
             ),
         )?;
+        require(
+            self.buffer.fua_at_once <= 127,
+            "fua_at_once",
+            self.buffer.fua_at_once,
+            "at most 127 is allowed",
+        )?;
+        let slc = &self.ftl.slc;
+        require(
+            slc.commit_superblocks <= COMMIT_SUPERBLOCKS_MAX,
+            "slc_commit_superblocks",
+            slc.commit_superblocks,
+            &format!("at most {COMMIT_SUPERBLOCKS_MAX} is allowed"),
+        )?;
         let dies = self.shape.channel_count * self.shape.dies_per_channel;
         require(
             !self.ftl.parity || dies >= 2,
@@ -283,6 +297,7 @@ impl DriveConfig {
         let unknown = [
             ("slc_superblocks", ftl.slc.superblocks > 0),
             ("slc_dynamic_above_free", ftl.slc.dynamic_above_free > 0),
+            ("slc_commit_superblocks", ftl.slc.commit_superblocks > 0),
             ("compression_pack", self.pack() > 1),
             ("parity", ftl.parity),
             ("refresh_reads", ftl.refresh_reads > 0),
@@ -342,7 +357,7 @@ impl DriveConfig {
             unit - 1
         };
         let data = data.saturating_sub(padding);
-        let slc = u64::from(self.ftl.slc.superblocks);
+        let slc = u64::from(self.ftl.slc.static_superblocks());
         let native = u64::from(s.blocks_per_plane).saturating_sub(slc);
         let usable = native.saturating_sub(self.reserve_superblocks()) * data * slot;
         let needed = self.mapped_slots().saturating_mul(slot);
@@ -399,7 +414,7 @@ impl DriveConfig {
             self.ftl.reclaim.free_superblocks_low,
             &format!("with wear at least {least} is allowed: a superblock may be given up"),
         )?;
-        let native = u64::from(geometry.superblock_count - self.ftl.slc.superblocks);
+        let native = u64::from(geometry.superblock_count - self.ftl.slc.static_superblocks());
         require(
             native >= self.native_superblocks_min(),
             "user capacity",

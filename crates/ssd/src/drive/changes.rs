@@ -38,6 +38,11 @@ impl<F: Translation> Engine<F> {
             last: slots.end,
             hint: Hint::of(command, tag),
             ready: received,
+            durable_ns: if command.fua && buffer.protected {
+                buffer.fua_time.0
+            } else {
+                0
+            },
         });
     }
 
@@ -55,6 +60,7 @@ impl<F: Translation> Engine<F> {
             last: 0,
             hint: Hint::default(),
             ready,
+            durable_ns: 0,
         });
     }
 
@@ -71,6 +77,7 @@ impl<F: Translation> Engine<F> {
             last: whole.end,
             hint: Hint::default(),
             ready,
+            durable_ns: 0,
         });
     }
 
@@ -106,11 +113,7 @@ impl<F: Translation> Engine<F> {
             ChangeKind::Write => return self.admit(change, begin),
             ChangeKind::WriteThrough => {
                 self.commit_joined();
-                let from = begin.max(self.pipeline.commit_end);
-                let slots = change.next..change.last;
-                let (end, released) = self.ftl.write_through(from, slots, change.hint);
-                self.pipeline.occupied -= released;
-                let end = self.commit_from(end.max(from), self.config.buffer.fua_time, false);
+                let end = self.write_through(&change, begin);
                 self.complete(change.tag, end);
             }
             ChangeKind::Flush if self.pipeline.joins && self.pipeline.commit_end > begin => {
@@ -136,14 +139,54 @@ impl<F: Translation> Engine<F> {
         None
     }
 
+    /// When data of a commit may be programmed that comes at `at`: after the commit that is
+    /// running, or at once into superblocks kept for commits.
+    fn commit_data_from(&self, at: u64) -> u64 {
+        match self.config.ftl.slc.commit_superblocks {
+            0 => at.max(self.pipeline.commit_end),
+            _ => at,
+        }
+    }
+
+    /// Writes past the buffer and commits; returns the end.
+    fn write_through(&mut self, change: &PipelineChange, at: u64) -> u64 {
+        let from = self.commit_data_from(at);
+        let slots = change.next..change.last;
+        let (end, released) = self.ftl.write_through(from, slots, change.hint);
+        self.pipeline.occupied -= released;
+        let buffer = &self.config.buffer;
+        let (time, at_once) = (buffer.fua_time, buffer.fua_at_once);
+        let end = end.max(from).max(self.pipeline.commit_end);
+        if at_once <= 1 {
+            return self.commit_from(end, time, false);
+        }
+        let end = self.commit_from(end, Nanos::ZERO, false);
+        self.fua_from(end, time, at_once as usize)
+    }
+
+    /// Takes the `time` of the controller for a write by FUA beside `at_once` - 1 others, from
+    /// `from` on; returns the end.
+    fn fua_from(&mut self, from: u64, time: Nanos, at_once: usize) -> u64 {
+        let ends = &mut self.pipeline.fua_ends;
+        let free_at = if ends.len() < at_once {
+            0
+        } else {
+            ends.pop_front().unwrap_or(0)
+        };
+        let end = from.max(free_at) + time.0;
+        ends.push_back(end);
+        end
+    }
+
     /// Commits everything in the buffer, after the commit that is running; returns the end.
     #[inline(never)]
     fn flush(&mut self, at: u64) -> u64 {
-        let from = at.max(self.pipeline.commit_end);
+        let from = self.commit_data_from(at);
+        let has_waited = self.pipeline.commit_end > at;
         let end = self.ftl.flush_data(from).max(from);
         self.take_launched();
-        let end = end.max(self.all_in_flight());
-        self.commit_from(end, self.config.buffer.flush_time, from > at)
+        let end = end.max(self.all_in_flight()).max(self.pipeline.commit_end);
+        self.commit_from(end, self.config.buffer.flush_time, has_waited)
     }
 
     /// A flush of a protected buffer has nothing to commit: its end.
@@ -212,7 +255,7 @@ impl<F: Translation> Engine<F> {
             }
             change.next += 1;
         }
-        self.complete(change.tag, at);
+        self.complete(change.tag, at + change.durable_ns);
         None
     }
 

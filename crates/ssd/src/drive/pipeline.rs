@@ -7,7 +7,8 @@
 //! A FLUSH, or a FUA write to a volatile buffer, must commit before it completes: it programs the
 //! data, then the map pages, each after the previous program has ended. Commits are serial. A small
 //! durable write therefore costs several programs on a drive whose buffer does not survive a power
-//! cut.
+//! cut. Where commits have superblocks of their own, their data is programmed at once; map pages
+//! and the time of the controller remain serial, except that of `fua_at_once` writes by FUA.
 //!
 //! On a drive with a tree map, a write is placed when it is complete: the rest of a partly written
 //! mapping unit has been read. Until then no die is held for its program, which other reads would
@@ -34,6 +35,8 @@ pub(super) struct PipelineChange {
     pub hint: Hint,
     /// Time at which the command and its data were in the controller.
     pub ready: u64,
+    /// What a write by FUA to a protected buffer takes beside all others.
+    pub durable_ns: u64,
 }
 
 /// Kinds of change.
@@ -68,6 +71,9 @@ image_of! {
         pub blocked: bool,
         /// Flushes that wait for the end of the running commit, by tag.
         pub joined: Vec<u32>,
+        /// Ends of the last writes by FUA, where several take their time side by side: as many as
+        /// may.
+        pub fua_ends: VecDeque<u64>,
     }
 }
 
@@ -84,6 +90,7 @@ impl Pipeline {
             joins,
             waits: joins || waits,
             joined: Vec::new(),
+            fua_ends: VecDeque::new(),
         }
     }
 

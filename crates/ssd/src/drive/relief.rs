@@ -64,7 +64,7 @@ impl<F: Translation> Engine<F> {
             }
             Relief::EndlessSlc => {
                 let slc = &self.config.ftl.slc;
-                if slc.superblocks > 0 || slc.dynamic_above_free > 0 {
+                if slc.static_superblocks() > 0 || slc.dynamic_above_free > 0 {
                     self.relieve_nand(NandRelief::SlcSpeed);
                     self.relieve_nand(NandRelief::Work(Purpose::Fold, 0));
                 }

@@ -146,7 +146,7 @@ const JOURNAL: [Change; 13] = [
     }),
 ];
 
-/// Changes of each kind of map apart from data to [`journal`]. They come last in [`all`].
+/// Changes of each kind of map apart from data to [`journal`]. They come late in [`all`].
 const APART: [Change; 4] = [
     ("tree map apart", |c| apart(c, MappingKind::Tree, 3)),
     ("tree map apart, gathered leaves, checkpoints", |c| {
@@ -162,6 +162,40 @@ const APART: [Change; 4] = [
         wear(c);
     }),
 ];
+
+/// Commits that have superblocks in SLC mode of their own, on [`journal`]. They come after all
+/// others in [`all`].
+const COMMITS: [Change; 5] = [
+    ("pslc of commits", |c| commits(c, 2)),
+    ("pslc of commits, one, parity", |c| {
+        commits(c, 1);
+        c.shape.dies_per_channel = 2;
+        c.ftl.parity = true;
+    }),
+    ("pslc of commits, both others, compressed", |c| {
+        slc(c, 2, 9, SlcFull::Fold);
+        commits(c, 1);
+        c.ftl.compression_pack = 2;
+    }),
+    ("pslc of commits, tree map apart", |c| {
+        apart(c, MappingKind::Tree, 3);
+        commits(c, 2);
+    }),
+    ("pslc of commits, wear, write cache off", |c| {
+        commits(c, 2);
+        c.shape.pages_per_block = 12;
+        c.ftl.reclaim.free_superblocks_low = 4;
+        c.buffer.write_cache = false;
+        wear(c);
+    }),
+];
+
+/// Superblocks of commits, and nothing to fill them up with.
+fn commits(c: &mut DriveConfig, superblocks: u32) {
+    c.ftl.slc.commit_superblocks = superblocks;
+    c.ftl.journal.commit_closes_word_lines = false;
+    c.user_bytes = c.user_bytes.min(200 * SLOT);
+}
 
 fn streams(c: &mut DriveConfig, count: u32, separation: Separation) {
     c.ftl.reclaim.streams = count;
@@ -252,7 +286,7 @@ pub fn all() -> Vec<DriveConfig> {
         config.ftl.reclaim.victim = VictimChoice::parse(entry.info.name).expect("in the registry");
         list.push(config);
     }
-    for (name, change) in &APART {
+    for (name, change) in APART.iter().chain(&COMMITS) {
         let mut config = journal();
         config.name = (*name).into();
         change(&mut config);
@@ -282,7 +316,7 @@ pub fn all() -> Vec<DriveConfig> {
 }
 
 /// Changes of each kind to [`little`].
-const SMALL: [Change; 15] = [
+const SMALL: [Change; 16] = [
     ("small", |_| {}),
     ("small, journal", |c| c.ftl.recovery = RecoverBy::Journal),
     ("small, journal of few entries", few_entries),
@@ -338,6 +372,11 @@ const SMALL: [Change; 15] = [
         c.buffer.joined_flushes = true;
     }),
     ("small, write cache off", |c| c.buffer.write_cache = false),
+    ("small, journal, pslc of commits", |c| {
+        c.ftl.recovery = RecoverBy::Journal;
+        c.ftl.slc.commit_superblocks = 1;
+        c.ftl.journal.commit_closes_word_lines = false;
+    }),
     ("small, times of commits", |c| {
         c.buffer.flush_time = Nanos::from_micros(300);
         c.buffer.fua_time = Nanos::from_micros(700);

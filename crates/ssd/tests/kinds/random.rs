@@ -245,6 +245,7 @@ pub fn drive(seed: u64) -> DriveConfig {
         if slots <= MEDIA_SLOTS_MAX && config.validate().is_ok() {
             with_heat(&mut config, seed);
             with_handles(&mut config, seed);
+            with_commits(&mut config, seed);
             return with_map_apart(&config, seed).unwrap_or(config);
         }
     }
@@ -269,6 +270,19 @@ fn with_handles(config: &mut DriveConfig, seed: u64) {
     let streams = seed >= FIRST_WITH_ALL && *separation == Separation::Hint;
     if streams && rng.percent(50) {
         *separation = Separation::InitiallyIsolated;
+    }
+}
+
+/// Gives commits of one drive of three superblocks of their own, where that is possible.
+fn with_commits(config: &mut DriveConfig, seed: u64) {
+    let mut rng = Rng::named(seed, "swarm drive, commits");
+    let is_block_mapped = config.ftl.mapping.kind.is_block_mapped();
+    if seed < FIRST_WITH_ALL || is_block_mapped || !rng.percent(35) {
+        return;
+    }
+    config.ftl.slc.commit_superblocks = upto(&mut rng, 1, 3);
+    if config.validate().is_err() {
+        config.ftl.slc.commit_superblocks = 0;
     }
 }
 

@@ -8,6 +8,7 @@ mod ahead;
 mod background;
 mod cells;
 mod commits;
+mod journal_of_commits;
 #[path = "../kinds/mod.rs"]
 mod kinds;
 mod laws;

@@ -129,7 +129,7 @@ impl FillLaw {
         let superblock = geometry.raw_bytes() as f64 / f64::from(config.shape.blocks_per_plane);
         let bits = f64::from(config.shape.bits_per_cell);
         let slc = &config.ftl.slc;
-        let native_count = f64::from(config.shape.blocks_per_plane - slc.superblocks);
+        let native_count = f64::from(config.shape.blocks_per_plane - slc.static_superblocks());
         let timing = &config.nand.timing;
         let mean_program = seconds(timing.program.iter().map(|time| time.0).sum::<u64>())
             / timing.program.len().max(1) as f64;

@@ -70,6 +70,7 @@ pub(super) fn config(r: &QuantityReader<'_>, t: &FtlTable) -> Result<FtlConfig, 
 fn slc(r: &QuantityReader<'_>, t: &FtlTable) -> Result<SlcConfig, LabError> {
     let mut slc = SlcConfig::default();
     slc.superblocks = t.slc_superblocks.value;
+    slc.commit_superblocks = number(t.slc_commit_superblocks.as_ref());
     slc.dynamic_above_free = number(t.slc_dynamic_above_free.as_ref());
     slc.full = choose(
         r,

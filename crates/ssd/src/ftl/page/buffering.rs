@@ -1,5 +1,6 @@
 //! Host slots on their way into the write buffer and out of it.
 
+use super::place::HostWrite;
 use super::write_buffer::BufferPlace;
 use super::{BUFFERED, GatherEntry, Gear, Hint, Layout, PageFtl, UNMAPPED};
 
@@ -30,7 +31,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         let gather = self.buffer.gather(stream);
         let many = L::FULL && gather.live() >= self.rules.gather_units;
         if many || gather.weight() + weight > self.rules.gather_slots {
-            self.place_oldest(from, stream);
+            self.place_oldest(from, stream, HostWrite::Usual);
         }
         if self.buffer.gather(stream).is_full() {
             self.compact(stream);

@@ -30,7 +30,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
             && self.reclaim.pace() == Pace::Spread
             && self.placement.is_plain()
             && self.reclaim.knows_unused()
-            && r.slc.superblocks == 0
+            && r.slc.static_superblocks() == 0
             && r.slc.dynamic_above_free == 0
             && r.gather_slots == self.unit_slots()
     }

@@ -22,7 +22,12 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
 
     /// Whether the pSLC cache holds superblocks that can be folded.
     pub(super) fn can_fold(&self) -> bool {
-        self.reclaim.mover(MoverKind::Fold).is_working() || self.space.slc_full_ones().len() > 0
+        self.is_folding() || self.space.slc_full_ones().len() > 0
+    }
+
+    /// Whether a superblock of the pSLC cache is half folded.
+    pub(super) fn is_folding(&self) -> bool {
+        self.reclaim.mover(MoverKind::Fold).is_working()
     }
 
     pub(super) fn fold_step(&mut self, from: u64) -> Option<u64> {

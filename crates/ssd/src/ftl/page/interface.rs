@@ -1,5 +1,6 @@
 //! The page-mapped layer as the drive sees it.
 
+use super::place::HostWrite;
 use super::space::State;
 use super::{BUFFERED, Gear, Layout, PageFtl, UNMAPPED};
 use crate::config::DriveConfig;
@@ -147,7 +148,7 @@ impl<G: Gear, L: Layout> Translation for PageFtl<G, L> {
 
     fn idle(&mut self, from: u64) -> Option<u64> {
         if self.buffered_slots() > 0 {
-            return Some(self.place_all(from));
+            return Some(self.place_all(from, HostWrite::Usual));
         }
         if self.wear_work_is_due() {
             return self.level_step(from);

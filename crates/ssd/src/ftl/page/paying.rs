@@ -10,13 +10,13 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
     /// Whether reclaim must work before further writes: see [`Reclaimer::is_due`].
     #[inline(always)]
     pub(super) fn needs_reclaim(&self) -> bool {
-        let open = self.placement.frontiers().len();
+        let open = self.placement.native_count();
         self.reclaim.is_due(&self.space, self.map.live(), open)
     }
 
     /// Whether reclaim is due in idle time.
     pub(super) fn wants_idle_reclaim(&self) -> bool {
-        let open = self.placement.frontiers().len();
+        let open = self.placement.native_count();
         let live = self.map.live();
         self.reclaim.is_due_when_idle(&self.space, live, open)
     }

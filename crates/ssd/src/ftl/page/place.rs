@@ -16,6 +16,15 @@ pub(super) struct FrontierUnit {
     pub place: UnitPlace,
 }
 
+/// Why data of the host is programmed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum HostWrite {
+    /// The buffer has a whole unit, or the drive is idle.
+    Usual,
+    /// The host waits for it: FLUSH, FUA.
+    Commit,
+}
+
 impl<G: Gear, L: Layout> PageFtl<G, L> {
     pub(super) fn unit_slots(&self) -> u32 {
         self.nand.geometry.slots_per_unit
@@ -91,15 +100,17 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
 
     fn open_slc(&mut self, from: u64) -> bool {
         let slc = self.rules.slc;
+        let kept = slc.commit_superblocks;
         while slc.full == SlcFull::Fold
-            && self.space.free_slc_ones().len() == 0
+            && self.space.free_slc_ones().len() <= kept as usize
             && slc.superblocks > 0
         {
             if self.fold_step(from).is_none() {
                 break;
             }
         }
-        if let Some(superblock) = self.space.open_slc() {
+        let has_room = self.space.free_slc_ones().len() > kept as usize;
+        if let Some(superblock) = has_room.then(|| self.space.open_slc()).flatten() {
             let frontier = self.placement.frontier_mut(SLC_FRONTIER);
             frontier.start(superblock, Mode::Slc, &self.nand);
             return true;
@@ -112,8 +123,45 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         false
     }
 
+    /// Whether the next unit of a commit goes to a superblock kept for commits; opens one if
+    /// necessary. Once none is free, the oldest is folded by a step for each unit, so that one is
+    /// when the open one is full.
+    fn commit_is_open(&mut self, from: u64, frontier: usize) -> bool {
+        if self.placement.is_open(frontier) {
+            self.fold_for_commits(from);
+            return true;
+        }
+        while self.space.free_slc_ones().len() == 0 {
+            if !self.fold_for_commits(from) {
+                return false;
+            }
+        }
+        let Some(superblock) = self.space.open_slc() else {
+            return false;
+        };
+        let frontier = self.placement.frontier_mut(frontier);
+        frontier.start(superblock, Mode::Slc, &self.nand);
+        true
+    }
+
+    /// Folds by a step if no superblock for commits is free and one is full; whether it did.
+    fn fold_for_commits(&mut self, from: u64) -> bool {
+        let is_wanted = self.space.free_slc_ones().len() == 0
+            && (self.space.has_static_full() || self.is_folding());
+        is_wanted && self.fold_step(from).is_some()
+    }
+
     /// Takes a unit for data of a stream of the host: pays for it and programs parity on the way.
-    fn take_host_unit(&mut self, from: u64, stream: usize) -> FrontierUnit {
+    fn take_host_unit(&mut self, from: u64, stream: usize, write: HostWrite) -> FrontierUnit {
+        if write == HostWrite::Commit
+            && let Some(commits) = self.placement.commit_frontier()
+        {
+            while self.commit_is_open(from, commits) {
+                if let Some(unit) = self.take_at(from, commits) {
+                    return unit;
+                }
+            }
+        }
         self.take_unit(from, self.placement.host_frontier(stream))
     }
 
@@ -131,19 +179,29 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
                 self.pay_for_unit(from, native);
                 native
             };
-            let place = self.placement.take(frontier, &self.nand);
-            let parity = self.holds_parity(place);
-            if !parity && !self.nand.program_fails(place) {
-                return FrontierUnit { frontier, place };
+            if let Some(unit) = self.take_at(from, frontier) {
+                return unit;
             }
-            let purpose = if parity {
-                Purpose::Parity
-            } else {
-                Purpose::Host
-            };
-            self.program(from, place, &[], purpose, false);
-            self.close_if_full(frontier);
         }
+    }
+
+    /// Takes the next unit of an open frontier; `None` if it holds parity, which is programmed, or
+    /// has failed.
+    #[inline(always)]
+    fn take_at(&mut self, from: u64, frontier: usize) -> Option<FrontierUnit> {
+        let place = self.placement.take(frontier, &self.nand);
+        let parity = self.holds_parity(place);
+        if !parity && !self.nand.program_fails(place) {
+            return Some(FrontierUnit { frontier, place });
+        }
+        let purpose = if parity {
+            Purpose::Parity
+        } else {
+            Purpose::Host
+        };
+        self.program(from, place, &[], purpose, false);
+        self.close_if_full(frontier);
+        None
     }
 
     #[inline(always)]
@@ -152,10 +210,10 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
     }
 
     /// Places the oldest unit of a stream's buffer.
-    pub(super) fn place_oldest(&mut self, from: u64, stream: usize) -> Ticket {
+    pub(super) fn place_oldest(&mut self, from: u64, stream: usize, write: HostWrite) -> Ticket {
         self.program_due_journal(from);
         self.do_wear_work(from);
-        let FrontierUnit { frontier, place } = self.take_host_unit(from, stream);
+        let FrontierUnit { frontier, place } = self.take_host_unit(from, stream, write);
         let mut batch = self.buffer.take_batch();
         let room = self.unit_slots();
         self.buffer.gather_mut(stream).pop_into(&mut batch, room);
@@ -171,11 +229,11 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
     }
 
     /// Places all buffered data; returns the end.
-    pub(super) fn place_all(&mut self, from: u64) -> u64 {
+    pub(super) fn place_all(&mut self, from: u64, write: HostWrite) -> u64 {
         let mut end = from;
         for stream in 0..self.buffer.gathers().len() {
             while self.buffer.gather(stream).live() > 0 {
-                end = end.max(self.place_oldest(from, stream).end);
+                end = end.max(self.place_oldest(from, stream, write).end);
             }
         }
         end
@@ -183,7 +241,7 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
 
     /// Places all buffered data for a commit: begun word lines are filled up.
     pub(super) fn place_all_safely(&mut self, from: u64) -> u64 {
-        let mut end = self.place_all(from);
+        let mut end = self.place_all(from, HostWrite::Commit);
         for frontier in 1..=self.placement.streams() as usize {
             for die in 0..self.nand.geometry.die_count {
                 end = end.max(self.close_word_line(from, frontier, die));
@@ -205,7 +263,8 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
             self.program_due_journal(from);
             self.do_wear_work(from);
             let stream = self.stream_for(next, hint);
-            let FrontierUnit { frontier, place } = self.take_host_unit(from, stream);
+            let FrontierUnit { frontier, place } =
+                self.take_host_unit(from, stream, HostWrite::Commit);
             let mut batch = self.buffer.take_batch();
             for lpn in next..lpns.end.min(next + per_unit) {
                 self.remember_write(lpn, hint.tag);
@@ -303,7 +362,12 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
 
     fn program_journal_page(&mut self, from: u64, firm: bool) -> (FrontierUnit, Ticket) {
         self.write_overdue(from);
-        let unit = self.take_host_unit(from, 0);
+        let write = if firm {
+            HostWrite::Commit
+        } else {
+            HostWrite::Usual
+        };
+        let unit = self.take_host_unit(from, 0, write);
         let from = self.journal.write_page(&mut self.nand, from, firm);
         let mut batch = self.buffer.take_batch();
         for _ in 0..self.journal.page_slots() {

@@ -1,6 +1,6 @@
 //! Placement: the frontiers, and which of them takes what: a frontier for the pSLC cache, one for
-//! each stream of the host, one for what is moved from each stream, and one for the pages of a map
-//! that lies apart.
+//! each stream of the host, one for what is moved from each stream, one for the pages of a map that
+//! lies apart, and one for commits that have superblocks of their own.
 
 use crate::config::DriveConfig;
 use crate::config::policy::Separation;
@@ -27,7 +27,8 @@ image_of! {
     /// See the module's documentation.
     #[derive(Clone, Debug)]
     pub(super) struct Placement {
-        /// pSLC, host streams, relocation streams, that of the map if it has one.
+        /// pSLC, host streams, relocation streams, those of the map and of commits if they have
+        /// one.
         frontiers: Vec<Frontier>,
         streams: u32,
         /// Whether moved data shares the frontiers of the host's.
@@ -36,6 +37,8 @@ image_of! {
         map_apart: bool,
         /// Whether pages of a map that lies apart are a tree's.
         tree: bool,
+        /// Whether the last frontier is that of commits.
+        commits_apart: bool,
         lifespans: Lifespans,
         /// Host slots written, coalesced ones included: the clock of lifespans.
         host_slots: u64,
@@ -48,13 +51,16 @@ impl Placement {
         let streams = reclaim.streams;
         let map_apart = config.map_is_apart();
         let lifespans = reclaim.separation == Separation::Lifespan;
-        let frontiers = 1 + 2 * streams as usize + usize::from(map_apart);
+        let commits_apart = config.ftl.slc.commit_superblocks > 0;
+        let apart = usize::from(map_apart) + usize::from(commits_apart);
+        let frontiers = 1 + 2 * streams as usize + apart;
         Placement {
             frontiers: vec![Frontier::default(); frontiers],
             streams,
             shared: reclaim.shared_frontier,
             separation: reclaim.separation,
             map_apart,
+            commits_apart,
             tree: config.ftl.mapping.kind == crate::config::MappingKind::Tree,
             lifespans: Lifespans {
                 written_at: vec![
@@ -121,6 +127,22 @@ impl Placement {
         1 + 2 * self.streams as usize
     }
 
+    /// The frontier of commits, if they have superblocks of their own.
+    #[inline(always)]
+    pub fn commit_frontier(&self) -> Option<usize> {
+        self.commits_apart.then(|| self.frontiers.len() - 1)
+    }
+
+    /// Frontiers that may hold a native superblock open.
+    pub fn native_count(&self) -> usize {
+        self.frontiers.len() - usize::from(self.commits_apart)
+    }
+
+    /// Whether a frontier's superblocks are in SLC mode.
+    fn is_slc(&self, frontier: usize) -> bool {
+        frontier == SLC_FRONTIER || self.commit_frontier() == Some(frontier)
+    }
+
     /// Whether a frontier's superblocks are those of a tree's pages.
     pub fn is_of_tree(&self, frontier: usize) -> bool {
         self.map_apart && self.tree && frontier == self.own_map_frontier()
@@ -128,7 +150,7 @@ impl Placement {
 
     /// Whether a frontier takes data that is overwritten soon: the host's, or a tree's.
     pub fn is_hot(&self, frontier: usize) -> bool {
-        frontier <= self.streams as usize || self.is_of_tree(frontier)
+        frontier <= self.streams as usize || self.is_of_tree(frontier) || self.is_slc(frontier)
     }
 
     /// Whether a frontier takes nothing but data that has stayed.
@@ -138,6 +160,9 @@ impl Placement {
 
     /// The stream of a host or relocation frontier; 0 for those of the pSLC cache and the map.
     pub fn stream_of(&self, frontier: usize) -> u8 {
+        if self.is_slc(frontier) {
+            return 0;
+        }
         ((frontier.max(1) - 1) % self.streams as usize) as u8
     }
 
@@ -227,6 +252,6 @@ impl Placement {
 
     /// Whether a frontier may continue a superblock in this mode.
     pub fn fits(&self, mode: Mode, frontier: usize) -> bool {
-        (mode == Mode::Slc) == (frontier == SLC_FRONTIER)
+        (mode == Mode::Slc) == self.is_slc(frontier)
     }
 }

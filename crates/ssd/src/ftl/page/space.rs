@@ -44,6 +44,8 @@ image_of! {
         tree_full: VecDeque<u32>,
         /// Superblocks of the static pSLC cache: the first ones.
         slc: u32,
+        /// Whether those are folded first: commits wait for them.
+        static_first: bool,
         /// Number of native superblocks retired.
         native_retired: u32,
         /// Incremented whenever a slot in a superblock that is not a candidate becomes stale other
@@ -75,7 +77,8 @@ impl Space {
             free_slc: VecDeque::new(),
             slc_full: VecDeque::new(),
             tree_full: VecDeque::new(),
-            slc: config.ftl.slc.superblocks,
+            slc: config.ftl.slc.static_superblocks(),
+            static_first: config.ftl.slc.commit_superblocks > 0,
             native_retired: 0,
             epoch: 0,
         };
@@ -355,9 +358,20 @@ impl Space {
         index.is_some_and(|index| self.tree_full.remove(index).is_some())
     }
 
-    /// Takes the oldest full superblock of the pSLC cache.
+    /// Takes the oldest full superblock of the pSLC cache, of the static one if commits wait for
+    /// that.
     pub fn take_slc_full(&mut self) -> Option<u32> {
+        if self.static_first
+            && let Some(index) = self.slc_full.iter().position(|&s| s < self.slc)
+        {
+            return self.slc_full.remove(index);
+        }
         self.slc_full.pop_front()
+    }
+
+    /// Whether a superblock of the static pSLC cache is full.
+    pub fn has_static_full(&self) -> bool {
+        self.slc_full.iter().any(|&s| s < self.slc)
     }
 
     /// Takes the oldest superblock that is used as pSLC cache for the time being.
