@@ -141,20 +141,19 @@ impl PyCrashDisk {
     ///     First byte, a multiple of 512.
     /// data : bytes-like
     ///     Whole sectors of 512 bytes.
-    fn write(&mut self, offset: u64, data: &Bound<'_, PyAny>) -> PyResult<()> {
-        with_bytes(data, |bytes| self.disk.write(offset, bytes))?.map_err(crash)
-    }
-
-    /// Write bytes with FUA: they are durable when this returns. Other writes are not.
-    ///
-    /// Parameters
-    /// ----------
-    /// offset : int
-    ///     First byte, a multiple of 512.
-    /// data : bytes-like
-    ///     Whole sectors of 512 bytes.
-    fn fua(&mut self, offset: u64, data: &Bound<'_, PyAny>) -> PyResult<()> {
-        with_bytes(data, |bytes| self.disk.fua(offset, bytes))?.map_err(crash)
+    /// fua : bool, optional
+    ///     With FUA: these bytes are durable when this returns. Other writes are not.
+    #[pyo3(signature = (offset, data, *, fua=false))]
+    fn write(&mut self, offset: u64, data: &Bound<'_, PyAny>, fua: bool) -> PyResult<()> {
+        let disk = &mut self.disk;
+        let done = with_bytes(data, |bytes| {
+            if fua {
+                disk.fua(offset, bytes)
+            } else {
+                disk.write(offset, bytes)
+            }
+        })?;
+        done.map_err(crash)
     }
 
     /// Make every acknowledged write durable.
@@ -205,7 +204,7 @@ impl PyCrashDisk {
     /// >>> import ssdlab
     /// >>> disk = ssdlab.CrashDisk()
     /// >>> disk.arm(after_events=2)
-    /// >>> disk.fua(0, bytes(4096))
+    /// >>> disk.write(0, bytes(4096), fua=True)
     /// Traceback (most recent call last):
     /// ...
     /// ssdlab.PowerLost: power was cut at 699 us

@@ -17,7 +17,7 @@ def test_what_was_flushed_is_there_after_a_cut() -> None:
     disk.write(0, filled(1))
     disk.flush()
     disk.write(PAGE, bytearray(filled(2)))
-    disk.fua(2 * PAGE, memoryview(filled(3)))
+    disk.write(2 * PAGE, memoryview(filled(3)), fua=True)
     disk.cut()
     assert not disk.is_on
     with pytest.raises(ssdlab.PowerLost) as caught:
@@ -37,9 +37,9 @@ def test_a_number_is_no_data() -> None:
 
 def test_forks_go_their_own_way() -> None:
     disk = ssdlab.CrashDisk(3)
-    disk.fua(0, filled(1, 512))
+    disk.write(0, filled(1, 512), fua=True)
     other = disk.fork(seed=9)
-    other.fua(0, filled(2, 512))
+    other.write(0, filled(2, 512), fua=True)
     assert disk.read(0, 512) == filled(1, 512) and other.read(0, 512) == filled(2, 512)
 
 
@@ -76,7 +76,7 @@ def log_program(flushes: bool) -> ssdlab._crash.Program:
             disk.write(8192 + 512 * n, filled(n, 512))
             if flushes:
                 disk.flush()
-            disk.fua(0, filled(n, 512))
+            disk.write(0, filled(n, 512), fua=True)
             done.append(n)
 
     return append

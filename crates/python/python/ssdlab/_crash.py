@@ -126,7 +126,7 @@ def crash_test(
     >>> import ssdlab
     >>> def append(disk, done):
     ...     disk.write(8192, b"r" * 512)
-    ...     disk.fua(0, b"1" * 512)
+    ...     disk.write(0, b"1" * 512, fua=True)
     ...     done.append(1)
     >>> def read(disk, done):
     ...     if disk.read(0, 512)[:1] == b"1":
