@@ -9,6 +9,7 @@
 # 5. NVMe passthrough by Linux's driver to QEMU's drive: what was sent, refused and failed.
 # 6. `ssdlab watch` on NVMe: its counts by tracepoints and eBPF against QEMU's, dm-crypt, a clock set
 #    back, a kernel that is locked down.
+# 7. `ssdlab pull` rehearsed: a machine that loses its power, a drive that is unplugged.
 # Usage: bash tests/vm.sh [path of ssdlab] [cuts]
 # SSDLAB_VM=all tests every device model with every cache mode, over NBD and as a file.
 # SSDLAB_GUEST_KERNEL is a folder with boot/vmlinuz-* and lib/modules/*; otherwise Debian's is
@@ -45,10 +46,12 @@ fetch() { # folder
     dpkg-deb --fsys-tarfile "$1"/*.deb | tar -x -C "$1" --wildcards './boot/vmlinuz-*' \
       './lib/modules/*/kernel/drivers/'{block,nvme,virtio,scsi,ata,md,dax}'/*' \
       './lib/modules/*/kernel/'{fs/ext4,fs/jbd2,lib,crypto,arch/x86/crypto,block}'/*' \
-      './lib/modules/*/kernel/fs/mbcache.ko' && rm "$1"/*.deb
+      './lib/modules/*/kernel/fs/mbcache.ko' './lib/modules/*/kernel/net/core/failover.ko' \
+      './lib/modules/*/kernel/drivers/net/'{virtio_net,net_failover}.ko && rm "$1"/*.deb
 }
 kernels=${SSDLAB_GUEST_KERNEL:-$target/guest-kernel}
-if ! compgen -G "$kernels/boot/vmlinuz-*" >/dev/null && ! fetch "$kernels"; then
+network="$kernels/lib/modules/*/kernel/drivers/net/virtio_net.ko"
+if [ -z "${SSDLAB_GUEST_KERNEL:-}" ] && ! compgen -G "$network" >/dev/null && ! fetch "$kernels"; then
   rm -rf "$kernels"
   skip "virtual machines" "the package of a kernel cannot be had"
   exit
@@ -100,6 +103,7 @@ fi
 python3 -B tests/vm/cuts.py "$ssdlab" "$kernel" "$modules" --cuts "$cuts" --restarts 2
 python3 -B tests/vm/cuts.py "$ssdlab" "$kernel" "$modules" --cuts 3 --fault ignores-flush
 python3 -B tests/vm/kills.py "$ssdlab" "$kernel" "$modules"
+python3 -B tests/vm/pull.py "$ssdlab" "$kernel" "$modules"
 lacks=$(missing syslinux mcopy mkfs.vfat nbdcopy)
 if [ -n "$lacks" ]; then
   skip "a guest that boots from a drive" "$lacks is not installed"

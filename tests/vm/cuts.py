@@ -61,7 +61,7 @@ def initrd(folder, modules, names=MODULES, programs=PROGRAMS, init=HERE / "guest
     path = os.environ["PATH"] + ":/usr/sbin:/sbin"
     for program in programs:
         where = shutil.which(program, path=path)
-        shutil.copy(where, root / "usr/sbin" / program)
+        shutil.copy(where, root / "usr/sbin" / pathlib.Path(where).name)
         for library in re.findall(r"(/\S+)", subprocess.check_output(["ldd", where], text=True)):
             to = root / library.lstrip("/")
             to.parent.mkdir(parents=True, exist_ok=True)

@@ -256,6 +256,12 @@ impl JudgedWindow<'_> {
 
     pub(super) fn as_expected(&self) -> String {
         let figures = self.figures;
+        if figures.awaited.count == 0 {
+            return format!(
+                "no program waited for a request, and the drive is busy {:.0} % of the time",
+                100.0 * figures.busy
+            );
+        }
         if figures.only_means {
             return format!(
                 "awaited requests take {} (mean), and the drive is busy {:.0} % of the time",
