@@ -5,7 +5,8 @@ outside, over TCP. Usage:
 
     python3 tests/vm/pull.py SSDLAB KERNEL MODULES [--pulls N]
 
-1. The machine loses its power: QEMU is killed while the guest writes, and the drive's power is cut. The guest is started again and goes on with `--host-lost-power`.
+1. The machine loses its power: QEMU is killed while the guest writes, and the drive's power is cut.
+   The guest is started again and goes on with `--host-lost-power`.
 2. The drive alone is unplugged by the monitor, with its power cut, and comes back under another
    name: `--off` and `--on` ask the host. It is found again by its serial number.
 

@@ -3,10 +3,12 @@
 use crate::ensemble::quantile;
 use crate::interval::{FlushVariant, Margin};
 use crate::load::{
-    ClosedLoad, Durability, Figure, FillFigure, NoPrediction, Question, ServiceFigure, StateBefore,
+    AddressOrder, ClosedLoad, Durability, Figure, FillFigure, NoPrediction, Question,
+    ServiceFigure, StateBefore,
 };
 use crate::model::LedgerModel;
 use crate::run::{ModelRig, RunTimes, ServiceLoad, time_us};
+use ssdlab_life::draft::DatasheetFacts;
 use ssdlab_life::draft::prior::{ClassPrior, DraftPrior, PriorClass, PriorConstant};
 use ssdlab_ssd::DriveConfig;
 use std::collections::HashMap;
@@ -126,6 +128,27 @@ impl<'a> Answers<'a> {
         (0..count).map(ModelDrive::Draw).collect()
     }
 
+    /// What the sheet of a protected drive says: what it holds, not what it reaches.
+    fn protected_facts(&self) -> Option<&'a DatasheetFacts> {
+        let facts = self.model.facts.as_ref();
+        facts.filter(|facts| facts.protected)
+    }
+
+    /// Whether the drive's sheet states the rate of a load.
+    fn states_rate(&self, state: StateBefore, load: &ClosedLoad, figure: Figure) -> bool {
+        let is_of_sheet = *load
+            == ClosedLoad {
+                order: AddressOrder::Random,
+                read_pct: 0,
+                block: 4096,
+                sync: Durability::None,
+                ..*load
+            };
+        let is_rate = matches!(figure, Figure::Writes(_)) && state == StateBefore::Steady;
+        let facts = self.protected_facts();
+        is_of_sheet && is_rate && facts.is_some_and(|facts| facts.random_write.is_some())
+    }
+
     /// How far durable writes of a draft are off, if it is known, in times of them.
     fn durable_prior(&self, load: &ClosedLoad, figure: Figure) -> Option<Answer> {
         let is_of_writes = match figure {
@@ -167,7 +190,11 @@ impl<'a> Answers<'a> {
         let values = self.values(&drives, state, load, figure)?;
         let least = values.iter().copied().fold(f64::MAX, f64::min);
         let most = values.iter().copied().fold(f64::MIN, f64::max);
-        let margin = Margin::of_run(&load, state, figure, &self.model.basis);
+        let margin = if self.states_rate(state, &load, figure) {
+            Margin::of_stated()
+        } else {
+            Margin::of_run(&load, state, figure, &self.model.basis)
+        };
         let (low, high) = margin.about(least, most);
         Ok(Answer {
             value: values[0],
@@ -231,7 +258,15 @@ impl<'a> Answers<'a> {
         } else {
             let rates = self.curve(ModelDrive::Own(FlushVariant::Model), block)?;
             let value = fill_figure(rates, figure, capacity, knows_cache)?;
-            let (low, high) = Margin::of_fill(&self.model.basis).about(value, value);
+            let is_stated = self
+                .protected_facts()
+                .is_some_and(|f| f.sequential_write.is_some());
+            let margin = if is_stated {
+                Margin::of_stated()
+            } else {
+                Margin::of_fill(&self.model.basis)
+            };
+            let (low, high) = margin.about(value, value);
             Answer { value, low, high }
         };
         let high = match figure {

@@ -37,9 +37,11 @@ struct CommitCount {
 }
 
 impl CommitCount {
-    /// Over SATA a write by FUA is a write and a flush; over others protected drives get no flush.
+    /// Over SATA a write by FUA is a write and a flush; over others protected drives get neither,
+    /// and what a write takes that is waited for alone stands as its FUA.
     fn of(load: &ClosedLoad, is_sata: bool, is_protected: bool) -> CommitCount {
         let (flushes, fua) = match (load.sync, is_sata) {
+            (Durability::Flush, false) if is_protected => (0.0, 1.0),
             (Durability::Flush, _) | (Durability::Fua, true) => (1.0, 0.0),
             (Durability::Fua, false) => (0.0, 1.0),
             (Durability::Journal, true) => (2.0, 0.0),

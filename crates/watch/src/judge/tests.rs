@@ -376,7 +376,11 @@ fn healthy_drives_are_not_accused() {
         };
         // What nobody waited for has no time to show.
         let is_awaited = name != "buffered writes";
-        assert_eq!(why.contains("awaited requests take"), is_awaited, "{name}: {why}");
+        assert_eq!(
+            why.contains("awaited requests take"),
+            is_awaited,
+            "{name}: {why}"
+        );
     }
     let few = Scene::new(evenly("R", 10, 4096, 90 * MS)).answer();
     assert!(matches!(few, LiveAnswer::TooLittle { requests: 10 }));

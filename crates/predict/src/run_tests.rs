@@ -1,0 +1,68 @@
+//! Do loads on a model do what hosts do, and is a model as large as its drive?
+
+use super::*;
+
+/// A file's time stamp moves once a tick, so that of many fsyncs of a drive that does not wait
+/// for its media few commit the journal; those of a slow one all do.
+#[test]
+fn a_sync_commits_the_journal_once_a_tick() {
+    let drive = ssdlab_drives::catalogue::drive("intel-dc-p3700-400gb").unwrap();
+    let mut config = drive.config;
+    let load = ClosedLoad {
+        order: AddressOrder::Random,
+        read_pct: 0,
+        block: 4096,
+        outstanding: 1,
+        sync: Durability::Journal,
+    };
+    let mut mean = |protected: bool, sync: Durability| {
+        config.buffer.protected = protected;
+        let rig = ModelRig::new(&config, false).unwrap();
+        let times = rig.run(&ClosedLoad { sync, ..load }, StateBefore::Filled(0));
+        let times = times.unwrap();
+        (
+            time_us(&times.syncs, None).unwrap(),
+            times.syncs.len() as f64,
+        )
+    };
+    let (fast, count) = mean(true, Durability::Journal);
+    assert!(count > 1000.0 && fast < 10.0, "{fast} {count}");
+    let (flush, _) = mean(false, Durability::Flush);
+    let (journal, _) = mean(false, Durability::Journal);
+    assert!(journal > 1.8 * flush, "{journal} {flush}");
+}
+
+/// The buffer of a drive that was made smaller would be a large part of it.
+#[test]
+fn the_first_rate_of_a_drive_without_a_cache_is_that_of_its_cells() {
+    let drive = ssdlab_drives::catalogue::drive("samsung-pm983-960gb").unwrap();
+    let rig = ModelRig::new(&drive.config, false).unwrap();
+    let rates = rig.fill_curve(1 << 20, 128);
+    let last = rates[127];
+    let most = rates.iter().copied().fold(0.0, f64::max);
+    assert!(most < 1.1 * last, "{most} {last}");
+}
+
+/// Hosts send drives that say they have no volatile cache neither flush nor FUA.
+#[test]
+fn durable_writes_of_a_protected_drive_take_one_time_by_any_method() {
+    let drive = ssdlab_drives::catalogue::drive("samsung-pm983-960gb").unwrap();
+    let mut config = drive.config;
+    config.buffer.fua_time = Nanos::from_micros(50);
+    let mean = |sync| {
+        let load = ClosedLoad {
+            order: AddressOrder::Random,
+            read_pct: 0,
+            block: 4096,
+            outstanding: 1,
+            sync,
+        };
+        let rig = ModelRig::new(&config, false).unwrap();
+        let times = rig.run(&load, StateBefore::Filled(0)).unwrap();
+        time_us(&times.durable, None).unwrap()
+    };
+    let fua = mean(Durability::Fua);
+    assert!(fua > 50.0, "{fua}");
+    assert!((mean(Durability::Flush) / fua - 1.0).abs() < 0.01);
+    assert!(mean(Durability::None) < fua - 40.0);
+}
