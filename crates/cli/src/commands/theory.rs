@@ -9,7 +9,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use ssdlab_base::clock::Utc;
 use ssdlab_life::theory::report::{TheoryReportInfo, TheoryRow};
 use ssdlab_life::theory::suite::TheoryCase;
-use ssdlab_life::theory::{report, suite};
+use ssdlab_life::theory::{drawn, report, suite};
 use std::sync::atomic::Ordering;
 
 /// `ssdlab theory`.
@@ -18,6 +18,13 @@ pub struct Theory {
     /// The whole grid: minutes to an hour instead of a minute.
     #[arg(long)]
     pub full: bool,
+    /// This number of settings drawn by --seed instead: any policy, load and shape, half of the
+    /// loads by Zipf's law, two thirds by way of a write buffer that coalesces.
+    #[arg(long, value_name = "COUNT", conflicts_with = "full")]
+    pub drawn: Option<usize>,
+    /// Seed of the settings that are drawn.
+    #[arg(long, default_value_t = 1, requires = "drawn")]
+    pub seed: u64,
     #[command(flatten)]
     pub output: OutputArgs,
 }
@@ -30,7 +37,10 @@ pub fn theory(args: &Theory) -> Result<CommandExit, CliFailure> {
     let (dir, existing) = run_dir(&args.output, "theory", Utc::now());
     let _reserved = ReservedDir::new(&dir, existing)?;
     let stop = stop_on_signal()?;
-    let cases = suite::cases(args.full);
+    let cases = match args.drawn {
+        Some(count) => drawn::cases(args.seed, count),
+        None => suite::cases(args.full),
+    };
     for case in &cases {
         case.drive()?;
     }
@@ -46,6 +56,9 @@ pub fn theory(args: &Theory) -> Result<CommandExit, CliFailure> {
         print_json(&rows)?;
     } else {
         print(&report::summary(&rows))?;
+        if args.drawn.is_some() {
+            print(&format!("\n{}\n", drawn::table(&rows)))?;
+        }
     }
     say(args.output.quiet, &format!("\npage: {}", page.display()));
     Ok(if stop.load(Ordering::Relaxed) {
@@ -74,7 +87,11 @@ fn bar(cases: usize, quiet: bool) -> ProgressBar {
 }
 
 fn about(args: &Theory) -> TheoryReportInfo {
-    let full = if args.full { " --full" } else { "" };
+    let choice = match (args.full, args.drawn) {
+        (_, Some(count)) => format!(" --drawn {count} --seed {}", args.seed),
+        (true, None) => " --full".to_owned(),
+        (false, None) => String::new(),
+    };
     TheoryReportInfo {
         subject: "The modelled drive (page-mapped, counting gear)".to_owned(),
         protocol: vec![
@@ -83,6 +100,6 @@ fn about(args: &Theory) -> TheoryReportInfo {
              confidence interval is wider than 0.15 % of the mean."
                 .to_owned(),
         ],
-        command: format!("ssdlab theory{full}"),
+        command: format!("ssdlab theory{choice}"),
     }
 }

@@ -254,6 +254,96 @@ pub fn fifo_skewed(alpha: f64, classes: &[PageClass]) -> f64 {
     })
 }
 
+/// Pages by way of a write buffer that places them in the order in which they came and coalesces
+/// what is written again meanwhile: what reaches the media, and for how long it stays valid.
+///
+/// Of `slots` pages of buffer, a page that is written l times per request holds l T / (1 + l T), T
+/// the time for which a page waits, in requests: such a buffer is a cache that replaces first in,
+/// first out, and all its pages fill it (E. Gelenbe, "A unified approach to the evaluation of a
+/// class of replacement algorithms", 1973, for the hit ratio; C. Fricker, P. Robert, J. Roberts, "A
+/// versatile and accurate approximation for LRU cache performance", 2012, for the one time T). So
+/// it is placed l / (1 + l T) times per request, and its copy stays valid for T and the time until
+/// it is written again. Within 0.1 % from 16 pages of buffer.
+#[derive(Clone, Debug)]
+pub struct BufferedPages {
+    /// Pages, and how often each is written per request.
+    classes: Vec<(f64, f64)>,
+    pages: f64,
+    /// T, in requests.
+    wait: f64,
+    /// Pages placed per request.
+    placed: f64,
+}
+
+impl BufferedPages {
+    /// `pages` of these classes behind a buffer of `slots`; none: all is written through.
+    pub fn new(classes: &[PageClass], pages: u64, slots: usize) -> BufferedPages {
+        let pages = pages as f64;
+        let rate = |class: &PageClass| {
+            let count = class.pages * pages;
+            (count, class.writes / count)
+        };
+        let has_pages = |class: &&PageClass| class.pages > 0.0;
+        let classes: Vec<(f64, f64)> = classes.iter().filter(has_pages).map(rate).collect();
+        let held = |wait: f64| {
+            let held = classes
+                .iter()
+                .map(|(count, rate)| count * rate * wait / (1.0 + rate * wait));
+            held.sum::<f64>()
+        };
+        let slots = slots as f64;
+        let wait = if slots > 0.0 {
+            // It waits longer than `slots` requests, and the longer the more coalesces.
+            let mut most = 2.0 * slots;
+            while held(most) < slots && most < 1e18 {
+                most *= 2.0;
+            }
+            root(slots, most, |wait| slots - held(wait))
+        } else {
+            0.0
+        };
+        let placed = classes
+            .iter()
+            .map(|(count, rate)| count * rate / (1.0 + rate * wait))
+            .sum();
+        BufferedPages {
+            classes,
+            pages,
+            wait,
+            placed,
+        }
+    }
+
+    /// Pages placed per request: the rest coalesces.
+    pub fn placed(&self) -> f64 {
+        self.placed
+    }
+
+    /// Oldest block first, one frontier for everything: WA per page placed. A block is reclaimed
+    /// A = alpha U / (m WA) requests after it was written, m the pages placed per request, and a
+    /// page is then moved, and again after each further A, until it is written anew:
+    /// WA = 1 + (1/m) sum of l / (1 + l T) e^(l T) / (e^(l A) - 1). Without a buffer it is
+    /// [`fifo_skewed`].
+    pub fn fifo(&self, alpha: f64) -> f64 {
+        if alpha <= 1.0 {
+            return f64::INFINITY;
+        }
+        root(1.0, random(alpha), |wa| {
+            let age = alpha * self.pages / (self.placed * wa);
+            let moves = |&(count, rate): &(f64, f64)| {
+                let placed = count * rate / (1.0 + rate * self.wait);
+                // Beyond these ages nothing is left to move.
+                let older = rate * (age - self.wait);
+                if older > 700.0 {
+                    return 0.0;
+                }
+                placed * (-older).exp() / -(-rate * age).exp_m1()
+            };
+            1.0 + self.classes.iter().map(moves).sum::<f64>() / self.placed - wa
+        })
+    }
+}
+
 /// A drive of a finite number of blocks. It behaves as one of N_eff of them that are always full:
 ///
 /// ```text

@@ -1,6 +1,6 @@
 //! The modelled drive as the suite of theory sees it: pages are slots, blocks are superblocks, and
-//! there is no time. Every page is written through, so that none is overwritten in the buffer: in
-//! the theory every write of the host reaches the media.
+//! there is no time. Without a buffer every page is written through, so that none is overwritten
+//! while it waits; with one, pages coalesce, and only those that are placed count as the host's.
 
 use super::protocol::TheorySubject;
 use super::reference::{ReferencePolicy, ReferenceSetup};
@@ -18,10 +18,12 @@ pub struct DriveSubject {
     stream: Vec<u8>,
     in_use: Vec<bool>,
     in_use_count: u64,
+    /// Writes wait in the buffer.
+    is_buffered: bool,
 }
 
 /// A drive of one die whose superblocks are blocks of `np` single-slot pages.
-fn config(setup: &ReferenceSetup) -> DriveConfig {
+fn config(setup: &ReferenceSetup, buffer: usize) -> DriveConfig {
     let mut c = DriveConfig::tiny();
     c.name = "theory".into();
     c.shape.channel_count = 1;
@@ -51,19 +53,26 @@ fn config(setup: &ReferenceSetup) -> DriveConfig {
     c.ftl.reclaim.streams = setup.streams as u32;
     c.ftl.reclaim.separation = Separation::Hint;
     c.ftl.seed = setup.seed;
+    if buffer > 0 {
+        // One page is gathered beside those that are held.
+        c.buffer.hold_bytes = (buffer as u64 - 1) * SLOT;
+        c.buffer.bytes = (setup.streams as u64 * buffer as u64 + 2) * SLOT;
+    }
     c
 }
 
 impl DriveSubject {
-    /// An empty drive. `stream(page)` is the stream that the host names with each write.
+    /// An empty drive with `buffer` pages of write buffer for each stream; with none, all is
+    /// written through. `stream(page)` is the stream that the host names with each write.
     ///
     /// # Errors
     /// When the drive model refuses the setup.
     pub fn new(
         setup: &ReferenceSetup,
+        buffer: usize,
         stream: impl Fn(usize) -> usize,
     ) -> Result<DriveSubject, LabError> {
-        let drive = CountingDrive::new(config(setup)).map_err(|error| {
+        let drive = CountingDrive::new(config(setup, buffer)).map_err(|error| {
             LabError::refused(error.to_string(), "choose other sizes for the experiment")
         })?;
         Ok(DriveSubject {
@@ -73,6 +82,7 @@ impl DriveSubject {
                 .collect(),
             in_use: vec![false; setup.logical_pages],
             in_use_count: 0,
+            is_buffered: buffer > 0,
         })
     }
 
@@ -84,9 +94,14 @@ impl DriveSubject {
 
 impl TheorySubject for DriveSubject {
     fn write(&mut self, lpn: usize) {
+        let start = lpn as u64 * SLOT;
         let command = Command {
             stream: self.stream[lpn],
-            ..Command::write_fua(lpn as u64 * SLOT, SLOT as u32)
+            ..if self.is_buffered {
+                Command::write(start, SLOT as u32)
+            } else {
+                Command::write_fua(start, SLOT as u32)
+            }
         };
         self.drive.apply(&command);
         self.in_use_count += u64::from(!self.in_use[lpn]);

@@ -233,3 +233,50 @@ fn fifo_has_the_quoted_values() {
         );
     }
 }
+
+#[test]
+fn pages_without_a_buffer_are_those_of_the_law_and_uniform_ones_lose_nothing_by_one() {
+    for alpha in ALPHAS {
+        for classes in [zipf(10_000, 1.1), hot_cold(0.9, 0.1).to_vec()] {
+            let through = BufferedPages::new(&classes, 10_000, 0).fifo(alpha);
+            close(through, fifo_skewed(alpha, &classes), 1e-9);
+        }
+        let uniform = hot_cold(0.5, 0.5);
+        // A copy stays valid while its successor waits: a hundredth of the drive's pages wait.
+        let buffered = BufferedPages::new(&uniform, 100_000, 100).fifo(alpha);
+        close(buffered, fifo(alpha), 5e-3);
+    }
+}
+
+/// The pages that reach the media, counted behind a buffer of the plainest kind.
+#[test]
+fn a_buffer_places_what_the_law_says() {
+    use super::buffered::BufferedReference;
+    use super::load::{PagePattern, PageStream};
+    use super::protocol::TheorySubject;
+    use super::reference::{ReferenceDrive, ReferencePolicy, ReferenceSetup};
+    for (theta, slots) in [(0.8, 200), (1.1, 16), (1.1, 200), (1.3, 64)] {
+        let pages = 20_000;
+        let setup = ReferenceSetup {
+            blocks: 500,
+            np: 64,
+            logical_pages: pages,
+            reserve: 3,
+            open: 1,
+            streams: 1,
+            separate: false,
+            policy: ReferencePolicy::Fifo,
+            seed: 1,
+        };
+        let drive = ReferenceDrive::new(setup, |_| 0);
+        let mut buffered = BufferedReference::new(drive, vec![0; pages], slots);
+        let mut load = PageStream::new(PagePattern::Zipf(theta), pages, 3);
+        let requests = 400_000;
+        for _ in 0..requests {
+            buffered.write(load.draw());
+        }
+        let placed = buffered.host() as f64 / f64::from(requests);
+        let law = BufferedPages::new(&zipf(pages as u64, theta), pages as u64, slots);
+        close(placed, law.placed(), 5e-3);
+    }
+}
