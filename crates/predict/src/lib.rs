@@ -5,6 +5,7 @@
 //! rates               the main rates of a draft
 //! prior               constants that no sheet gives, by measured drives; hold-out
 //! ensemble            draws of them
+//! members             a drive with the draws, for verdicts
 //! load                what a row asks, and why none can answer
 //! facts -> model      the catalogue's drive, a draft of a sheet, a draft of a class
 //! run -> answers      a load on a model; value and interval (interval)
@@ -18,6 +19,7 @@ mod facts;
 pub mod frozen;
 pub mod interval;
 pub mod load;
+pub mod members;
 pub mod model;
 pub mod predict;
 pub mod prior;

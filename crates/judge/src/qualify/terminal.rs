@@ -30,13 +30,12 @@ pub fn answer(q: &Qualification, width: usize) -> String {
     let (symbol, word) = compare::outcome(verdict.outcome);
     let mut rows = vec![(format!("{symbol} {word}"), verdict.answer.clone())];
     let worst = compare::worst_first(&verdict.findings);
-    let number = |f: &RoleFinding| format!("{}: {} (required {})", f.title, f.value, f.limit);
     if let Some(f) = deciding(verdict) {
         let harm = (!f.harm.is_empty()).then(|| format!(". {}", f.harm));
-        let text = format!("{}{}", number(f), harm.unwrap_or_default());
+        let text = format!("{}{}", with_limit(f), harm.unwrap_or_default());
         rows.push(("Decided by".into(), text));
     } else if let Some(f) = least_room(verdict) {
-        rows.push(("Least room".into(), number(f)));
+        rows.push(("Least room".into(), with_limit(f)));
     }
     let not_validated = compare::not_validated(&q.target.evidence);
     rows.extend(not_validated.map(|why| ("Mind".to_owned(), format!("{why}."))));
@@ -90,6 +89,13 @@ pub fn answer(q: &Qualification, width: usize) -> String {
     lines.extend(wrapped(&notes, indent, width));
     lines.truncate(ANSWER_LINES_MAX);
     lines.join("\n") + "\n"
+}
+
+/// A finding with what is required, and what drawn drives say.
+fn with_limit(f: &RoleFinding) -> String {
+    let drawn = f.ensemble.as_ref();
+    let drawn = drawn.map_or(String::new(), |drawn| format!("; {}", drawn.clause()));
+    format!("{}: {} (required {}{drawn})", f.title, f.value, f.limit)
 }
 
 /// The first few findings by title, with their values where there are any.
@@ -209,6 +215,9 @@ pub fn verdict_summary(q: &Qualification) -> String {
         &calibrated(&q.target.evidence.rests_on),
     );
     out += &list("\nLeft out or cut short", &q.incomplete);
+    if let Some(drawn) = &q.target.evidence.ensemble {
+        out += &list("\nDrawn", &[drawn.sentence() + "."]);
+    }
     if !verdict.mechanisms.is_empty() {
         out += "\nWhat gives?\n";
         for mechanism in &verdict.mechanisms {
@@ -251,12 +260,22 @@ fn findings(findings: &[RoleFinding]) -> String {
         table.add_row([
             format!("{symbol} {word}\n  {need}"),
             format!("{}\n{why}", clean(&f.title)),
-            clean(&f.value),
+            measured(f),
             clean(&f.limit),
         ]);
     }
     bound(&mut table, &[(0, 11), (2, 14), (3, 14)]);
     finish(&table)
+}
+
+/// The number, and below it the interval of an ensemble.
+fn measured(f: &RoleFinding) -> String {
+    let interval = f
+        .ensemble
+        .as_ref()
+        .and_then(|drawn| drawn.interval.as_ref());
+    let within = interval.map(|interval| format!("\n80 %: {interval}"));
+    clean(&f.value) + &within.unwrap_or_default()
 }
 
 /// The target beside the modelled drives, measure by measure.
