@@ -75,6 +75,30 @@ fn a_drive_without_nand_is_not_drafted() {
     );
 }
 
+/// Drive writes a day are of years, and a draft without them takes what is usual.
+#[test]
+fn years_that_were_not_given_are_said() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let said = |name: &str, years: Option<&str>| {
+        let name = format!("name={name}");
+        let facts = [
+            "source=sheet",
+            "capacity=1TB",
+            "interface=sata",
+            "protected=yes",
+            "dwpd=0.4",
+        ];
+        let args = ["drives", "new", name.as_str()];
+        let args: Vec<&str> = args.into_iter().chain(facts).chain(years).collect();
+        let drafted = ssdlab(dir.path(), &args);
+        assert_eq!(drafted.code, Some(0), "{}", drafted.stderr);
+        drafted.stdout
+    };
+    let assumed = "Assumed: a warranty of 5 years";
+    assert!(said("without", None).contains(assumed));
+    assert!(!said("with", Some("years=3")).contains(assumed));
+}
+
 struct LoopDevice(String);
 
 impl LoopDevice {

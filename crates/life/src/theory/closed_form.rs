@@ -255,7 +255,7 @@ pub fn fifo_skewed(alpha: f64, classes: &[PageClass]) -> f64 {
 }
 
 /// Pages by way of a write buffer that places them in the order in which they came and coalesces
-/// what is written again meanwhile: what reaches the media, and for how long it stays valid.
+/// pages that come again meanwhile: what reaches the media, and for how long it stays valid.
 ///
 /// Of `slots` pages of buffer, a page that is written l times per request holds l T / (1 + l T), T
 /// the time for which a page waits, in requests: such a buffer is a cache that replaces first in,
@@ -321,7 +321,7 @@ impl BufferedPages {
 
     /// Oldest block first, one frontier for everything: WA per page placed. A block is reclaimed
     /// A = alpha U / (m WA) requests after it was written, m the pages placed per request, and a
-    /// page is then moved, and again after each further A, until it is written anew:
+    /// page is then moved, and again after each further A, until the host writes it:
     /// WA = 1 + (1/m) sum of l / (1 + l T) e^(l T) / (e^(l A) - 1). Without a buffer it is
     /// [`fifo_skewed`].
     pub fn fifo(&self, alpha: f64) -> f64 {

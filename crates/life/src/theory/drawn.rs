@@ -5,15 +5,13 @@ use super::load::PagePattern;
 use super::protocol::{Protocol, SKEWED, UNIFORM};
 use super::reference::{ReferencePolicy, ReferenceSetup};
 use super::report::{FrontierSplit, TheoryRow};
-use super::suite::TheoryCase;
+use super::suite::{DRAWN, TheoryCase};
 use ssdlab_ssd::rng::Rng;
 
 /// Most pages of a drive, so that hundreds of settings take minutes.
 const PAGES_MAX: usize = 64_000;
 /// Batches at most: random victims need the most.
 const BATCHES_MAX: usize = 400;
-/// Name of the group.
-pub const GROUP: &str = "drawn";
 
 /// `count` settings, the same for a seed on every machine.
 pub fn cases(seed: u64, count: usize) -> Vec<TheoryCase> {
@@ -79,7 +77,7 @@ fn case(rng: &mut Rng) -> TheoryCase {
         _ => SKEWED,
     };
     TheoryCase {
-        group: GROUP,
+        group: DRAWN,
         setup: ReferenceSetup {
             blocks,
             np,

@@ -2,7 +2,6 @@
 
 use super::buffered::BufferedReference;
 use super::closed_form::{self, BufferedPages, FiniteDrive, PageClass};
-use super::drawn;
 use super::drive::DriveSubject;
 use super::load::{PagePattern, PageStream};
 use super::protocol::{MeasuredWa, Protocol, SKEWED, TheorySubject, UNIFORM, measure};
@@ -11,6 +10,9 @@ use super::report::{ExpectationSource, FrontierSplit, TheoryRow};
 use ssdlab_base::LabError;
 use ssdlab_base::parallel::all;
 use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Group of the settings that a seed drew.
+pub const DRAWN: &str = "drawn";
 
 /// Relative error allowed against a closed form.
 const TOLERANCE: f64 = 0.005;
@@ -281,7 +283,7 @@ impl TheoryCase {
                 alpha_eff: drive.alpha_eff(wa),
                 wa,
                 source: ExpectationSource::Reference,
-                tolerance: if self.group == drawn::GROUP {
+                tolerance: if self.group == DRAWN {
                     TOLERANCE
                 } else {
                     TOLERANCE_REFERENCE
@@ -303,7 +305,7 @@ impl TheoryCase {
             alpha_eff: prediction.alpha_eff,
             wa: prediction.wa,
             source: ExpectationSource::ClosedForm,
-            tolerance: if random && self.group != drawn::GROUP {
+            tolerance: if random && self.group != DRAWN {
                 TOLERANCE_RANDOM
             } else {
                 TOLERANCE

@@ -96,8 +96,13 @@ pub fn new(args: &NewDriveArgs) -> Result<CommandExit, CliFailure> {
     }
     write_new(&out, &text).map_err(|error| LabError::file("writing", &out, error))?;
     let rates = rates::text(&rates::main_rates(&facts)?);
+    let warranty = match (facts.years, facts.rated_years()) {
+        (None, Some(years)) => format!("Assumed: a warranty of {years} years (years=...).\n\n"),
+        _ => String::new(),
+    };
     print(&format!(
-        "{file}\n\n{recognised}{rates}\nServe it as drive:{file}, hold it against its sheet with\n\
+        "{file}\n\n{recognised}{rates}\n{warranty}\
+         Serve it as drive:{file}, hold it against its sheet with\n\
          `ssdlab drives validate {file}`, fit from it with\n`ssdlab twin fit --from {file}`.\n",
         file = out.display()
     ))?;
