@@ -116,7 +116,7 @@ run_schemas() {
   bash tests/schemas.sh "$target/debug/ssdlab"
 }
 
-group vm 3 180 "guests of QEMU: promises, power cuts, kills, booting, NVMe passthrough, watch"
+group vm 3 400 "guests of QEMU: promises, power cuts, kills, pulls, booting, NVMe passthrough, watch"
 own tests/vm.sh tests/vm/
 tests crates/conform/ crates/serve/ crates/power/ crates/watch/src/source/ docs/serve.md
 run_vm() {
