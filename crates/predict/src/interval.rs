@@ -32,7 +32,8 @@ const WRITE_IN_ORDER: f64 = 1.99;
 const SINGLE_READ: f64 = 1.74;
 const SINGLE_WRITE: f64 = 1.34;
 /// Mean ratio of a steady rate that the sheet of a protected drive states: drafts from such sheets
-/// against what others measured, 18 drives (the sheets themselves: 1.17).
+/// against what others measured, 18 drives (the sheets themselves: 1.17). Random writes; of writes
+/// in order the same is assumed.
 const STATED: f64 = 1.25;
 /// Factors that are assumed: of a class, of slow commands, of what years of service do.
 const OF_CLASS: f64 = 2.0;
