@@ -23,7 +23,7 @@ use std::sync::{LazyLock, Mutex, PoisonError};
 use twox_hash::XxHash3_64;
 
 /// How far a capacity may be from a row's, as a share.
-const CAPACITY_SHARE: f64 = 0.03;
+pub(crate) const CAPACITY_SHARE: f64 = 0.03;
 
 /// What a model was made from.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -162,8 +162,7 @@ pub fn choose(
         let basis = Basis::Catalogue(listed.file.name.clone());
         return LedgerModel::new(listed, basis).map_err(|_| NoPrediction::NoDraft);
     }
-    let is_crosspoint = |text: &str| text.contains("XPoint") || text.contains("Optane");
-    if is_crosspoint(&drive.nand) || is_crosspoint(&drive.model) {
+    if is_crosspoint(drive) {
         return Err(NoPrediction::WrittenInPlace);
     }
     let is_protected = protection(drive).ok_or(NoPrediction::ProtectionUnknown)?;
@@ -172,8 +171,19 @@ pub fn choose(
     drafted(&class, &sheet, prior).ok_or(NoPrediction::NoDraft)
 }
 
+/// Whether its media are written in place.
+pub(crate) fn is_crosspoint(drive: &LedgerDrive) -> bool {
+    let texts = [&drive.nand, &drive.model];
+    let mut texts = texts.iter();
+    texts.any(|text| text.contains("XPoint") || text.contains("Optane"))
+}
+
 /// What the maker says of a drive: the catalogue's copy of its sheet, else the ledger's.
-fn sheet_of(drive: &LedgerDrive, listed: Option<&CatalogueDrive>, all: &[LedgerRow]) -> FactList {
+pub(crate) fn sheet_of(
+    drive: &LedgerDrive,
+    listed: Option<&CatalogueDrive>,
+    all: &[LedgerRow],
+) -> FactList {
     if let Some(listed) = listed {
         return facts::of_catalogue(listed);
     }
@@ -267,7 +277,7 @@ static CATALOGUE: LazyLock<Vec<(BTreeSet<String>, CatalogueDrive)>> = LazyLock::
 });
 
 /// The drive of the catalogue of a row's family and capacity.
-fn in_catalogue(row: &LedgerDrive, capacity_gb: f64) -> Option<&'static CatalogueDrive> {
+pub(crate) fn in_catalogue(row: &LedgerDrive, capacity_gb: f64) -> Option<&'static CatalogueDrive> {
     let family = tokens(&row.family);
     let mut named = tokens(&row.model);
     named.extend(family.iter().cloned());

@@ -47,9 +47,6 @@ pub struct OthersVerdict {
     pub misses: Vec<String>,
     /// Requirements that nobody's figures decide.
     pub unknown: Vec<String>,
-    /// The command that drafts a model of it.
-    #[serde(skip)]
-    draft: String,
 }
 
 /// What others' figures say of one requirement.
@@ -92,8 +89,6 @@ pub struct KnownByOthers {
     figures: OthersFigures,
     durable: Option<OthersRange>,
     protection: OthersProtection,
-    /// The command that drafts a model of it.
-    draft: String,
 }
 
 impl KnownByOthers {
@@ -101,12 +96,9 @@ impl KnownByOthers {
     pub fn of(name: &str) -> Option<KnownByOthers> {
         let figures = OthersFigures::of(name)?;
         let family = known(&figures);
-        // From what its maker says, as far as that is known.
-        let draft = family.and_then(ModelFamily::draft_command);
         Some(KnownByOthers {
             durable: figures.durable(),
             protection: protection(&figures, family),
-            draft: draft.unwrap_or_else(|| "ssdlab drives new --help".into()),
             figures,
         })
     }
@@ -184,7 +176,6 @@ impl KnownByOthers {
             met,
             misses,
             unknown,
-            draft: self.draft.clone(),
         }
     }
 
@@ -360,13 +351,13 @@ impl OthersReading {
 }
 
 impl OthersVerdict {
-    /// One screen.
-    pub fn text(&self, width: usize) -> String {
+    /// One screen; `model` leads to a model of the drive, for the end of a sentence.
+    pub fn text(&self, width: usize, model: &str) -> String {
         let sizes = (RANGES_MIN..=RANGES_MAX).rev();
         let sizes = sizes.map(|ranges| (ranges, NAMED_MAX));
         let texts = sizes
             .chain([(RANGES_MIN, NAMED_MIN), (1, NAMED_MIN)])
-            .map(|(ranges, named)| rows(&self.lines(ranges, named), width));
+            .map(|(ranges, named)| rows(&self.lines(ranges, named, model), width));
         let mut shortest = String::new();
         for text in texts {
             if text.lines().count() <= SCREEN_LINES {
@@ -378,7 +369,7 @@ impl OthersVerdict {
     }
 
     /// Heads and texts, with at most `ranges` kinds of figures and `named` requirements of a kind.
-    fn lines(&self, ranges: usize, named: usize) -> Vec<(String, String)> {
+    fn lines(&self, ranges: usize, named: usize, model: &str) -> Vec<(String, String)> {
         let (symbol, word) = compare::outcome(self.outcome);
         let mut lines = vec![
             (format!("{symbol} {word}"), self.answer.clone()),
@@ -409,9 +400,8 @@ impl OthersVerdict {
         lines.extend(listed("Not known", &self.unknown, named));
         let next = format!(
             "such a drive: `ssdlab qualify --role {}` in a folder on it, and cuts of its power, \
-             `ssdlab pull run /dev/DEVICE --serial SERIAL --ledger FILE`; without one, a model of \
-             its sheet: `{}`",
-            self.role, self.draft
+             `ssdlab pull run /dev/DEVICE --serial SERIAL --ledger FILE`; without one, {model}",
+            self.role
         );
         lines.push(("Find out by".into(), next));
         lines
@@ -422,6 +412,10 @@ impl OthersVerdict {
 mod tests {
     use super::*;
     use crate::qualify::{role, roles};
+
+    /// A step as long as the longest.
+    const MODEL: &str = "a model of such media: `ssdlab qualify drive:intel-optane-p1600x-118gb \
+                         --role s2d-cache`";
 
     #[test]
     fn others_figures_can_condemn_and_never_pass() {
@@ -435,7 +429,7 @@ mod tests {
                 is_decided,
                 "{family}"
             );
-            let text = verdict.text(80);
+            let text = verdict.text(80, MODEL);
             assert!(text.lines().count() <= 24, "{family}:\n{text}");
             assert!(
                 text.lines().all(|line| line.chars().count() <= 80),
@@ -449,7 +443,7 @@ mod tests {
     fn what_misleads_and_what_is_missed_stand_on_the_screen() {
         let slog = role("slog").expect("a role");
         let text = |family: &str| {
-            let screen = verdict(family, slog).expect("a verdict").text(80);
+            let screen = verdict(family, slog).expect("a verdict").text(80, MODEL);
             screen.split_whitespace().collect::<Vec<_>>().join(" ")
         };
         let compressing = text("intel-520");
@@ -484,7 +478,7 @@ mod tests {
                 titles.sort();
                 titles.dedup();
                 assert_eq!(titles.len(), count, "{family}, {}: {titles:?}", role.name);
-                let text = verdict.text(80);
+                let text = verdict.text(80, MODEL);
                 assert!(text.lines().count() <= 24, "{family}:\n{text}");
                 assert!(text.contains("in a folder on it"), "{text}");
                 let is_fact = verdict

@@ -8,6 +8,7 @@ use clap::Args;
 use ssdlab_base::LabError;
 use ssdlab_life::draft::recognised::complete;
 use ssdlab_life::draft::{self, DatasheetFacts, DraftQuestion, QUESTIONS};
+use ssdlab_predict::of_family::facts_of_family;
 use ssdlab_predict::rates;
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -22,12 +23,14 @@ says so: slc=15GB[measured: PC World, February 2020]; or teardown, assumed.
   title                  maker, model and capacity
   source*                where the facts are from
   capacity*              960GB
-  interface*             sata, pcie3, pcie4 or pcie5
+  interface*             sata, sas, pcie3, pcie4 or pcie5
   protected*             yes: acknowledged writes survive a power cut; no
                          (a drive of `ssdlab drives known`, named by title or
-                         name, needs neither this nor cells, rated-writes)
+                         name, needs neither this nor cells, rated-writes; of
+                         one that others measured, `ledger:NAME` before the
+                         facts takes all that the ledger has)
   class                  client or enterprise; else by `protected`
-  cells                  mlc, tlc (else) or qlc
+  cells                  slc, mlc, tlc (else) or qlc
   map                    dram (else), or host: no DRAM
   raw, dram              flash and DRAM on the board: 1024GiB
   random-read            4 KiB a second: 540000 or 540k
@@ -45,11 +48,12 @@ says so: slc=15GB[measured: PC World, February 2020]; or teardown, assumed.
 Examples:
   ssdlab drives new name=my-drive source='its data sheet' capacity=960GB \\
       interface=pcie3 protected=yes random-read=400k random-write=40k
+  ssdlab drives new ledger:crucial-mx500
   ssdlab drives new                     # asks
 
 Rules: docs/catalogue.md, \"A file from a data sheet\".")]
 pub struct NewDriveArgs {
-    /// Facts: KEY=VALUE.
+    /// Facts: KEY=VALUE; before them, `ledger:NAME`.
     facts: Vec<String>,
     /// The file to write; without it, NAME.toml. `-` is standard output.
     #[arg(long, value_name = "FILE")]
@@ -63,7 +67,11 @@ pub struct NewDriveArgs {
 pub fn new(args: &NewDriveArgs) -> Result<CommandExit, CliFailure> {
     let mut facts = DatasheetFacts::default();
     let mut keys: Vec<String> = Vec::new();
-    for given in &args.facts {
+    let of_ledger = args
+        .facts
+        .first()
+        .and_then(|fact| fact.strip_prefix("ledger:"));
+    for given in args.facts.iter().skip(usize::from(of_ledger.is_some())) {
         let Some((key, value)) = given.split_once('=') else {
             let hint = "`ssdlab drives new --help` lists the facts";
             return Err(LabError::refused(format!("`{given}` is not KEY=VALUE"), hint).into());
@@ -74,6 +82,10 @@ pub fn new(args: &NewDriveArgs) -> Result<CommandExit, CliFailure> {
         }
         facts.set(key, value)?;
         keys.push(key.to_owned());
+    }
+    let mut of_family = String::new();
+    if let Some(name) = of_ledger {
+        of_family = from_ledger(name, &mut facts, &mut keys)?;
     }
     let mut recognised = String::new();
     if keys.is_empty() && std::io::stdin().is_terminal() {
@@ -101,12 +113,45 @@ pub fn new(args: &NewDriveArgs) -> Result<CommandExit, CliFailure> {
         _ => String::new(),
     };
     print(&format!(
-        "{file}\n\n{recognised}{rates}\n{warranty}\
+        "{file}\n\n{of_family}{recognised}{rates}\n{warranty}\
          Serve it as drive:{file}, hold it against its sheet with\n\
          `ssdlab drives validate {file}`, fit from it with\n`ssdlab twin fit --from {file}`.\n",
         file = out.display()
     ))?;
     Ok(CommandExit::Good)
+}
+
+/// Takes from the ledger what was not given, and says what.
+fn from_ledger(
+    name: &str,
+    facts: &mut DatasheetFacts,
+    keys: &mut Vec<String>,
+) -> Result<String, LabError> {
+    let is_sized = keys.iter().any(|key| key == "capacity");
+    let found = facts_of_family(name, is_sized.then(|| facts.capacity as f64 / 1e9))?;
+    let mut taken = Vec::new();
+    for (key, value) in &found.facts {
+        if keys.iter().any(|given| given == key) {
+            continue;
+        }
+        facts.set(key, value)?;
+        keys.push((*key).to_owned());
+        if !["name", "title", "source"].contains(key) {
+            let (value, mark) = match value.split_once("[assumed") {
+                Some((value, _)) => (value, " (assumed)"),
+                None => (value.as_str(), ""),
+            };
+            taken.push(format!("{key}={value}{mark}"));
+        }
+    }
+    let left_out = match found.left_out.join(", ") {
+        keys if keys.is_empty() => keys,
+        keys => format!(" Left out, because the others contradict it: {keys}."),
+    };
+    Ok(format!(
+        "From the ledger: {}.{left_out}\n\n",
+        taken.join(", ")
+    ))
 }
 
 fn write_new(path: &Path, text: &str) -> std::io::Result<()> {

@@ -5,6 +5,7 @@ use crate::failure::{CliFailure, CommandExit};
 use crate::output::{print_result, say, terminal_width};
 use ssdlab_drives::catalogue;
 use ssdlab_judge::qualify::{by_others, role};
+use ssdlab_predict::of_family::model_step;
 use std::path::Path;
 
 /// The name of a drive that others may have measured: `ledger:NAME`; `drive:NAME`, of which there
@@ -48,7 +49,8 @@ pub(super) fn from_ledger(args: &Qualify) -> Result<Option<CommandExit>, CliFail
         say(args.output.quiet, &note);
     }
     print_result(args.output.json, &verdict, || {
-        verdict.text(terminal_width())
+        let model = model_step(&verdict.family, &args.role);
+        verdict.text(terminal_width(), &model)
     })?;
     Ok(Some(verdict.outcome.into()))
 }
