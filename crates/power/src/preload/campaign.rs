@@ -14,6 +14,8 @@ use crate::crashtest::{CutVerdict, Occasion};
 use ssdlab_base::LabError;
 use ssdlab_ssd::rng::Rng;
 use std::collections::BTreeMap;
+use std::fmt::{self, Write};
+use std::hash::Hasher;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -43,6 +45,26 @@ struct PlannedCut {
     call: usize,
     course: usize,
     draw: u64,
+}
+
+/// Names cuts: what they have in common, hashed.
+struct CutTokens(XxHash3_64);
+
+impl fmt::Write for CutTokens {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.0.write(text.as_bytes());
+        Ok(())
+    }
+}
+
+impl CutTokens {
+    fn token(&self, cut: &PlannedCut) -> String {
+        let PlannedCut { call, course, draw } = cut;
+        let mut hash = self.0.clone();
+        hash.write(call.to_string().as_bytes());
+        let digest = hash.finish() as u32;
+        format!("call{call}.{course}.{draw}-{digest:08x}")
+    }
 }
 
 fn settings_of(settings: &CampaignSettings) -> Result<PreloadSettings, LabError> {
@@ -241,14 +263,16 @@ impl PreloadCampaign {
         }
     }
 
-    fn token(&self, cut: &PlannedCut) -> String {
-        let PlannedCut { call, course, draw } = cut;
-        let description = format!(
-            "{:?} {:?} {:?} {} {}",
-            self.tape.calls, self.settings.faults, self.preload, self.settings.seed, call
+    /// What all tokens begin with, hashed once: the calls have every byte that was written.
+    fn tokens(&self) -> CutTokens {
+        let mut start = CutTokens(XxHash3_64::with_seed(0));
+        // A hash takes everything.
+        let _ = write!(
+            start,
+            "{:?} {:?} {:?} {} ",
+            self.tape.calls, self.settings.faults, self.preload, self.settings.seed
         );
-        let digest = XxHash3_64::oneshot(description.as_bytes()) as u32;
-        format!("call{call}.{course}.{draw}-{digest:08x}")
+        start
     }
 
     /// Cuts, recovers and checks; results that are there already are not made again.
@@ -264,7 +288,8 @@ impl PreloadCampaign {
         let planned = self.planned()?;
         let mut results: BTreeMap<String, CutRecord> = self.folder.results()?;
         let mut courses: BTreeMap<usize, Vec<(PlannedCut, String)>> = BTreeMap::new();
-        let tokens: Vec<String> = planned.iter().map(|cut| self.token(cut)).collect();
+        let start = self.tokens();
+        let tokens: Vec<String> = planned.iter().map(|cut| start.token(cut)).collect();
         for (cut, token) in planned.iter().zip(&tokens) {
             if !results.contains_key(token) {
                 courses
@@ -467,7 +492,8 @@ impl PreloadCampaign {
         stop: &AtomicBool,
     ) -> Result<CutRecord, LabError> {
         let own = self.planned()?;
-        let Some(cut) = own.into_iter().find(|cut| self.token(cut) == token) else {
+        let start = self.tokens();
+        let Some(cut) = own.into_iter().find(|cut| start.token(cut) == token) else {
             return Err(LabError::refused(
                 format!("{token} is not of this campaign"),
                 "tokens are in its results.jsonl",
