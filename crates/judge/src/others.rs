@@ -6,8 +6,9 @@
 //! It stands below one's own measurement, because state, firmware and host differ, and above a
 //! model.
 
+use ssdlab_ledger::names::FamilyNames;
 use ssdlab_ledger::row::{LoadKind, SyncMethod};
-use ssdlab_ledger::{Ledger, LedgerRow, Metric, names};
+use ssdlab_ledger::{Ledger, LedgerRow, Metric};
 use ssdlab_view::units::decimal_bytes;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -49,7 +50,7 @@ pub struct OthersRange {
 impl OthersFigures {
     /// Of the drive that a name means, as typed or as the drive reports it.
     pub fn of(name: &str) -> Option<OthersFigures> {
-        let family = names::family(Ledger::open().all_rows(), name)?;
+        let family = FamilyNames::open().family(name)?;
         let rows = Ledger::open().drive_rows();
         Some(OthersFigures {
             family: family.to_owned(),

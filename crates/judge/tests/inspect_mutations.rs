@@ -2,6 +2,7 @@
 //! unknown, never a panic and never a number beyond reason?
 
 use serde_json::{Value, json};
+use ssdlab_base::parallel;
 use ssdlab_judge::inspect::{DriveReport, Inspection, drive_reports, forecasts, inspect, lines};
 use std::path::Path;
 
@@ -84,9 +85,10 @@ fn nothing_in_a_report_can_break_the_reader() {
         json!([]),
         json!({ "value": {} }),
     ];
-    let mut tried = 0;
-    for report in samples() {
-        let whole = inspect(&report).ok();
+    let samples = samples();
+    let tried = parallel::all(&samples, parallel::cores(), |report| {
+        let mut tried = 0;
+        let whole = inspect(report).ok();
         let mut all = Vec::new();
         places(&report.smartctl, "", &mut all);
         for place in all {
@@ -112,6 +114,8 @@ fn nothing_in_a_report_can_break_the_reader() {
                 }
             }
         }
-    }
+        Ok(tried)
+    });
+    let tried: usize = tried.expect("no report fails").iter().sum();
     assert!(tried > 10_000, "{tried}");
 }

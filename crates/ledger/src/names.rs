@@ -1,7 +1,9 @@
 //! Which family of the ledger a name means: as people type it, or as a drive reports itself.
 
+use crate::Ledger;
 use crate::row::{LedgerDrive, LedgerRow};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
 
 /// Words of a drive's name that say nothing of the product.
 const NOISE: [&str; 22] = [
@@ -48,97 +50,122 @@ fn codes(model: &str) -> impl Iterator<Item = &str> {
         .filter(|code| code.len() >= CODE_MIN && code.contains(|c: char| c.is_ascii_digit()))
 }
 
-/// Whether a drive that reports itself so is the drive of the row, by the maker's code.
-fn is_reported(row: &LedgerRow, reported: &str) -> bool {
-    let reported = reported.to_uppercase();
-    codes(&row.drive.model).any(|code| reported.contains(&code.to_uppercase()))
+/// Names of the families of a ledger.
+pub struct FamilyNames<'a> {
+    families: BTreeSet<&'a str>,
+    /// Codes in capitals, in the order of the rows.
+    codes: Vec<(String, &'a str)>,
+    /// Every name of every family, as words: its own, and those of its products without the codes.
+    names: Vec<(&'a str, BTreeSet<String>)>,
 }
 
-/// The family that a name means: the one with most words in it, if nothing of the name is left but
-/// a capacity, a maker or a maker's code.
-pub fn family<'a>(rows: &'a [LedgerRow], name: &str) -> Option<&'a str> {
-    let lower = name.trim().to_lowercase();
-    let exact = rows.iter().find(|row| row.drive.family == lower);
-    let coded = || rows.iter().find(|row| is_reported(row, name));
-    if let Some(row) = exact.or_else(coded) {
-        return Some(&row.drive.family);
+static OPEN: LazyLock<FamilyNames<'static>> =
+    LazyLock::new(|| FamilyNames::of(Ledger::open().all_rows()));
+
+impl FamilyNames<'static> {
+    /// Of the ledger that comes with ssdlab.
+    pub fn open() -> &'static FamilyNames<'static> {
+        &OPEN
     }
-    let named = words(name);
-    let is_code = |word: &String| {
-        word.len() >= CODE_MIN + 2 && word.chars().filter(char::is_ascii_digit).count() >= 2
-    };
-    let fits = |own: &BTreeSet<String>| {
-        own.len() > 1
-            && own.is_subset(&named)
-            && named
-                .difference(own)
-                .all(|word| is_code(word) || word.parse::<u32>().is_ok())
-    };
-    let (family, _) = known_names(rows)
-        .filter(|(_, own)| fits(own))
-        .max_by_key(|(_, own)| own.len())?;
-    Some(family)
 }
 
-/// Every name of every family, as words: its own, and those of its products without the codes.
-fn known_names(rows: &[LedgerRow]) -> impl Iterator<Item = (&str, BTreeSet<String>)> {
-    let mut names = BTreeSet::new();
-    for row in rows {
-        let LedgerDrive {
-            maker,
-            model,
-            family,
-            ..
-        } = &row.drive;
-        let product = model
-            .split_once('(')
-            .map_or(model.as_str(), |(name, _)| name);
-        names.insert((family.as_str(), family.clone()));
-        names.insert((family.as_str(), format!("{maker} {product}")));
+impl<'a> FamilyNames<'a> {
+    /// Of these rows.
+    pub fn of(rows: &'a [LedgerRow]) -> FamilyNames<'a> {
+        let mut names = BTreeSet::new();
+        for row in rows {
+            let LedgerDrive {
+                maker,
+                model,
+                family,
+                ..
+            } = &row.drive;
+            let product = model
+                .split_once('(')
+                .map_or(model.as_str(), |(name, _)| name);
+            names.insert((family.as_str(), family.clone()));
+            names.insert((family.as_str(), format!("{maker} {product}")));
+        }
+        let words = names
+            .into_iter()
+            .map(|(family, name)| (family, words(&name)));
+        let words: BTreeSet<_> = words.collect();
+        let mut known = BTreeSet::new();
+        let all = rows.iter().flat_map(|row| {
+            let codes = codes(&row.drive.model).map(str::to_uppercase);
+            codes.map(|code| (code, row.drive.family.as_str()))
+        });
+        FamilyNames {
+            families: rows.iter().map(|row| row.drive.family.as_str()).collect(),
+            codes: all.filter(|code| known.insert(code.clone())).collect(),
+            names: words.into_iter().collect(),
+        }
     }
-    let words = names
-        .into_iter()
-        .map(|(family, name)| (family, words(&name)));
-    words.collect::<BTreeSet<_>>().into_iter()
-}
 
-/// Families of which a name has a word with a digit, or the beginning of one, best first.
-pub fn near<'a>(rows: &'a [LedgerRow], name: &str) -> Vec<&'a str> {
-    const LETTERS_MIN: usize = 3;
-    let named = words(name);
-    let shared = |own: &str| {
-        let likeness = |word: &String| {
-            let letters = word
-                .chars()
-                .zip(own.chars())
-                .take_while(|(a, b)| a == b)
-                .count();
-            let is_whole = letters == word.len().min(own.len());
-            if is_whole { letters } else { 0 }
+    /// The family that a name means: the one with most words in it, if nothing of the name is left
+    /// but a capacity, a maker or a maker's code.
+    pub fn family(&self, name: &str) -> Option<&'a str> {
+        let lower = name.trim().to_lowercase();
+        let exact = self.families.get(lower.as_str()).copied();
+        let reported = name.to_uppercase();
+        let mut codes = self.codes.iter();
+        let coded = codes.find(|(code, _)| reported.contains(code.as_str()));
+        if let Some(family) = exact.or(coded.map(|(_, family)| *family)) {
+            return Some(family);
+        }
+        let named = words(name);
+        let is_code = |word: &String| {
+            word.len() >= CODE_MIN + 2 && word.chars().filter(char::is_ascii_digit).count() >= 2
         };
-        named.iter().map(likeness).max().unwrap_or(0)
-    };
-    let has_digit = |word: &&String| word.contains(|c: char| c.is_ascii_digit());
-    let mut near: BTreeMap<&str, usize> = BTreeMap::new();
-    for (family, own) in known_names(rows) {
-        let letters = own.iter().filter(has_digit).map(|word| shared(word)).max();
-        let best = near.entry(family).or_insert(0);
-        *best = letters.unwrap_or(0).max(*best);
+        let fits = |own: &BTreeSet<String>| {
+            own.len() > 1
+                && own.is_subset(&named)
+                && named
+                    .difference(own)
+                    .all(|word| is_code(word) || word.parse::<u32>().is_ok())
+        };
+        let fitting = self.names.iter().filter(|(_, own)| fits(own));
+        let (family, _) = fitting.max_by_key(|(_, own)| own.len())?;
+        Some(family)
     }
-    let mut near: Vec<(&str, usize)> = near.into_iter().collect();
-    near.retain(|(_, letters)| *letters >= LETTERS_MIN);
-    near.sort_by_key(|(_, letters)| std::cmp::Reverse(*letters));
-    near.into_iter().map(|(family, _)| family).take(3).collect()
+
+    /// Families of which a name has a word with a digit, or the beginning of one, best first.
+    pub fn near(&self, name: &str) -> Vec<&'a str> {
+        const LETTERS_MIN: usize = 3;
+        let named = words(name);
+        let shared = |own: &str| {
+            let likeness = |word: &String| {
+                let letters = word
+                    .chars()
+                    .zip(own.chars())
+                    .take_while(|(a, b)| a == b)
+                    .count();
+                let is_whole = letters == word.len().min(own.len());
+                if is_whole { letters } else { 0 }
+            };
+            named.iter().map(likeness).max().unwrap_or(0)
+        };
+        let has_digit = |word: &&String| word.contains(|c: char| c.is_ascii_digit());
+        let mut near: BTreeMap<&str, usize> = BTreeMap::new();
+        for (family, own) in &self.names {
+            let letters = own.iter().filter(has_digit).map(|word| shared(word)).max();
+            let best = near.entry(family).or_insert(0);
+            *best = letters.unwrap_or(0).max(*best);
+        }
+        let mut near: Vec<(&str, usize)> = near.into_iter().collect();
+        near.retain(|(_, letters)| *letters >= LETTERS_MIN);
+        near.sort_by_key(|(_, letters)| std::cmp::Reverse(*letters));
+        near.into_iter().map(|(family, _)| family).take(3).collect()
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Ledger;
 
     #[test]
     fn names_as_typed_and_as_reported_lead_to_one_family() {
-        let rows = Ledger::open().all_rows();
+        let names = FamilyNames::open();
         for (name, expected) in [
             ("crucial-t500", Some("crucial-t500")),
             ("Crucial T500 2TB", Some("crucial-t500")),
@@ -154,9 +181,9 @@ mod tests {
             ("Samsung", None),
             ("", None),
         ] {
-            assert_eq!(family(rows, name), expected, "{name}");
+            assert_eq!(names.family(name), expected, "{name}");
         }
-        assert_eq!(near(rows, "Kingston DC500 Pro")[0], "kingston-dc500");
-        assert!(near(rows, "Vorrath Rocket").is_empty());
+        assert_eq!(names.near("Kingston DC500 Pro")[0], "kingston-dc500");
+        assert!(names.near("Vorrath Rocket").is_empty());
     }
 }

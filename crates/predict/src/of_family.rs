@@ -4,8 +4,9 @@ use crate::facts::{self, FactList};
 use crate::model::{CAPACITY_SHARE, in_catalogue, is_crosspoint, protection, sheet_of};
 use ssdlab_base::LabError;
 use ssdlab_judge::qualify::by_others::none_called;
+use ssdlab_ledger::Ledger;
+use ssdlab_ledger::names::FamilyNames;
 use ssdlab_ledger::row::LedgerDrive;
-use ssdlab_ledger::{Ledger, names};
 use ssdlab_life::draft::draft;
 use std::collections::BTreeMap;
 
@@ -61,7 +62,7 @@ enum FamilyModel {
 /// When the ledger has no such drive, knows no capacity of it, the catalogue has it, or its media
 /// are not NAND.
 pub fn facts_of_family(name: &str, capacity_gb: Option<f64>) -> Result<FamilyFacts, LabError> {
-    let Some(family) = names::family(Ledger::open().all_rows(), name) else {
+    let Some(family) = FamilyNames::open().family(name) else {
         return Err(none_called(name));
     };
     let (what, hint) = match model_of(family, capacity_gb) {

@@ -26,18 +26,35 @@ const BLOCK: u64 = 4096;
 /// A rate this much higher than another is another rate.
 const HIGHER: f64 = 1.1;
 
-/// Whether the target is a volume, or loads of the same depth have a rate that no drive has: reads
-/// that of writes, or one constant rate that steps down to another.
+/// Whether the target is a volume, or loads have rates that no drive has: one for reads, mixed
+/// loads or writes alike, or one constant rate that steps down to another.
 pub(super) fn is_suspected(e: &Evidence) -> bool {
-    e.facts.kind == TargetKind::Volume || are_alike(e) || seen(e).is_some()
+    e.facts.kind == TargetKind::Volume
+        || are_alike(e)
+        || mixed_alike(e).is_some()
+        || seen(e).is_some()
 }
 
 fn are_alike(e: &Evidence) -> bool {
-    let rate = |name| e.run(name).map(|run| run.iops_end);
-    let (Some(read), Some(write)) = (rate(names::READ_QD32), rate(names::RANDOM_WRITE)) else {
-        return false;
-    };
-    write > 0.0 && (read / write - 1.0).abs() <= ALIKE
+    one_rate(e, [names::READ_QD32, names::RANDOM_WRITE]).is_some()
+}
+
+/// The rate of mixed loads where reads alone or writes alone have it too, though the mix has fewer
+/// commands outstanding. A credit that ends between loads leaves such a pair before or after.
+fn mixed_alike(e: &Evidence) -> Option<f64> {
+    let mixes = [names::MIXED, names::MIXED_DURABLE];
+    let others = [names::READ_QD32, names::RANDOM_WRITE];
+    let mut pairs = mixes
+        .into_iter()
+        .flat_map(|mix| others.map(|other| [mix, other]));
+    pairs.find_map(|pair| one_rate(e, pair))
+}
+
+/// The rate of two loads, where they have the same.
+fn one_rate(e: &Evidence, names: [&str; 2]) -> Option<f64> {
+    let [one, other] = names.map(|name| e.run(name).map(|run| run.iops_end));
+    let (one, other) = (one?, other?);
+    (other > 0.0 && (one / other - 1.0).abs() <= ALIKE).then_some(one)
 }
 
 /// A run as a series of the experiment.
@@ -211,14 +228,41 @@ pub(super) fn capped(e: &Evidence, rate: f64) -> (f64, String) {
 /// A run too short for the experiment that looks like a limit: of a virtual disk only, where
 /// nothing else explains it.
 fn suspicion(e: &Evidence) -> Option<Mechanism> {
-    let write = e.run(names::RANDOM_WRITE)?;
-    (e.facts.virtualised == Some(true) && is_suspected(e)).then(|| Mechanism {
+    if e.facts.virtualised != Some(true) || !is_suspected(e) {
+        return None;
+    }
+    let write = e.run(names::RANDOM_WRITE)?.iops_end;
+    let mixed = mixed_alike(e).filter(|_| !are_alike(e));
+    let spent = if mixed.is_some_and(|rate| rate > HIGHER * write) {
+        format!(
+            ", and writes end at {}: the burst may be over",
+            show::rate(write)
+        )
+    } else {
+        ". It may be a burst".to_owned()
+    };
+    let what = match mixed {
+        Some(rate) => format!(
+            "Loads of different kinds have the same {} a second",
+            show::rate(rate)
+        ),
+        None if are_alike(e) => {
+            format!(
+                "Reads and writes have the same {} a second",
+                show::rate(write)
+            )
+        }
+        None => format!(
+            "Writes fell from one constant rate to another, {} a second",
+            show::rate(write)
+        ),
+    };
+    Some(Mechanism {
         id: "limit_suspected".into(),
         title: "Perhaps a limit, not a drive".into(),
         sentence: format!(
-            "Reads and writes have the same {:.0} a second, as on a volume whose commands are \
-             counted. It may be a burst: `--profile standard` writes for ten minutes to see.",
-            write.iops_end
+            "{what}, as on a volume whose commands are counted{spent}. `--profile standard` writes \
+             for ten minutes to see."
         ),
     })
 }
@@ -258,4 +302,36 @@ pub(super) fn forecast(q: &Qualification) -> Option<String> {
     };
     let text = words::forecast(finding, used)?;
     Some(format!("The role's load: {}", words::lower_first(&text)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::qualify::fixtures;
+    use crate::qualify::mechanisms::explain as mechanisms;
+
+    /// Of a served volume whose credit ended in the quick profile: nothing named it.
+    #[test]
+    fn a_burst_that_ends_between_loads_is_suspected() {
+        let rates = [
+            (names::READ_QD32, 2988.0),
+            (names::MIXED, 2999.0),
+            (names::MIXED_DURABLE, 2929.0),
+            (names::RANDOM_WRITE, 300.0),
+        ];
+        let mut evidence = fixtures::virtio_file();
+        let runs = rates.iter();
+        evidence.sustained = runs
+            .map(|(name, rate)| fixtures::run(name, 8, *rate, 1000.0))
+            .collect();
+        assert!(is_suspected(&evidence));
+        let all = mechanisms(&evidence);
+        let said = all.iter().find(|said| said.id == "limit_suspected");
+        let sentence = &said.expect("the suspicion").sentence;
+        assert!(sentence.contains("same 2,999 a second"), "{sentence}");
+        assert!(
+            sentence.contains("end at 300: the burst may be over"),
+            "{sentence}"
+        );
+    }
 }

@@ -9,7 +9,8 @@ use serde::Serialize;
 use ssdlab_base::LabError;
 use ssdlab_drives::known::ModelFamily;
 use ssdlab_drives::known::lookup::{Lookup, look_up};
-use ssdlab_ledger::{Ledger, Metric, names};
+use ssdlab_ledger::Metric;
+use ssdlab_ledger::names::FamilyNames;
 use ssdlab_view::text::rows;
 use std::collections::BTreeSet;
 
@@ -111,7 +112,7 @@ pub fn verdict(name: &str, role: &Role) -> Option<OthersVerdict> {
 
 /// The refusal of a name that is no drive of the ledger, with the nearest.
 pub fn none_called(name: &str) -> LabError {
-    let near = names::near(Ledger::open().all_rows(), name);
+    let near = FamilyNames::open().near(name);
     let hint = if let Lookup::Matches(_) = look_up(name) {
         format!("what its maker says of it: `ssdlab drives known \"{name}\"`")
     } else if near.is_empty() {
@@ -412,6 +413,7 @@ impl OthersVerdict {
 mod tests {
     use super::*;
     use crate::qualify::{role, roles};
+    use ssdlab_ledger::Ledger;
 
     /// A step as long as the longest.
     const MODEL: &str = "a model of such media: `ssdlab qualify drive:intel-optane-p1600x-118gb \
@@ -470,9 +472,10 @@ mod tests {
     /// a fact; "do not decide" did not say why; the next step measured the disk at hand.
     #[test]
     fn a_screen_says_why_nothing_is_decided_and_no_requirement_twice() {
-        for role in roles() {
-            for family in Ledger::open().families() {
-                let verdict = verdict(family, role).expect("a verdict");
+        for family in Ledger::open().families() {
+            let known = KnownByOthers::of(family).expect("a family");
+            for role in roles() {
+                let verdict = known.verdict(role);
                 let mut titles = [&verdict.met[..], &verdict.misses, &verdict.unknown].concat();
                 let count = titles.len();
                 titles.sort();
