@@ -8,6 +8,7 @@ use ssdlab_base::error::InputLocation;
 use ssdlab_drives::catalogue::{self, CatalogueDrive, DriveFile, Provenance, SourcedValue};
 use ssdlab_ssd::DriveConfig;
 use std::path::Path;
+use toml::{Table, Value as Toml};
 
 /// The ensemble's file.
 pub const FILE: &str = "twin.json";
@@ -138,11 +139,26 @@ pub fn drive_file(twin: &Twin, from: &CatalogueDrive) -> Result<Option<String>, 
     file.host.write_overhead = Some(sourced(write, &why(twin, scattered)));
     let slot = f64::from(from.config.shape.slot_bytes);
     file.host.moved_slot = Some(sourced(ns(slot * best.moved_cost), &why(twin, moved)));
-    let text = toml::to_string(&file)
+    let is_same_size = from.config.user_bytes.abs_diff(twin.capacity) < from.config.user_bytes / 50;
+    let text = text(&file, is_same_size)
         .map_err(|error| LabError::refused(format!("writing TOML: {error}"), ""))?;
     // The file must be readable.
     catalogue::parse(&text, DRIVE)?;
     Ok(Some(text))
+}
+
+/// The file with the figures of a sheet that are the drive's own: of one of `from`'s size, and not
+/// assumed of its class. A rating of another drive would decide a verdict.
+fn text(file: &DriveFile, is_same_size: bool) -> Result<String, toml::ser::Error> {
+    let mut table = Table::try_from(file)?;
+    if let Some(Toml::Table(documented)) = table.get_mut("documented") {
+        documented.retain(|key, value| {
+            let kind = value.get("kind").and_then(Toml::as_str);
+            let is_of_sheet = kind == Some(Provenance::Datasheet.name());
+            key == "power_loss_protection" || (is_same_size && is_of_sheet)
+        });
+    }
+    toml::to_string(&table)
 }
 
 /// Sets blocks and pages so that the drive has the best model's superblocks and spare area.

@@ -132,7 +132,16 @@ pub fn not_validated(e: &Evidence) -> Option<String> {
 fn own_file(e: &Evidence) -> Option<String> {
     let file = e.facts.typed.as_ref()?.strip_prefix("drive:")?;
     let assumed = e.rests_on.iter().filter(|value| !value.is_calibrated());
-    let assumed = units::plural(assumed.count() as u64, "assumed value");
+    let assumed = assumed.count() as u64;
+    let fitted = e.rests_on.len() as u64 - assumed;
+    let assumed = units::plural(assumed, "assumed value");
+    if fitted > 0 {
+        return Some(format!(
+            "the model is a file of your own: {} fitted, and {assumed}, on which loads unlike \
+             those of the fit rest",
+            units::plural(fitted, "value")
+        ));
+    }
     Some(format!(
         "the model is a file of your own and rests on {assumed}; `ssdlab drives validate {file}` \
          holds it against its sheet"
