@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Virtual machines: QEMU without KVM, a guest with Debian's kernel.
 # 1. `ssdlab conform`: what QEMU 7.2 promises its guests and what reaches the drive; the FUA that its
-#    NVMe drops must be found, and our vhost-user-blk must keep everything.
+#    NVMe drops must be found, and our vhost-user-blk must keep everything; QEMU's storage daemon
+#    between them breaks every promise.
 # 2. Power cuts under SQLite on ext4, on a drive served as vhost-user-blk: an honest drive loses
 #    nothing, one that ignores flushes is found out.
 # 3. The server killed under a writing guest, which goes on: nothing that was durable is lost.
@@ -11,7 +12,8 @@
 #    back, a kernel that is locked down.
 # 7. `ssdlab pull` rehearsed: a machine that loses its power, a drive that is unplugged.
 # Usage: bash tests/vm.sh [path of ssdlab] [cuts]
-# SSDLAB_VM=all tests every device model with every cache mode, over NBD and as a file.
+# SSDLAB_VM=all tests every device model with every cache mode, over NBD and as a file, and every
+# program of examples/conform/through.sh.
 # SSDLAB_GUEST_KERNEL is a folder with boot/vmlinuz-* and lib/modules/*; otherwise Debian's is
 # downloaded into the build folder.
 set -euo pipefail
@@ -99,6 +101,27 @@ print("ok: conform prints what its schema says")
 PY
 else
   skip "schema of conform" "jsonschema is not installed"
+fi
+# What others make of the drive: QEMU's storage daemon announces no write cache and has one.
+through() { # program, expected exit code, the last line
+  local code=0
+  "$ssdlab" conform --kernel "$kernel" --modules "$modules" -- sh examples/conform/through.sh "$1" \
+    '{kernel}' '{initrd}' '{append}' '{drive}' >"$work/report" || code=$?
+  [ "$code" = "$2" ] && [ "$(tail -n 1 "$work/report")" = "$3" ] ||
+    { cat "$work/report" && echo "FAILED: $1: exit code $code" && exit 1; }
+  echo "ok: conform through $1: $3"
+}
+if command -v qemu-storage-daemon >/dev/null; then
+  through vhost-user-blk 1 "promises kept 0, broken 12"
+  [ "${SSDLAB_VM:-}" != all ] || through vhost-user-blk-writethrough 0 "promises kept 12, broken 0"
+else
+  skip "QEMU's storage daemon" "it is not installed"
+fi
+if [ "${SSDLAB_VM:-}" = all ]; then
+  for program in qemu-nbd nbdkit nbdkit-cache; do
+    command -v "${program%-cache}" >/dev/null || { skip "$program" "it is not installed" && continue; }
+    through "$program" 0 "promises kept 11, broken 0"
+  done
 fi
 python3 -B tests/vm/cuts.py "$ssdlab" "$kernel" "$modules" --cuts "$cuts" --restarts 2
 python3 -B tests/vm/cuts.py "$ssdlab" "$kernel" "$modules" --cuts 3 --fault ignores-flush
