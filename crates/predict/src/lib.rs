@@ -6,6 +6,7 @@
 //! prior               constants that no sheet gives, by measured drives; hold-out
 //! ensemble            draws of them
 //! of_family           what the ledger says of a drive, as facts of a draft
+//! members             a drive with the draws, for verdicts
 //! load                what a row asks, and why none can answer
 //! facts -> model      the catalogue's drive, a draft of a sheet, a draft of a class
 //! run -> answers      a load on a model; value and interval (interval)
@@ -19,6 +20,7 @@ mod facts;
 pub mod frozen;
 pub mod interval;
 pub mod load;
+pub mod members;
 pub mod model;
 pub mod of_family;
 pub mod predict;

@@ -16,6 +16,7 @@ use ssdlab_judge::qualify::{
     role, terminal,
 };
 use ssdlab_life::age::left;
+use ssdlab_predict::members::drawn;
 use ssdlab_ssd::Drive;
 use std::path::Path;
 
@@ -91,8 +92,10 @@ impl PyQualifyRequest {
         } else {
             ReferenceSelection::Measured(references(&self.references)?)
         };
+        let target = target.map(TargetName::parse).transpose()?;
         Ok(QualifyPlan {
-            target: target.map(TargetName::parse).transpose()?,
+            drawn: target.as_ref().map(drawn).unwrap_or_default(),
+            target,
             role: role(&self.role)?,
             profile,
             seed: self.seed,

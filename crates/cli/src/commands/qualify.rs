@@ -14,6 +14,7 @@ use ssdlab_base::clock::Utc;
 use ssdlab_bench::device::named::TargetName;
 use ssdlab_judge::qualify::files::QualifyRecorder;
 use ssdlab_judge::qualify::{QualifyPlan, ReferenceSelection, references, role, terminal};
+use ssdlab_predict::members::drawn;
 
 fn plan(args: &Qualify) -> Result<QualifyPlan, LabError> {
     let references = if args.no_reference {
@@ -25,8 +26,10 @@ fn plan(args: &Qualify) -> Result<QualifyPlan, LabError> {
     } else {
         ReferenceSelection::Measured(references(&args.reference)?)
     };
+    let target = args.target.as_deref().map(TargetName::parse).transpose()?;
     Ok(QualifyPlan {
-        target: args.target.as_deref().map(TargetName::parse).transpose()?,
+        drawn: target.as_ref().map(drawn).unwrap_or_default(),
+        target,
         role: role(&args.role)?,
         profile: args.profile.into(),
         seed: args.seed,

@@ -84,7 +84,12 @@ fn finding(f: &RoleFinding) -> Markup {
                 @if !f.harm.is_empty() { div { (f.harm) } }
                 div .source { "Limit from: " (f.source) }
             }
-            td .number data-label="Measured" { (f.value) }
+            td .number data-label="Measured" {
+                (f.value)
+                @if let Some(interval) = f.ensemble.as_ref().and_then(|all| all.interval.as_ref()) {
+                    br; "80 %: " (interval)
+                }
+            }
             td .number data-label="Limit" { (f.limit) }
             td data-label="Evidence" { (compare::grade(f.grade)) }
         }

@@ -1,5 +1,6 @@
 //! What was measured of a target, and what was concluded from it.
 
+use super::ensemble::{EnsembleEvidence, FindingEnsemble};
 use super::later::LaterStates;
 use super::loads::UsedRun;
 use super::overwrite::{DurableRun, Overwrite};
@@ -25,6 +26,7 @@ impl Evidence {
             later: None,
             pulls: None,
             account: None,
+            ensemble: None,
             rests_on: Vec::new(),
             region_bytes: 0,
             precondition: String::new(),
@@ -175,6 +177,9 @@ pub struct Evidence {
     /// Whether its speed is an account, where the loads suggest one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub account: Option<AccountEvidence>,
+    /// Of a model that assumes what decides: what drives with drawn constants say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ensemble: Option<EnsembleEvidence>,
     /// Calibrated or assumed values of the model that these numbers rest on; empty for a real
     /// target.
     pub rests_on: Vec<RestsOn>,
@@ -216,6 +221,9 @@ pub struct RoleFinding {
     /// Times by which a number is better than its limit: below 1 it misses it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub room: Option<f64>,
+    /// Where it depends on constants that are assumed: the share of drawn drives that meets it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ensemble: Option<FindingEnsemble>,
 }
 
 /// A mechanism that explains slowness.

@@ -7,13 +7,17 @@
 //! - *Brackets*: a rate in brackets behind a time is that of the mean time, and its reciprocal.
 //! - *One value*: a rate of durable writes in a state has one value on the page.
 //! - *Decided*: a finding decides a FAIL or UNKNOWN only if it has that outcome, and no PASS.
+//! - *Ensemble*: where constants are drawn, no requirement is met or missed unless more than nine
+//!   drives of ten say so, no verdict is a PASS over one of which they do not, and the drive as its
+//!   file has it says the same.
 //! - *Exact*: what misses its limit is not shown as equal to it.
 
+use super::ensemble::SHARE;
 use super::readings::{self, MeasureReading};
 use super::roles::{Requirement, Role};
 use super::verdict::SO_FAR;
 use super::{Assessment, Evidence, Qualification, QualifyOutcome, RoleFinding, RoleVerdict};
-use super::{compare, show, terminal};
+use super::{compare, show, terminal, weigh};
 use ssdlab_bench::run_dir::FORMAT_VERSION;
 
 /// What contradicts a law in one verdict on one drive, each as a sentence.
@@ -24,6 +28,7 @@ pub fn of_one(role: &Role, assessment: &Assessment) -> Vec<String> {
     found.extend(one_value(role, assessment));
     found.extend(decided(verdict, terminal::deciding(verdict)));
     found.extend(exact(verdict));
+    found.extend(ensemble(role, assessment));
     let name = &assessment.evidence.facts.name;
     let named = |said: String| format!("{name}, {}: {said}", role.name);
     found.into_iter().map(named).collect()
@@ -212,6 +217,50 @@ fn decided(verdict: &RoleVerdict, deciding: Option<&RoleFinding>) -> Vec<String>
     found
 }
 
+// ---- ensemble ---------------------------------------------------------------------------------
+
+fn ensemble(role: &Role, assessment: &Assessment) -> Vec<String> {
+    let verdict = &assessment.verdict;
+    let mut alone = assessment.evidence.clone();
+    alone.ensemble = None;
+    let mut found = Vec::new();
+    for f in &verdict.findings {
+        let Some(drawn) = &f.ensemble else {
+            continue;
+        };
+        let title = &f.title;
+        let drives = drawn.drives;
+        let is_enough = |count: u32| f64::from(count) > SHARE * f64::from(drives);
+        let outcome = compare::outcome(f.outcome).1;
+        let count = match f.outcome {
+            QualifyOutcome::Pass => drawn.met,
+            QualifyOutcome::Fail => drawn.missed,
+            QualifyOutcome::Unknown => continue,
+        };
+        if !is_enough(count) {
+            found.push(format!(
+                "`{title}` is {outcome} by {count} of {drives} drives"
+            ));
+        }
+        if verdict.outcome == QualifyOutcome::Pass && f.hard && !is_enough(drawn.met) {
+            found.push(format!(
+                "PASS, and {} of {drives} drives meet `{title}`",
+                drawn.met
+            ));
+        }
+        let mut requirements = role.requirements.iter();
+        let own = requirements.find(|r| r.id == f.id);
+        let own = own.map(|r| weigh::find(r, role, &alone).outcome);
+        if own != Some(f.outcome) {
+            found.push(format!(
+                "`{title}` is {outcome}, and its value {} is not",
+                f.value
+            ));
+        }
+    }
+    found
+}
+
 // ---- exact ------------------------------------------------------------------------------------
 
 /// Numbers with their units: `3.00 DWPD, 2.40 TB/day`.
@@ -287,7 +336,15 @@ fn rank(outcome: QualifyOutcome) -> u8 {
     }
 }
 
-/// What contradicts the order of drives in a role.
+/// Whether a verdict is open because drives with drawn constants do not agree.
+fn is_left_open(verdict: &RoleVerdict) -> bool {
+    let is_divided = |f: &RoleFinding| f.ensemble.as_ref().is_some_and(|drawn| drawn.is_divided());
+    let mut open = verdict.findings.iter();
+    let open = open.any(|f| f.hard && f.outcome == QualifyOutcome::Unknown && is_divided(f));
+    verdict.outcome == QualifyOutcome::Unknown && open
+}
+
+/// What contradicts the order of drives in a role. Readings are those of the files as they are.
 pub fn of_order(role: &Role, drives: &[Assessment]) -> Vec<String> {
     let readings = |e: &Evidence| {
         let requirements = role.requirements.iter();
@@ -307,7 +364,13 @@ pub fn of_order(role: &Role, drives: &[Assessment]) -> Vec<String> {
         for (b, worse) in drives.iter().enumerate() {
             let pairs = || readings[a].iter().zip(&readings[b]);
             let lower = rank(better.verdict.outcome) < rank(worse.verdict.outcome);
-            if lower && margins[a] <= margins[b] && pairs().all(|(x, y)| x.is_at_least(y)) {
+            // What drawn constants leave open is neither better than a FAIL nor worse than a PASS.
+            let is_open = is_left_open(&better.verdict) || is_left_open(&worse.verdict);
+            if lower
+                && !is_open
+                && margins[a] <= margins[b]
+                && pairs().all(|(x, y)| x.is_at_least(y))
+            {
                 found.push(format!(
                     "{}: {} is at least as good as {} in every reading, and its verdict is worse",
                     role.name, better.evidence.facts.name, worse.evidence.facts.name

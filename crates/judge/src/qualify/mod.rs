@@ -7,6 +7,7 @@ mod account;
 pub mod by_others;
 pub mod compare;
 mod cuts;
+pub mod ensemble;
 pub mod evidence;
 pub mod files;
 mod later;

@@ -4,7 +4,9 @@
 //! unknown finding, target -> a command that can settle it, a fact to type, or "nothing", with why
 //! ```
 
+use super::ensemble::FindingEnsemble;
 use super::{QualifyOutcome, RoleFinding, readings};
+use crate::others::OthersFigures;
 use ssdlab_bench::device::{TargetFacts, TargetKind};
 
 /// A run whose findings leave something open.
@@ -29,6 +31,8 @@ pub enum MissingEvidence {
     Health,
     /// A drive that has been overwritten.
     Overwrites,
+    /// What a constant of the model is, which nobody has measured.
+    Constants,
     /// A longer or an unbroken run.
     Time,
 }
@@ -38,6 +42,10 @@ impl MissingEvidence {
     pub fn of(finding: &RoleFinding) -> MissingEvidence {
         let states = [readings::USED, readings::WORST_CASE];
         let ends = |state: &&str| finding.title.ends_with(*state);
+        let is_divided = |drawn: &FindingEnsemble| drawn.is_divided();
+        if finding.ensemble.as_ref().is_some_and(is_divided) {
+            return MissingEvidence::Constants;
+        }
         match finding.id.as_str() {
             "durability" | "power_loss_protection" => MissingEvidence::Cuts,
             "endurance" => MissingEvidence::Rating,
@@ -83,8 +91,10 @@ impl OpenQuestion<'_> {
                 "an empty drive of the kind, whole: `ssdlab qualify /dev/DEVICE --role {role} \
                  --profile full --serial SERIAL`, which overwrites all of it for hours"
             ),
-            MissingEvidence::Time if self.profile == "full" => self.same_again(),
-            MissingEvidence::Time => self.longer(),
+            MissingEvidence::Constants | MissingEvidence::Time if self.profile == "full" => {
+                self.same_again()
+            }
+            MissingEvidence::Constants | MissingEvidence::Time => self.longer(),
             _ if is_virtual => format!(
                 "`ssdlab inspect /dev/DEVICE` on the machine that holds the drive under this \
                  virtual disk, then `ssdlab qualify --role {role}` there"
@@ -117,10 +127,14 @@ impl OpenQuestion<'_> {
                 "nothing: the provider promises it, and only the provider can cut the power"
                     .to_owned()
             }
-            MissingEvidence::Overwrites | MissingEvidence::Time if self.profile == "full" => {
+            MissingEvidence::Overwrites | MissingEvidence::Constants | MissingEvidence::Time
+                if self.profile == "full" =>
+            {
                 "nothing: the full profile has been run".to_owned()
             }
-            MissingEvidence::Overwrites | MissingEvidence::Time => self.longer(),
+            MissingEvidence::Overwrites | MissingEvidence::Constants | MissingEvidence::Time => {
+                self.longer()
+            }
         }
     }
 
@@ -189,6 +203,7 @@ impl OpenQuestion<'_> {
             _ => None,
         };
         match (key, file, missing) {
+            (_, _, MissingEvidence::Constants) => self.of_constants(),
             (Some(key), Some(file), _) => {
                 format!("the drive's sheet: {key} in [documented] of {file}")
             }
@@ -206,6 +221,21 @@ impl OpenQuestion<'_> {
             }
             _ if self.profile == "full" => "nothing: the full profile has been run".to_owned(),
             _ => self.longer(),
+        }
+    }
+
+    /// Of a constant that is drawn: a drive of the kind has it, or somebody who measured one.
+    fn of_constants(&self) -> String {
+        let role = self.role;
+        let real = format!("a drive of the kind: `ssdlab qualify --role {role}` in a folder on it");
+        let model = self.facts.model.as_deref();
+        match model.and_then(OthersFigures::of) {
+            Some(others) => format!(
+                "{real}; without one, what others measured: `ssdlab qualify ledger:{} --role \
+                 {role}`",
+                others.family
+            ),
+            None => real,
         }
     }
 }

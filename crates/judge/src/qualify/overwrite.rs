@@ -15,10 +15,10 @@ use ssdlab_base::LabError;
 use ssdlab_base::latencies::{Latencies, latencies};
 use ssdlab_bench::analysis::{stats, steady};
 use ssdlab_bench::engine::devices::{CommandSource, DeviceCompletion, Devices, new_drive};
-use ssdlab_drives::scaling::scaled;
+use ssdlab_drives::scaling::{ScaledDrive, scaled};
 use ssdlab_ssd::counters::DriveCounters;
 use ssdlab_ssd::rng::Rng;
-use ssdlab_ssd::{Command, Drive, Nanos};
+use ssdlab_ssd::{Command, Drive, DriveConfig, Nanos};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Capacities to be overwritten before anything counts as sustained.
@@ -352,6 +352,16 @@ fn mean_window(points: &[OverwriteWindow]) -> OverwriteWindow {
     }
 }
 
+/// The drive made smaller to about `capacity` bytes, or to the next double of it that its parts
+/// allow: superblocks kept for commits do not shrink, and can leave a small drive too full.
+fn small_enough(config: &DriveConfig, capacity: u64) -> Result<ScaledDrive, LabError> {
+    let larger = [2, 4, 8].map(|factor| capacity.saturating_mul(factor));
+    let smallest = scaled(config, capacity);
+    larger.into_iter().fold(smallest, |found, capacity| {
+        found.or_else(|error| scaled(config, capacity).map_err(|_| error))
+    })
+}
+
 /// Overwrites a drive, one made smaller to about `capacity` bytes unless it was `kept`, and shows
 /// `watch` the bytes overwritten and those needed.
 ///
@@ -373,7 +383,7 @@ pub fn overwrite(
             "the drive as it was kept".into(),
         )
     } else {
-        let small = scaled(drive.config(), capacity)?;
+        let small = small_enough(drive.config(), capacity)?;
         (Devices::one(new_drive(&small.config)?), small.said)
     };
     let mut bench = OverwriteBench::new(devices, Rng::named(seed, "overwrite"), stop);

@@ -1,6 +1,7 @@
 //! A whole qualification as one call: open the target, measure it, judge it, and put modelled
 //! drives beside it.
 
+use super::ensemble::{self, DrawnDrives};
 use super::evidence::{Assessment, Evidence, Qualification};
 use super::overwrite::{Overwrite, overwrite};
 use super::plans::QualifyRegion;
@@ -56,6 +57,8 @@ pub struct QualifyPlan {
     pub pull_record: Option<PathBuf>,
     /// Loads `drive:PATH` of a kept drive.
     pub kept: KeptDriveLoader,
+    /// The target with draws of what its file assumes; they decide with it.
+    pub drawn: DrawnDrives,
 }
 
 impl QualifyPlan {
@@ -70,6 +73,7 @@ impl QualifyPlan {
             open: OpenOptions::default(),
             pull_record: None,
             kept: none_kept,
+            drawn: DrawnDrives::default(),
         }
     }
 
@@ -194,6 +198,11 @@ pub fn qualify(
         }
     }
     drop(target);
+    evidence.ensemble = ensemble::of_target(plan, &evidence, &settings, progress, stop)?;
+    if !plan.drawn.drives.is_empty() && stop.load(Ordering::Relaxed) {
+        let note = format!("{}: stopped", ensemble::title(&plan.drawn));
+        evidence.incomplete.push(note);
+    }
     evidence.pulls = pulls;
     settings.region = Some(evidence.region_bytes);
     let mut qualification = Qualification {
@@ -240,7 +249,7 @@ fn open(
     OpenTarget::open(name, &needs, &plan.open, plan.kept, &mut filling, stop)
 }
 
-fn measure_opened(
+pub(super) fn measure_opened(
     target: &mut OpenTarget,
     settings: &QualifySettings,
     progress: &mut dyn QualifyProgress,
@@ -313,7 +322,8 @@ fn measure_references(
         let plain = OpenOptions::default();
         let mut unseen = |_, _| {};
         let mut open = OpenTarget::open(&name, &needs(None), &plain, plan.kept, &mut unseen, stop)?;
-        let evidence = measure_opened(&mut open, &settings, &mut SilentProgress, stop)?;
+        let mut evidence = measure_opened(&mut open, &settings, &mut SilentProgress, stop)?;
+        evidence.ensemble = ensemble::kept(drive);
         Ok(assessed(plan.role, evidence))
     };
     if drives.is_empty() {
@@ -354,6 +364,40 @@ mod tests {
                 self.0.store(true, Ordering::Relaxed);
             }
         }
+    }
+
+    /// Stops when the draws begin.
+    struct StopDraws<'a>(&'a AtomicBool);
+
+    impl QualifyProgress for StopDraws<'_> {
+        fn step(&mut self, step: &QualifyStep) {
+            if step.title.contains("drawn constants") {
+                self.0.store(true, Ordering::Relaxed);
+            }
+        }
+    }
+
+    #[test]
+    fn a_stop_before_the_draws_decides_nothing_and_is_said() {
+        let stop = AtomicBool::new(false);
+        let name = "ddrdrive-x1";
+        let drive = Some(TargetName::Drive(name.to_owned()));
+        let plan = QualifyPlan {
+            drawn: DrawnDrives {
+                drives: vec![ssdlab_drives::catalogue::drive(name).unwrap(); 9],
+                ..DrawnDrives::default()
+            },
+            ..QualifyPlan::new(drive, role("slog").unwrap())
+        };
+        let found = qualify(&plan, &mut StopDraws(&stop), &stop).unwrap();
+        assert_eq!(found.target.verdict.outcome, QualifyOutcome::Unknown);
+        let note = "the same of 9 drives with drawn constants: stopped";
+        assert_eq!(found.incomplete, [note]);
+        // Not stopped, nine of itself change nothing.
+        let stop = AtomicBool::new(false);
+        let found = qualify(&plan, &mut SilentProgress, &stop).unwrap();
+        let ensemble = found.target.evidence.ensemble.unwrap();
+        assert_eq!(ensemble.shares, []);
     }
 
     /// A verdict whose last step was stopped looked like one of a drive that does not settle.

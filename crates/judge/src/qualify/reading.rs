@@ -52,6 +52,19 @@ pub enum MeasureReading {
     },
 }
 
+impl MeasureReading {
+    /// Its number, where it has one; of a drive that never settles the last.
+    pub fn amount(&self) -> Option<f64> {
+        match self {
+            MeasureReading::Number { value, .. } | MeasureReading::Partial { value, .. } => {
+                Some(*value)
+            }
+            MeasureReading::Falling { last, .. } => Some(*last),
+            MeasureReading::Fact { .. } | MeasureReading::Unknown { .. } => None,
+        }
+    }
+}
+
 impl DurableMethod {
     /// The probe that measures it.
     pub const fn probe(self) -> &'static str {

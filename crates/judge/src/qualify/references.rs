@@ -12,7 +12,7 @@
 use super::evidence::{Assessment, Evidence, QualifyOutcome};
 use super::roles::Role;
 use super::verdict::judge;
-use super::{QualifyProfile, names};
+use super::{QualifyProfile, ensemble, names};
 use serde::{Deserialize, Serialize};
 use ssdlab_base::LabError;
 use ssdlab_bench::device::named::TargetName;
@@ -98,6 +98,7 @@ pub fn line_of(name: &str, config: &DriveConfig, measured: Evidence) -> Result<S
     evidence.facts.name = format!("drive:{name}");
     // The path by which it was measured means nothing elsewhere.
     evidence.facts.typed = None;
+    evidence.ensemble = None;
     for run in &mut evidence.sustained {
         run.seconds = whole(&run.seconds).into_iter().collect();
     }
@@ -157,10 +158,19 @@ fn whole(seconds: &[Second]) -> Option<Second> {
 /// Never for a released build: a test reads the file.
 pub fn kept() -> Result<Vec<ReferenceRecord>, LabError> {
     let read = |line: &str| {
-        serde_json::from_str(line)
+        let record: Result<ReferenceRecord, _> = serde_json::from_str(line);
+        record
+            .map(with_ensemble)
             .map_err(|error| LabError::refused(format!("{KEPT_FILE}: {error}"), "write it again"))
     };
     KEPT.lines().map(read).collect()
+}
+
+/// The drive's ensemble is kept apart: it changes with the ledger, and the drive's figures do not.
+fn with_ensemble(mut record: ReferenceRecord) -> ReferenceRecord {
+    let name = record.evidence.facts.name.trim_start_matches("drive:");
+    record.evidence.ensemble = ensemble::kept(name);
+    record
 }
 
 /// The line that is kept of the drive of this name.

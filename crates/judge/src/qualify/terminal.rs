@@ -30,13 +30,12 @@ pub fn answer(q: &Qualification, width: usize) -> String {
     let (symbol, word) = compare::outcome(verdict.outcome);
     let mut rows = vec![(format!("{symbol} {word}"), verdict.answer.clone())];
     let worst = compare::worst_first(&verdict.findings);
-    let number = |f: &RoleFinding| format!("{}: {} (required {})", f.title, f.value, f.limit);
     if let Some(f) = deciding(verdict) {
         let harm = (!f.harm.is_empty()).then(|| format!(". {}", f.harm));
-        let text = format!("{}{}", number(f), harm.unwrap_or_default());
+        let text = format!("{}{}", with_limit(f), harm.unwrap_or_default());
         rows.push(("Decided by".into(), text));
     } else if let Some(f) = least_room(verdict) {
-        rows.push(("Least room".into(), number(f)));
+        rows.push(("Least room".into(), with_limit(f)));
     }
     let not_validated = compare::not_validated(&q.target.evidence);
     rows.extend(not_validated.map(|why| ("Mind".to_owned(), format!("{why}."))));
@@ -92,12 +91,20 @@ pub fn answer(q: &Qualification, width: usize) -> String {
     lines.join("\n") + "\n"
 }
 
+/// A finding with what is required, and what drawn drives say.
+fn with_limit(f: &RoleFinding) -> String {
+    let drawn = f.ensemble.as_ref();
+    let drawn = drawn.map_or(String::new(), |drawn| format!("; {}", drawn.clause()));
+    format!("{}: {} (required {}{drawn})", f.title, f.value, f.limit)
+}
+
 /// The first few findings by title, with their values where there are any.
 fn titles(findings: &[&&RoleFinding]) -> String {
     let more = findings.len().saturating_sub(NAMED_MAX);
-    let with_value = |f: &&&RoleFinding| match f.value.as_str() {
-        "unknown" => f.title.clone(),
-        value => format!("{} ({value})", f.title),
+    let with_value = |f: &&&RoleFinding| match (f.value.as_str(), drawn_interval(f)) {
+        ("unknown", _) => f.title.clone(),
+        (value, Some(interval)) => format!("{} ({value}; drawn: {interval})", f.title),
+        (value, None) => format!("{} ({value})", f.title),
     };
     let mut titles: Vec<String> = findings.iter().take(NAMED_MAX).map(with_value).collect();
     titles.extend((more > 0).then(|| format!("{more} more")));
@@ -209,6 +216,9 @@ pub fn verdict_summary(q: &Qualification) -> String {
         &calibrated(&q.target.evidence.rests_on),
     );
     out += &list("\nLeft out or cut short", &q.incomplete);
+    if let Some(drawn) = &q.target.evidence.ensemble {
+        out += &list("\nDrawn", &[drawn.sentence() + "."]);
+    }
     if !verdict.mechanisms.is_empty() {
         out += "\nWhat gives?\n";
         for mechanism in &verdict.mechanisms {
@@ -251,12 +261,24 @@ fn findings(findings: &[RoleFinding]) -> String {
         table.add_row([
             format!("{symbol} {word}\n  {need}"),
             format!("{}\n{why}", clean(&f.title)),
-            clean(&f.value),
+            measured(f),
             clean(&f.limit),
         ]);
     }
     bound(&mut table, &[(0, 11), (2, 14), (3, 14)]);
     finish(&table)
+}
+
+/// The interval that holds 80 % of the draws.
+fn drawn_interval(f: &RoleFinding) -> Option<&str> {
+    f.ensemble.as_ref()?.interval.as_deref()
+}
+
+/// The number, and below it the interval of an ensemble.
+fn measured(f: &RoleFinding) -> String {
+    let interval = drawn_interval(f);
+    let within = interval.map(|interval| format!("\n80 %: {interval}"));
+    clean(&f.value) + &within.unwrap_or_default()
 }
 
 /// The target beside the modelled drives, measure by measure.

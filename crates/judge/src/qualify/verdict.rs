@@ -285,9 +285,17 @@ fn answer_yes(role: &Role, e: &Evidence, findings: &[RoleFinding]) -> String {
 }
 
 fn answer_unknown(role: &Role, e: &Evidence, findings: &[RoleFinding]) -> String {
-    let unknown: Vec<String> = findings
-        .iter()
-        .filter(|f| f.hard && f.outcome == QualifyOutcome::Unknown)
+    let open = || {
+        let findings = findings.iter();
+        findings.filter(|f| f.hard && f.outcome == QualifyOutcome::Unknown)
+    };
+    let is_divided = |f: &RoleFinding| f.ensemble.as_ref().is_some_and(|drawn| drawn.is_divided());
+    let drawn = if open().any(is_divided) {
+        " Its file only assumes what decides, and drives that have it as others do differ."
+    } else {
+        ""
+    };
+    let unknown: Vec<String> = open()
         .map(|f| match measure_of(role, f) {
             Some(QualifyMeasure::Durability) => "whether flushed writes survive a power cut".into(),
             Some(QualifyMeasure::PowerLossProtection) => {
@@ -315,7 +323,7 @@ fn answer_unknown(role: &Role, e: &Evidence, findings: &[RoleFinding]) -> String
     };
     format!(
         "Unknown whether it is a good choice as {}: {measured}it is not known {unknown}\
-         {suspicious}.{}",
+         {suspicious}.{drawn}{}",
         role.as_a,
         short_of(findings)
     )

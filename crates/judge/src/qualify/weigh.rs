@@ -3,9 +3,11 @@
 //! A modelled drive that is not validated meets a requirement on a rate or a time only with the
 //! model's worst error against its data sheet as margin: else the outcome is unknown. A value is
 //! held against its limit as it was measured; where it is shown, it has the places that tell on
-//! which side it lies.
+//! which side it lies. Where it depends on constants that are assumed, the share of drawn drives
+//! that meet it decides ([`super::ensemble`]).
 
 use super::compare;
+use super::ensemble::OwnReading;
 use super::readings::{self, MeasureReading};
 use super::roles::{MeasureUnit, MootLimit, Requirement, Role};
 use super::{Evidence, EvidenceGrade, QualifyOutcome, RoleFinding, show};
@@ -165,6 +167,16 @@ pub(super) fn find(r: &Requirement, role: &Role, e: &Evidence) -> RoleFinding {
         judged.outcome = QualifyOutcome::Pass;
         judged.why += &format!(" {why}");
     }
+    let own = OwnReading {
+        outcome: judged.outcome,
+        amount: readings::read(r.measure, role.durable_method, e).amount(),
+    };
+    let ensemble = e.ensemble.as_ref();
+    let ensemble = ensemble.and_then(|all| all.finding(r, role, &own));
+    if let Some(drawn) = &ensemble {
+        judged.outcome = drawn.outcome();
+        judged.why += &format!(" {}", drawn.why());
+    }
     let state = readings::state(r.measure, role.durable_method, e);
     RoleFinding {
         id: r.id.clone(),
@@ -178,6 +190,7 @@ pub(super) fn find(r: &Requirement, role: &Role, e: &Evidence) -> RoleFinding {
         source: r.source.clone(),
         harm: r.harm.clone(),
         room: judged.room.filter(|room| room.is_finite()),
+        ensemble,
     }
 }
 

@@ -1,5 +1,7 @@
 //! `ssdlab drives references`: the kept figures of validated drives.
 
+mod ensembles;
+
 use crate::failure::{CliFailure, CommandExit};
 use crate::output::print;
 use crate::progress::stop_on_signal;
@@ -15,11 +17,15 @@ use std::sync::atomic::AtomicBool;
 #[derive(Args, Debug)]
 pub struct ReferencesArgs {
     /// Names; without any, every validated drive.
-    #[arg(conflicts_with = "write")]
     drives: Vec<String>,
     /// Write the figures to this file: `drives/references.jsonl` is the one that is built in.
+    /// All drives are measured then; with --ensembles those that are named replace their lines.
     #[arg(long, value_name = "FILE")]
     write: Option<PathBuf>,
+    /// Of validated drives whose file assumes what decides: how many of the drives with drawn
+    /// constants meet each requirement. `drives/ensembles.jsonl` is the file that is built in.
+    #[arg(long)]
+    ensembles: bool,
 }
 
 /// The quick qualification of a drive, by its name or file.
@@ -49,6 +55,13 @@ pub fn references(args: &ReferencesArgs) -> Result<CommandExit, CliFailure> {
         [] => names_kept()?,
         names => names.to_vec(),
     };
+    if args.ensembles {
+        return ensembles::ensembles(args, &names);
+    }
+    if args.write.is_some() && !args.drives.is_empty() {
+        let hint = "leave the names out, or name drives with --ensembles";
+        return Err(LabError::refused("--write is for all validated drives", hint).into());
+    }
     let stop = stop_on_signal()?;
     let lines = parallel::all(&names, parallel::cores(), |name| {
         line(name, measure(name, &stop)?)
