@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """A volume that is served at its own pace, a load of reads and writes on it, and whether `ssdlab watch`
-says that a limit holds it back, when the burst ended and what credit is left; and the same load on a
-drive and on a plain loop device, where it must not.
+says that a limit holds it back, when the burst ended and what credit is left, and `qualify` that its
+loads met a limit; and the same load on a drive and on a plain loop device, where it must not.
 
 Usage: volume.py SSDLAB [--seconds N]
-Needs root, /dev/fuse, loop devices, fio, tracefs. Takes two minutes.
+Needs root, /dev/fuse, loop devices, fio, tracefs. Takes four minutes.
 """
 
 import argparse
@@ -93,6 +93,17 @@ def main():
     check("at most this is left", 5_300_000 < left < 5_390_000, credits)
     ends_s = credits[0]["ends_high_s"] if credits else 0
     check("it ends in 33 min at the latest", 1900 < (ends_s or 0) < 2050, ends_s)
+
+    # The quick profile of qualify uses the credit up between its loads, and says so; another one
+    # begins with none.
+    for credit, expected in (("credit=1", "the burst may be over"), ("credit=0", "the same 300")):
+        volume = Served(args.ssdlab, f"volume:{name},{credit}")
+        said = run(args.ssdlab, "qualify", volume.path, "--role", "etcd", "--serial",
+                   Path(volume.path).name, "--no-reference", "--out", volume.folder / "run",
+                   check=False).stdout
+        volume.end()
+        words = " ".join(said.split())
+        check(f"qualify on a device with {credit}", expected in words, said[-800:])
 
     drive = Served(args.ssdlab, "drive:consumer-sata-1tb", "--size", "1GiB", "--pace", "real")
     plain = Loop(256 << 20, folder="/dev/shm")
