@@ -27,8 +27,9 @@ fn plan(args: &Qualify) -> Result<QualifyPlan, LabError> {
         ReferenceSelection::Measured(references(&args.reference)?)
     };
     let target = args.target.as_deref().map(TargetName::parse).transpose()?;
+    let drawn_of = target.as_ref().filter(|_| !args.no_draws);
     Ok(QualifyPlan {
-        drawn: target.as_ref().map(drawn).unwrap_or_default(),
+        drawn: drawn_of.map(drawn).unwrap_or_default(),
         target,
         role: role(&args.role)?,
         profile: args.profile.into(),
