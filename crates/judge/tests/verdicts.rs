@@ -4,7 +4,7 @@
 use ssdlab_base::parallel;
 use ssdlab_bench::device::named::TargetName;
 use ssdlab_drives::catalogue;
-use ssdlab_judge::qualify::ensemble::RequirementShare;
+use ssdlab_judge::qualify::evidence::RequirementShare;
 use ssdlab_judge::qualify::{
     QualifyOutcome, QualifyPlan, QualifyProfile, RoleFinding, RoleVerdict, SilentProgress, compare,
     judge, qualify, references, role, roles,

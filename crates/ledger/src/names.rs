@@ -91,13 +91,13 @@ impl<'a> FamilyNames<'a> {
             .map(|(family, name)| (family, words(&name)));
         let words: BTreeSet<_> = words.collect();
         let mut known = BTreeSet::new();
-        let all = rows.iter().flat_map(|row| {
+        let coded = rows.iter().flat_map(|row| {
             let codes = codes(&row.drive.model).map(str::to_uppercase);
             codes.map(|code| (code, row.drive.family.as_str()))
         });
         FamilyNames {
             families: rows.iter().map(|row| row.drive.family.as_str()).collect(),
-            codes: all.filter(|code| known.insert(code.clone())).collect(),
+            codes: coded.filter(|code| known.insert(code.clone())).collect(),
             names: words.into_iter().collect(),
         }
     }

@@ -175,12 +175,12 @@ fn drafted(class: FactList, mut sheet: FactList) -> FamilyFacts {
     let mut left_out = Vec::new();
     let mut doubtful = DOUBTFUL.iter();
     let is_draft = |sheet: &FactList| {
-        let is_asked = class.iter().all(|fact| fact.0 != "protected");
-        let asked: FactList = is_asked
+        let is_open = class.iter().all(|fact| fact.0 != "protected");
+        let answer: FactList = is_open
             .then(|| ("protected", "no".into()))
             .into_iter()
             .collect();
-        facts::facts(&[&class, sheet, &asked]).is_ok_and(|facts| draft(&facts).is_ok())
+        facts::facts(&[&class, sheet, &answer]).is_ok_and(|facts| draft(&facts).is_ok())
     };
     while !is_draft(&sheet) {
         let Some(keys) = doubtful.next() else {
@@ -212,10 +212,10 @@ mod tests {
         for family in Ledger::open().families() {
             match facts_of_family(family, None) {
                 Ok(found) => {
-                    let asked: FactList = vec![("protected", "no".into())];
-                    let is_asked = found.facts.iter().all(|fact| fact.0 != "protected");
-                    let asked = if is_asked { asked } else { FactList::new() };
-                    let facts = facts::facts(&[&found.facts, &asked]).expect(family);
+                    let answer: FactList = vec![("protected", "no".into())];
+                    let is_open = found.facts.iter().all(|fact| fact.0 != "protected");
+                    let answer = if is_open { answer } else { FactList::new() };
+                    let facts = facts::facts(&[&found.facts, &answer]).expect(family);
                     draft(&facts).expect(family);
                     drafts += 1;
                 }

@@ -241,7 +241,7 @@ fn suspicion(e: &Evidence) -> Option<Mechanism> {
     } else {
         ". It may be a burst".to_owned()
     };
-    let what = match mixed {
+    let sign = match mixed {
         Some(rate) => format!(
             "Loads of different kinds have the same {} a second",
             show::rate(rate)
@@ -261,7 +261,7 @@ fn suspicion(e: &Evidence) -> Option<Mechanism> {
         id: "limit_suspected".into(),
         title: "Perhaps a limit, not a drive".into(),
         sentence: format!(
-            "{what}, as on a volume whose commands are counted{spent}. `--profile standard` writes \
+            "{sign}, as on a volume whose commands are counted{spent}. `--profile standard` writes \
              for ten minutes to see."
         ),
     })

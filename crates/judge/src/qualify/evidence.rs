@@ -1,6 +1,5 @@
 //! What was measured of a target, and what was concluded from it.
 
-use super::ensemble::{EnsembleEvidence, FindingEnsemble};
 use super::later::LaterStates;
 use super::loads::UsedRun;
 use super::overwrite::{DurableRun, Overwrite};
@@ -224,6 +223,55 @@ pub struct RoleFinding {
     /// Where it depends on constants that are assumed: the share of drawn drives that meets it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ensemble: Option<FindingEnsemble>,
+}
+
+/// What an ensemble of drives says of each requirement that its draws move.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema, Deserialize)]
+pub struct EnsembleEvidence {
+    /// Drives in it.
+    pub members: u32,
+    /// Keys of the constants that were drawn.
+    pub constants: Vec<String>,
+    /// Hash of the figures that the constants are estimated from.
+    pub prior: String,
+    /// By role and requirement.
+    pub shares: Vec<RequirementShare>,
+}
+
+/// How many of the draws meet a requirement.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema, Deserialize)]
+pub struct RequirementShare {
+    /// Name of the role.
+    pub role: String,
+    /// The requirement's stable name.
+    pub requirement: String,
+    /// Draws that meet it.
+    pub met: u32,
+    /// Draws that miss it; of the rest it is unknown.
+    pub missed: u32,
+    /// Value that a tenth of the draws are below, in the requirement's unit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub low: Option<f64>,
+    /// Value that a tenth of the draws are above.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub high: Option<f64>,
+}
+
+/// The same beside a finding, with the drive itself.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema, Deserialize)]
+pub struct FindingEnsemble {
+    /// The draws, and the drive as its file has it.
+    pub drives: u32,
+    /// Drives that meet the requirement.
+    pub met: u32,
+    /// Drives that miss it; of the rest it is unknown.
+    pub missed: u32,
+    /// The interval that holds 80 % of the draws, as shown: `210 to 1,900 /s`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interval: Option<String>,
+    /// The value of the file's own constants is outside of it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub own_is_outside: bool,
 }
 
 /// A mechanism that explains slowness.

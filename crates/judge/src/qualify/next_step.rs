@@ -4,7 +4,7 @@
 //! unknown finding, target -> a command that can settle it, a fact to type, or "nothing", with why
 //! ```
 
-use super::ensemble::FindingEnsemble;
+use super::evidence::FindingEnsemble;
 use super::{QualifyOutcome, RoleFinding, readings};
 use crate::others::OthersFigures;
 use ssdlab_bench::device::{TargetFacts, TargetKind};

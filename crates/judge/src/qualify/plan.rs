@@ -1,8 +1,9 @@
 //! A whole qualification as one call: open the target, measure it, judge it, and put modelled
 //! drives beside it.
 
-use super::ensemble::{self, DrawnDrives};
-use super::evidence::{Assessment, Evidence, Qualification};
+use super::draws::{self, DrawnDrives};
+use super::evidence::{Assessment, EnsembleEvidence, Evidence, Qualification};
+use super::kept_ensembles;
 use super::overwrite::{Overwrite, overwrite};
 use super::plans::QualifyRegion;
 use super::procedures::{QualifyProgress, QualifyStep, SilentProgress, measure};
@@ -22,6 +23,7 @@ use ssdlab_bench::device::{ModelledTarget, Target, TargetFacts, TargetKind};
 use ssdlab_bench::device::{Needs, OpenOptions};
 use ssdlab_bench::run_dir::FORMAT_VERSION;
 use ssdlab_bench::with_target;
+use ssdlab_drives::catalogue::CatalogueDrive;
 use ssdlab_ssd::Bytes;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -198,9 +200,9 @@ pub fn qualify(
         }
     }
     drop(target);
-    evidence.ensemble = ensemble::of_target(plan, &evidence, &settings, progress, stop)?;
+    evidence.ensemble = ensemble(plan, &evidence, &settings, progress, stop)?;
     if !plan.drawn.drives.is_empty() && stop.load(Ordering::Relaxed) {
-        let note = format!("{}: stopped", ensemble::title(&plan.drawn));
+        let note = format!("{}: stopped", draws::title(&plan.drawn));
         evidence.incomplete.push(note);
     }
     evidence.pulls = pulls;
@@ -249,7 +251,40 @@ fn open(
     OpenTarget::open(name, &needs, &plan.open, plan.kept, &mut filling, stop)
 }
 
-pub(super) fn measure_opened(
+/// The ensemble of the target of `plan`: measured where the plan has drawn drives, else the one
+/// that is kept of a drive of the catalogue.
+///
+/// # Errors
+/// When a drawn drive cannot be measured.
+fn ensemble(
+    plan: &QualifyPlan,
+    own: &Evidence,
+    settings: &QualifySettings,
+    progress: &mut dyn QualifyProgress,
+    stop: &AtomicBool,
+) -> Result<Option<EnsembleEvidence>, LabError> {
+    let drawn = &plan.drawn;
+    if drawn.drives.is_empty() {
+        return Ok(match &plan.target {
+            Some(TargetName::Drive(name)) => kept_ensembles::kept(name),
+            _ => None,
+        });
+    }
+    progress.step(&QualifyStep {
+        number: 1,
+        count: 1,
+        title: draws::title(drawn),
+        expected_s: 0.0,
+    });
+    let measure = |drive: &CatalogueDrive| {
+        let target = ModelledTarget::new(drive, plan.open.size)?;
+        let mut open = OpenTarget::Modelled(Box::new(target), Vec::new());
+        measure_opened(&mut open, settings, &mut SilentProgress, stop)
+    };
+    draws::measured(drawn, own, measure, stop).map(Some)
+}
+
+fn measure_opened(
     target: &mut OpenTarget,
     settings: &QualifySettings,
     progress: &mut dyn QualifyProgress,
@@ -323,7 +358,7 @@ fn measure_references(
         let mut unseen = |_, _| {};
         let mut open = OpenTarget::open(&name, &needs(None), &plain, plan.kept, &mut unseen, stop)?;
         let mut evidence = measure_opened(&mut open, &settings, &mut SilentProgress, stop)?;
-        evidence.ensemble = ensemble::kept(drive);
+        evidence.ensemble = kept_ensembles::kept(drive);
         Ok(assessed(plan.role, evidence))
     };
     if drives.is_empty() {

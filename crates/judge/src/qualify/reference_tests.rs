@@ -2,6 +2,7 @@
 
 use super::super::{Assessment, QualifyPlan, SilentProgress, qualify, role, roles};
 use super::*;
+use crate::qualify::kept_ensembles::config_hash;
 use std::sync::atomic::AtomicBool;
 
 fn measured(name: &str) -> String {

@@ -10,16 +10,16 @@
 //! that both have.
 
 use super::evidence::{Assessment, Evidence, QualifyOutcome};
+use super::kept_ensembles::{self, hash};
 use super::roles::Role;
 use super::verdict::judge;
-use super::{QualifyProfile, ensemble, names};
+use super::{QualifyProfile, names};
 use serde::{Deserialize, Serialize};
 use ssdlab_base::LabError;
 use ssdlab_bench::device::named::TargetName;
 use ssdlab_bench::record::{OpSecond, Second};
 use ssdlab_drives::catalogue::{self, DatasheetStanding};
 use ssdlab_ssd::DriveConfig;
-use twox_hash::XxHash3_64;
 
 /// The figures that are kept.
 const KEPT: &str = include_str!("../../../../drives/references.jsonl");
@@ -108,19 +108,6 @@ pub fn line_of(name: &str, config: &DriveConfig, measured: Evidence) -> Result<S
     text.map_err(|error| LabError::refused(format!("{name}: {error}"), ""))
 }
 
-/// Hash of the configuration that a drive of the catalogue resolves to.
-///
-/// # Errors
-/// When no drive has this name.
-pub fn config_hash(name: &str) -> Result<String, LabError> {
-    Ok(hash(&catalogue::drive(name)?.config))
-}
-
-fn hash(config: &DriveConfig) -> String {
-    let hash = XxHash3_64::oneshot(format!("{config:?}").as_bytes());
-    format!("{hash:016x}")
-}
-
 /// The counted seconds of a run as one; quantiles are left out.
 fn whole(seconds: &[Second]) -> Option<Second> {
     let add = |(a, b): (u64, u64)| a + b;
@@ -169,7 +156,7 @@ pub fn kept() -> Result<Vec<ReferenceRecord>, LabError> {
 /// The drive's ensemble is kept apart: it changes with the ledger, and the drive's figures do not.
 fn with_ensemble(mut record: ReferenceRecord) -> ReferenceRecord {
     let name = record.evidence.facts.name.trim_start_matches("drive:");
-    record.evidence.ensemble = ensemble::kept(name);
+    record.evidence.ensemble = kept_ensembles::kept(name);
     record
 }
 

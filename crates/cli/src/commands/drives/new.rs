@@ -1,14 +1,15 @@
 //! `ssdlab drives new`: a drive file from the facts of a data sheet.
 
 mod form;
+mod given;
 
 use crate::failure::{CliFailure, CommandExit};
 use crate::output::print;
 use clap::Args;
+use given::GivenFacts;
 use ssdlab_base::LabError;
 use ssdlab_life::draft::recognised::complete;
-use ssdlab_life::draft::{self, DatasheetFacts, DraftQuestion, QUESTIONS};
-use ssdlab_predict::of_family::facts_of_family;
+use ssdlab_life::draft::{self, DraftQuestion, QUESTIONS};
 use ssdlab_predict::rates;
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -65,28 +66,11 @@ pub struct NewDriveArgs {
 /// # Errors
 /// When a fact is missing or wrong, facts contradict each other, or the file exists.
 pub fn new(args: &NewDriveArgs) -> Result<CommandExit, CliFailure> {
-    let mut facts = DatasheetFacts::default();
-    let mut keys: Vec<String> = Vec::new();
-    let of_ledger = args
-        .facts
-        .first()
-        .and_then(|fact| fact.strip_prefix("ledger:"));
-    for given in args.facts.iter().skip(usize::from(of_ledger.is_some())) {
-        let Some((key, value)) = given.split_once('=') else {
-            let hint = "`ssdlab drives new --help` lists the facts";
-            return Err(LabError::refused(format!("`{given}` is not KEY=VALUE"), hint).into());
-        };
-        if keys.iter().any(|given| given == key) {
-            let message = format!("the fact `{key}` is given twice");
-            return Err(LabError::refused(message, "give it once").into());
-        }
-        facts.set(key, value)?;
-        keys.push(key.to_owned());
-    }
-    let mut of_family = String::new();
-    if let Some(name) = of_ledger {
-        of_family = from_ledger(name, &mut facts, &mut keys)?;
-    }
+    let GivenFacts {
+        mut facts,
+        mut keys,
+        of_family,
+    } = GivenFacts::read(&args.facts)?;
     let mut recognised = String::new();
     if keys.is_empty() && std::io::stdin().is_terminal() {
         form::ask(&mut facts)?;
@@ -119,39 +103,6 @@ pub fn new(args: &NewDriveArgs) -> Result<CommandExit, CliFailure> {
         file = out.display()
     ))?;
     Ok(CommandExit::Good)
-}
-
-/// Takes from the ledger what was not given, and says what.
-fn from_ledger(
-    name: &str,
-    facts: &mut DatasheetFacts,
-    keys: &mut Vec<String>,
-) -> Result<String, LabError> {
-    let is_sized = keys.iter().any(|key| key == "capacity");
-    let found = facts_of_family(name, is_sized.then(|| facts.capacity as f64 / 1e9))?;
-    let mut taken = Vec::new();
-    for (key, value) in &found.facts {
-        if keys.iter().any(|given| given == key) {
-            continue;
-        }
-        facts.set(key, value)?;
-        keys.push((*key).to_owned());
-        if !["name", "title", "source"].contains(key) {
-            let (value, mark) = match value.split_once("[assumed") {
-                Some((value, _)) => (value, " (assumed)"),
-                None => (value.as_str(), ""),
-            };
-            taken.push(format!("{key}={value}{mark}"));
-        }
-    }
-    let left_out = match found.left_out.join(", ") {
-        keys if keys.is_empty() => keys,
-        keys => format!(" Left out, because the others contradict it: {keys}."),
-    };
-    Ok(format!(
-        "From the ledger: {}.{left_out}\n\n",
-        taken.join(", ")
-    ))
 }
 
 fn write_new(path: &Path, text: &str) -> std::io::Result<()> {

@@ -56,7 +56,7 @@ pub fn references(args: &ReferencesArgs) -> Result<CommandExit, CliFailure> {
         names => names.to_vec(),
     };
     if args.ensembles {
-        return ensembles::ensembles(args, &names);
+        return ensembles::ensembles(&names, args.write.as_deref(), args.drives.is_empty());
     }
     if args.write.is_some() && !args.drives.is_empty() {
         let hint = "leave the names out, or name drives with --ensembles";

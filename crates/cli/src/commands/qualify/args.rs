@@ -45,8 +45,8 @@ pub struct Qualify {
     /// Put no modelled drives beside the target.
     #[arg(long, conflicts_with_all = ["reference", "all_references"])]
     pub no_reference: bool,
-    /// Judge a drive file of your own by the constants that it assumes, without nine draws of them: in
-    /// a tenth of the time.
+    /// Judge a drive file of your own by the constants that it assumes, without nine draws of
+    /// them: in a tenth of the time.
     #[arg(long)]
     pub no_draws: bool,
     /// The ledger of `ssdlab pull` for this very drive: what real power cuts have shown.

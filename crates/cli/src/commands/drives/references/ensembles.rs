@@ -1,18 +1,19 @@
 //! `ssdlab drives references --ensembles`: the kept draws of validated drives.
 
-use super::ReferencesArgs;
 use crate::failure::{CliFailure, CommandExit};
 use crate::output::print;
 use crate::progress::stop_on_signal;
 use ssdlab_base::LabError;
 use ssdlab_bench::device::named::TargetName;
 use ssdlab_drives::catalogue;
-use ssdlab_judge::qualify::ensemble::{self, EnsembleEvidence};
+use ssdlab_judge::qualify::evidence::EnsembleEvidence;
+use ssdlab_judge::qualify::kept_ensembles;
 use ssdlab_judge::qualify::references::{KEPT_PROFILE, KEPT_SEED};
 use ssdlab_judge::qualify::{QualifyPlan, SilentProgress, qualify, role};
 use ssdlab_life::draft::prior::DraftPrior;
 use ssdlab_predict::members::draws;
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The ensemble of a drive of the catalogue; `None`: nothing that its file assumes is drawn.
@@ -32,14 +33,19 @@ fn measured_ensemble(name: &str, stop: &AtomicBool) -> Result<Option<EnsembleEvi
 }
 
 /// Measures ensembles one after another, each on all cores, and compares or writes: each line as
-/// soon as it is known, because all together take an hour.
+/// soon as it is known, because all together take long. The lines of other drives stay, unless it
+/// `replaces_all`.
 ///
 /// # Errors
 /// When a drive is unknown, the file cannot be read or written, or the user stops it.
-pub fn ensembles(args: &ReferencesArgs, names: &[String]) -> Result<CommandExit, CliFailure> {
+pub fn ensembles(
+    names: &[String],
+    write: Option<&Path>,
+    replaces_all: bool,
+) -> Result<CommandExit, CliFailure> {
     let stop = stop_on_signal()?;
     let mut lines = BTreeMap::new();
-    if let (Some(path), false) = (&args.write, args.drives.is_empty()) {
+    if let (Some(path), false) = (write, replaces_all) {
         let text = std::fs::read_to_string(path);
         let text = text.map_err(|error| LabError::file("reading", path, error))?;
         let name_of = |line: &str| Some((line.split('"').nth(3)?.to_owned(), line.to_owned()));
@@ -53,8 +59,8 @@ pub fn ensembles(args: &ReferencesArgs, names: &[String]) -> Result<CommandExit,
         if stop.load(Ordering::Relaxed) {
             return Err(LabError::refused(format!("{name}: stopped"), "").into());
         }
-        let is_kept = ensemble::kept(name).is_some_and(|kept| kept == found);
-        if !is_kept && args.write.is_none() {
+        let is_kept = kept_ensembles::kept(name).is_some_and(|kept| kept == found);
+        if !is_kept && write.is_none() {
             exit = CommandExit::Fails;
         }
         let state = if is_kept {
@@ -63,8 +69,8 @@ pub fn ensembles(args: &ReferencesArgs, names: &[String]) -> Result<CommandExit,
             "differs from what is kept"
         };
         print(&format!("{name}: {state}\n"))?;
-        lines.insert(name.clone(), ensemble::line(name, found)?);
-        if let Some(path) = &args.write {
+        lines.insert(name.clone(), kept_ensembles::line(name, found)?);
+        if let Some(path) = write {
             let text: Vec<&str> = lines.values().map(String::as_str).collect();
             let written = std::fs::write(path, text.join("\n") + "\n");
             written.map_err(|error| LabError::file("writing", path, error))?;

@@ -2,7 +2,9 @@
 
 use super::super::{fixtures, judge, laws, role};
 use super::*;
-use crate::qualify::Assessment;
+use crate::qualify::evidence::{Assessment, FindingEnsemble};
+use crate::qualify::kept_ensembles::{kept, names_kept};
+use crate::qualify::references;
 
 fn with_rate(rate: f64) -> Evidence {
     let mut evidence = fixtures::protected();
@@ -22,7 +24,7 @@ fn judged(own: f64, rates: &[f64]) -> (QualifyOutcome, Option<FindingEnsemble>, 
     };
     let mut evidence = with_rate(own);
     let members: Vec<Evidence> = rates.iter().map(|rate| with_rate(*rate)).collect();
-    evidence.ensemble = Some(EnsembleEvidence::of(&drawn, &evidence, &members));
+    evidence.ensemble = Some(of(&drawn, &evidence, &members));
     let verdict = judge(role("slog").unwrap(), &evidence);
     let mut findings = verdict.findings.into_iter();
     let found = findings.find(|f| f.id == "durable_write_rate").unwrap();
@@ -173,7 +175,7 @@ fn draws_that_were_stopped_leave_rates_and_times_open() {
     let mut evidence = with_rate(2000.0);
     let before = judge(role("slog").unwrap(), &evidence);
     assert_eq!(before.outcome, QualifyOutcome::Pass);
-    evidence.ensemble = Some(EnsembleEvidence::unmeasured(&drawn));
+    evidence.ensemble = Some(unmeasured(&drawn));
     let stopped = judge(role("slog").unwrap(), &evidence);
     assert_eq!(stopped.outcome, QualifyOutcome::Unknown);
     let protection = |verdict: &crate::qualify::RoleVerdict| {
