@@ -10,8 +10,6 @@ use twox_hash::XxHash3_64;
 
 /// The file.
 const KEPT: &str = include_str!("../../../../drives/ensembles.jsonl");
-/// Where it is in the repository.
-pub const KEPT_FILE: &str = "drives/ensembles.jsonl";
 
 /// A line of the file.
 #[derive(Clone, Debug, Serialize, Deserialize)]
