@@ -14,6 +14,7 @@
 //!   time that 99.9 % of them keep;
 //! * one at a time in order, on the drive filled in order: their mean time.
 
+mod interval;
 mod measure;
 mod page;
 mod show;
@@ -141,6 +142,9 @@ pub struct ValidationRow {
     pub null: f64,
     /// Whether random writes reached a steady state; `None` where none is asked for.
     pub steady: Option<bool>,
+    /// The factor on either side of the model's within which 90 % of such figures of other families
+    /// are; `None` of a promise.
+    pub factor: Option<f64>,
 }
 
 impl ValidationRow {

@@ -7,7 +7,8 @@ use crate::load::{
     ServiceFigure, StateBefore,
 };
 use crate::model::LedgerModel;
-use crate::run::{ModelRig, RunTimes, ServiceLoad, time_us};
+use crate::run::{ModelRig, RunTimes, time_us};
+use crate::service::{self, ServiceLoad};
 use ssdlab_life::draft::DatasheetFacts;
 use ssdlab_life::draft::prior::{ClassPrior, DraftPrior, PriorClass, PriorConstant};
 use ssdlab_ssd::DriveConfig;
@@ -48,7 +49,6 @@ pub struct Answers<'a> {
     prepared: HashMap<(ModelDrive, StateBefore), ModelRig>,
     outcomes: HashMap<(ModelDrive, StateBefore, ClosedLoad), Option<RunTimes>>,
     curves: HashMap<(ModelDrive, u32), Vec<f64>>,
-    wafs: HashMap<ServiceLoad, f64>,
 }
 
 impl<'a> Answers<'a> {
@@ -61,7 +61,6 @@ impl<'a> Answers<'a> {
             prepared: HashMap::new(),
             outcomes: HashMap::new(),
             curves: HashMap::new(),
-            wafs: HashMap::new(),
         }
     }
 
@@ -91,7 +90,7 @@ impl<'a> Answers<'a> {
         };
         let rig = ModelRig::new(&config, self.model.is_sata);
         let mut rig = rig.map_err(|_| NoPrediction::NoDraft)?;
-        rig.prepare(state);
+        rig.prepare(state).map_err(|_| NoPrediction::NoDraft)?;
         self.prepared.insert((drive, state), rig.clone());
         Ok(rig)
     }
@@ -285,19 +284,11 @@ impl<'a> Answers<'a> {
         Ok(&self.curves[&(drive, block)])
     }
 
-    fn waf(&mut self, load: ServiceLoad) -> Result<f64, NoPrediction> {
-        if let Some(waf) = self.wafs.get(&load) {
-            return Ok(*waf);
-        }
-        let waf = {
-            let own = ModelDrive::Own(FlushVariant::Model);
-            self.rig(own, StateBefore::Fresh)?.waf(load)
-        };
-        self.wafs.insert(load, waf);
-        Ok(waf)
+    fn waf(&self, load: ServiceLoad) -> Result<f64, NoPrediction> {
+        service::waf(&self.model.config, load).map_err(|_| NoPrediction::NoDraft)
     }
 
-    fn service(&mut self, figure: ServiceFigure) -> Result<Answer, NoPrediction> {
+    fn service(&self, figure: ServiceFigure) -> Result<Answer, NoPrediction> {
         let config = &self.model.config;
         if self.model.is_written_in_place() {
             return Err(NoPrediction::WrittenInPlace);

@@ -10,6 +10,8 @@
 //! load                what a row asks, and why none can answer
 //! facts -> model      the catalogue's drive, a draft of a sheet, a draft of a class
 //! run -> answers      a load on a model; value and interval (interval)
+//! untimed             states that are reached without time
+//! service             write amplification of years of service
 //! predict -> frozen   every row; files that nobody changes again
 //! score -> site       errors, coverage, rank, the nulls beside them; pages
 //! ```
@@ -29,7 +31,9 @@ pub mod rates;
 mod run;
 pub mod schemas;
 pub mod score;
+mod service;
 pub mod site;
+mod untimed;
 
 pub use facts::median;
 pub use predict::{FrozenPrediction, Predictions, predict};

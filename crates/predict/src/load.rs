@@ -347,6 +347,11 @@ fn sync(row: &LedgerRow, order: AddressOrder) -> (Durability, &'static str) {
             "; the sync commits a journal: 8 KiB, a flush, 4 KiB by FUA",
         ),
         SyncMethod::OpenDatasync => (Durability::Fua, "; O_DSYNC is FUA, over SATA a flush"),
+        // A block device has no journal: the flush after the write finds nothing to write.
+        SyncMethod::OpenSync if raw => (
+            Durability::Fua,
+            "; raw: O_SYNC is FUA, over SATA a flush, and a flush that finds nothing",
+        ),
         SyncMethod::OpenSync => (
             Durability::FuaJournal,
             "; O_SYNC is FUA and a commit of a journal",
@@ -396,6 +401,26 @@ fn filled(text: &str) -> Option<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A block device has no journal. Every O_SYNC was taken as three commits, and a drive of 1,000
+    /// of them a second as one of which nothing but programs could be left.
+    #[test]
+    fn a_commit_of_a_journal_is_asked_of_file_systems_alone() {
+        let ledger = ssdlab_ledger::Ledger::open();
+        let is_o_sync = |row: &&LedgerRow| row.load.sync == Some(SyncMethod::OpenSync);
+        let mut seen = [0, 0];
+        for row in ledger.all_rows().iter().filter(is_o_sync) {
+            let raw = row.path.through == Through::Raw;
+            let wanted = if raw {
+                Durability::Fua
+            } else {
+                Durability::FuaJournal
+            };
+            assert_eq!(sync(row, AddressOrder::Random).0, wanted, "{}", row.source);
+            seen[usize::from(raw)] += 1;
+        }
+        assert!(seen.iter().all(|count| *count > 0), "{seen:?}");
+    }
 
     #[test]
     fn how_full_a_drive_was_is_read_as_sources_word_it() {

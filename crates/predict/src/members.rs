@@ -86,6 +86,7 @@ fn is_of_commits(key: &str) -> bool {
         "ftl.slc_commit_superblocks",
         "buffer.flush_time",
         "buffer.fua_time",
+        "buffer.fua_at_once",
     ];
     key.starts_with("ftl.commit") || others.contains(&key)
 }

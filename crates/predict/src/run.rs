@@ -10,6 +10,7 @@
 //! plugs and schedulers of the host.
 
 use crate::load::{AddressOrder, ClosedLoad, Durability, StateBefore};
+use crate::untimed::{FILL_BLOCK, UntimedRig};
 use ssdlab_base::LabError;
 use ssdlab_bench::engine::devices::{Devices, new_drive};
 use ssdlab_drives::scaling::scaled;
@@ -29,13 +30,6 @@ const COMMANDS_MIN: u64 = 600;
 const DURABLE_TIME: Nanos = Nanos::from_secs(2);
 /// Idle time before a load.
 const REST: Nanos = Nanos::from_secs(5);
-/// Bytes of a command that prepares.
-const FILL_BLOCK: u32 = 128 << 10;
-/// Rounds of half the drive until it is taken as steady, at most.
-const ROUNDS_MAX: usize = 16;
-const ROUNDS_MIN: usize = 6;
-/// Largest difference of write amplification over three rounds.
-const STEADY_WAF: f64 = 0.03;
 /// Sizes of the buffer that may go into a drive without a cache before its own rate shows.
 const BUFFERED: u64 = 4;
 /// Journal of a file system's commit, and its record.
@@ -155,7 +149,10 @@ impl ModelRig {
     }
 
     /// Brings it into a state, then leaves it idle.
-    pub fn prepare(&mut self, state: StateBefore) {
+    ///
+    /// # Errors
+    /// When the state cannot be reached without time: of a block-mapped drive.
+    pub fn prepare(&mut self, state: StateBefore) -> Result<(), LabError> {
         match state {
             StateBefore::Fresh => {}
             StateBefore::Filled(percent) => {
@@ -163,11 +160,11 @@ impl ModelRig {
                 self.devices.rest(REST);
             }
             StateBefore::Steady => {
-                self.fill(self.user);
-                self.overwrite(4096, |rng, slots| rng.below(slots));
-                self.devices.settle();
+                let config = self.devices.drive(0).config().clone();
+                self.devices = Devices::one(UntimedRig::new(config)?.steady()?);
             }
         }
+        Ok(())
     }
 
     fn fill(&mut self, bytes: u64) {
@@ -180,78 +177,6 @@ impl ModelRig {
             })
         };
         self.devices.keep(32, Nanos::MAX, &mut next);
-        self.devices.settle();
-    }
-
-    /// Writes of `block` bytes to slots that `choose` draws, in rounds of half the drive, until
-    /// write amplification agrees; that of the last rounds.
-    fn overwrite(&mut self, block: u32, choose: impl Fn(&mut Rng, u64) -> u64) -> f64 {
-        let slots = self.user / u64::from(block);
-        let mut wafs: Vec<f64> = Vec::new();
-        let mut rng = self.rng.clone();
-        while wafs.len() < ROUNDS_MAX {
-            let before = self.devices.drive(0).counters().clone();
-            let mut count = 0;
-            let mut next = || {
-                (count < slots / 2).then(|| {
-                    count += 1;
-                    Command::write(choose(&mut rng, slots) * u64::from(block), block)
-                })
-            };
-            self.devices.keep(32, Nanos::MAX, &mut next);
-            let drive = self.devices.drive(0);
-            let slot = drive.config().shape.slot_bytes;
-            wafs.push(drive.counters().waf_since(&before, slot).unwrap_or(1.0));
-            if wafs.len() >= ROUNDS_MIN && agree(&wafs[wafs.len() - 3..]) {
-                break;
-            }
-        }
-        self.rng = rng;
-        let last = &wafs[wafs.len().saturating_sub(3)..];
-        last.iter().sum::<f64>() / last.len() as f64
-    }
-
-    /// Write amplification of a drive in service; see [`ServiceLoad`].
-    pub fn waf(mut self, load: ServiceLoad) -> f64 {
-        self.fill(self.user);
-        match load {
-            ServiceLoad::InOrder => {
-                let before = self.devices.drive(0).counters().clone();
-                self.fill(self.user);
-                let drive = self.devices.drive(0);
-                let slot = drive.config().shape.slot_bytes;
-                drive.counters().waf_since(&before, slot).unwrap_or(1.0)
-            }
-            ServiceLoad::HotAndCold => {
-                let user = self.user;
-                self.trim_last_quarter();
-                let used = user / 4 * 3;
-                self.overwrite(16 << 10, |rng, slots| {
-                    let slots = (slots as u128 * u128::from(used) / u128::from(user)) as u64;
-                    let hot = slots / 5;
-                    if rng.percent(80) {
-                        rng.below(hot)
-                    } else {
-                        hot + rng.below(slots - hot)
-                    }
-                })
-            }
-            ServiceLoad::Uniform => self.overwrite(4096, |rng, slots| rng.below(slots)),
-        }
-    }
-
-    fn trim_last_quarter(&mut self) {
-        let block = u64::from(FILL_BLOCK);
-        let from = self.user / 4 * 3 / block * block;
-        let user = self.user;
-        let mut offset = from;
-        let mut next = || {
-            (offset + block <= user).then(|| {
-                offset += block;
-                Command::trim(offset - block, FILL_BLOCK)
-            })
-        };
-        self.devices.keep(8, Nanos::MAX, &mut next);
         self.devices.settle();
     }
 
@@ -420,7 +345,9 @@ impl ModelRig {
             Durability::None => (vec![plain], vec![]),
             // The write itself is durable; nothing tells it from one by FUA.
             Durability::Flush if !self.flushes => (through, vec![]),
-            Durability::Flush if self.fua_by_flush => (vec![plain], vec![WriteStep::Flush]),
+            Durability::Flush | Durability::Fua if self.fua_by_flush => {
+                (vec![plain], vec![WriteStep::Flush])
+            }
             Durability::Flush => (vec![plain, WriteStep::Flush], vec![]),
             Durability::Journal => (vec![plain], journal()),
             Durability::Fua => (through, vec![]),
@@ -429,6 +356,7 @@ impl ModelRig {
         // The data itself has to be flushed, unless it went through by FUA.
         let mut clean = match sync {
             Durability::Journal | Durability::Flush => vec![WriteStep::Flush],
+            Durability::Fua if self.fua_by_flush => vec![WriteStep::Flush],
             _ => vec![],
         };
         if !self.flushes {
@@ -476,17 +404,6 @@ impl ModelRig {
         };
         self.devices.submit(0, &command, token);
     }
-}
-
-/// What a drive in service is assumed to do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum ServiceLoad {
-    /// The whole drive in order.
-    InOrder,
-    /// 16 KiB, 80 % of the writes to 20 % of three quarters of the drive; the rest is trimmed.
-    HotAndCold,
-    /// 4 KiB over all of it.
-    Uniform,
 }
 
 /// The commands of a load, as they are drawn.
@@ -542,15 +459,6 @@ pub fn time_us(times: &[u64], share: Option<f64>) -> Option<f64> {
         None => times.iter().sum::<u64>() as f64 / times.len() as f64 / 1e3,
         Some(share) => times[((times.len() as f64 * share) as usize).min(last)] as f64 / 1e3,
     })
-}
-
-fn agree(wafs: &[f64]) -> bool {
-    let (least, most) = wafs
-        .iter()
-        .fold((f64::MAX, f64::MIN), |(least, most), waf| {
-            (f64::min(least, *waf), f64::max(most, *waf))
-        });
-    most - least <= STEADY_WAF * most
 }
 
 #[cfg(test)]

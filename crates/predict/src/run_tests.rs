@@ -66,3 +66,26 @@ fn durable_writes_of_a_protected_drive_take_one_time_by_any_method() {
     assert!((mean(Durability::Flush) / fua - 1.0).abs() < 0.01);
     assert!(mean(Durability::None) < fua - 40.0);
 }
+
+/// The kernel has one flush under way and one for all who wait. Ten writers, each with a flush of
+/// its own, gained nothing; measured ones gain some five times (850 PRO 4.5, SSD 520 4.6).
+#[test]
+fn writers_of_a_sata_drive_share_the_flush_that_they_wait_for() {
+    let drive = ssdlab_drives::catalogue::drive("consumer-sata-1tb").unwrap();
+    let rate = |outstanding, sync| {
+        let load = ClosedLoad {
+            order: AddressOrder::Random,
+            read_pct: 0,
+            block: 4096,
+            outstanding,
+            sync,
+        };
+        let rig = ModelRig::new(&drive.config, true).unwrap();
+        let times = rig.run(&load, StateBefore::Filled(0)).unwrap();
+        times.durable.len() as f64 / times.seconds
+    };
+    for sync in [Durability::Fua, Durability::Flush] {
+        let gain = rate(10, sync) / rate(1, sync);
+        assert!((3.5..=10.0).contains(&gain), "{sync:?}: {gain}");
+    }
+}

@@ -41,7 +41,7 @@ pub fn draft_with(
     let (user, _) = rules::user_bytes(facts.capacity);
     let raw = facts.raw.unwrap_or_else(|| rules::usual_raw(user));
     let array = rules::array(facts, raw);
-    let completed = rules::with_cache(facts, user, constants);
+    let completed = rules::completed(facts, user, &array, constants);
     let unit = rules::mapping_unit(array.raw()).0;
     let user = user / unit * unit;
     let title = facts.title.clone().unwrap_or_else(|| facts.name.clone());
@@ -244,9 +244,9 @@ fn cell_times(page: &mut DraftWriter<'_>, array: &ArrayShape) {
     page.line("read", &times(read, array.bits), kind, source);
     let direct = rules::flash_limited(f);
     match direct {
-        Some(rate) if f.is_estimated("direct-write") => {
+        Some(rate) if estimated_rate(f).is_some() => {
             let ns = rules::native_program_ns(f, array, rate);
-            let source = f.known("direct-write").1.to_owned();
+            let source = estimated_rate(f).unwrap_or_default().to_owned();
             page.line("program", &times(ns, array.bits), ASSUMED, &source);
         }
         Some(rate) => {
@@ -268,6 +268,13 @@ fn cell_times(page: &mut DraftWriter<'_>, array: &ArrayShape) {
     }
     slc_times(page, array, read);
     page.line("erase", "\"3500 us\"", ASSUMED, "usual");
+}
+
+/// From what the rate of writes in order past any cache was estimated, if no sheet gives it.
+fn estimated_rate(facts: &DatasheetFacts) -> Option<&str> {
+    let by = |key| facts.is_estimated(key).then(|| facts.known(key).1);
+    let by_cache = by("direct-write");
+    by_cache.or_else(|| by("sequential-write").filter(|_| facts.protected))
 }
 
 fn slc_times(page: &mut DraftWriter<'_>, array: &ArrayShape, read: u64) {
@@ -401,6 +408,11 @@ fn commit_times(page: &mut DraftWriter<'_>) {
     }
     if let Some(fua) = estimate(PriorConstant::FuaTime) {
         page.line("fua_time", &time_of(fua.value), ASSUMED, &fua.source);
+    }
+    let at_once = estimate(PriorConstant::FuaAtOnce).filter(|_| !f.protected);
+    if let Some(at_once) = at_once {
+        let count = at_once.value.round().clamp(1.0, 127.0);
+        page.line("fua_at_once", &count.to_string(), ASSUMED, &at_once.source);
     }
 }
 

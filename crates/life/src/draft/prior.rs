@@ -22,6 +22,8 @@ pub enum PriorConstant {
     FlushTime,
     /// The same for a write by FUA.
     FuaTime,
+    /// Writes by FUA whose time of the controller runs side by side.
+    FuaAtOnce,
     /// Durable writes a second, predicted by other families over measured: its spread is that of
     /// predictions.
     DurableRatio,
@@ -32,6 +34,9 @@ pub enum PriorConstant {
     /// Rate of writes in order past it, in bytes a second at 1 TB; it grows with the square root of
     /// the capacity.
     DirectRate,
+    /// Rate of writes in order of protected drives, as a share of the link at 1 TB; it grows with
+    /// the square root of the capacity.
+    WriteRate,
     /// Time of a moved slot, in times of what is usual at the drive's time of a command.
     MovedSlot,
     /// Erase cycles at which the drive's own counter says 100 %.
@@ -49,13 +54,15 @@ pub enum PriorConstant {
 
 impl PriorConstant {
     /// All of them.
-    pub const ALL: [PriorConstant; 12] = [
+    pub const ALL: [PriorConstant; 14] = [
         PriorConstant::FlushTime,
         PriorConstant::FuaTime,
+        PriorConstant::FuaAtOnce,
         PriorConstant::DurableRatio,
         PriorConstant::CacheShare,
         PriorConstant::CacheRate,
         PriorConstant::DirectRate,
+        PriorConstant::WriteRate,
         PriorConstant::MovedSlot,
         PriorConstant::Cycles,
         PriorConstant::WearCycles,
@@ -69,10 +76,12 @@ impl PriorConstant {
         match self {
             PriorConstant::FlushTime => "flush-time",
             PriorConstant::FuaTime => "fua-time",
+            PriorConstant::FuaAtOnce => "fua-at-once",
             PriorConstant::DurableRatio => "durable-ratio",
             PriorConstant::CacheShare => "cache-share",
             PriorConstant::CacheRate => "cache-rate",
             PriorConstant::DirectRate => "direct-rate",
+            PriorConstant::WriteRate => "write-rate",
             PriorConstant::MovedSlot => "moved-slot",
             PriorConstant::Cycles => "cycles",
             PriorConstant::WearCycles => "wear-cycles",
@@ -102,7 +111,7 @@ impl PriorConstant {
                 let wider = [by_link, protection.to_owned()];
                 by_maker.into_iter().chain(wider).collect()
             }
-            PriorConstant::DurableRatio => {
+            PriorConstant::DurableRatio | PriorConstant::FuaAtOnce | PriorConstant::WriteRate => {
                 vec![by_link, protection.to_owned()]
             }
             PriorConstant::CacheShare | PriorConstant::CacheRate | PriorConstant::MovedSlot => {

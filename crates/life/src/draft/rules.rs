@@ -296,22 +296,55 @@ pub(super) fn commits_to_slc(facts: &DatasheetFacts) -> bool {
     !facts.protected && matches!(facts.cells, Cells::Tlc | Cells::Qlc)
 }
 
-/// The facts with a pSLC cache and its rates as measured drives have them, where a drive of that
-/// kind has one and its sheet does not say so.
-pub(super) fn with_cache(
+/// The facts with what other drives of the class have where the sheet does not say it: the rate of
+/// writes in order, or the pSLC cache and its rates.
+pub(super) fn completed(
     given: &DatasheetFacts,
     user: u64,
+    array: &ArrayShape,
     constants: &EstimatedConstants,
 ) -> DatasheetFacts {
+    if given.protected {
+        with_write_rate(given, user, array, constants)
+    } else {
+        with_cache(given, user, constants)
+    }
+}
+
+/// The facts of a protected drive with the rate of writes in order of other sheets, and no less
+/// than the drive's own random writes need.
+fn with_write_rate(
+    given: &DatasheetFacts,
+    user: u64,
+    array: &ArrayShape,
+    constants: &EstimatedConstants,
+) -> DatasheetFacts {
+    let mut facts = given.clone();
+    let known = given.sequential_write.or(given.direct_write);
+    let estimate = constants.get(PriorConstant::WriteRate);
+    let (None, Some(estimate)) = (known, estimate) else {
+        return facts;
+    };
+    let random = given.random_write.filter(|_| given.span.is_none());
+    let needed = f64::from(random.unwrap_or(0)) * 4096.0 * uniform_waf(user, array);
+    let link = (link_rate(given) * 1_000_000) as f64;
+    let rate = estimate.value * link * (user as f64 / 1e12).sqrt();
+    facts.sequential_write = Some(rate.max(needed).min(link) as u64);
+    let source = (Provenance::Assumed, estimate.source.clone());
+    facts.others.insert("sequential-write", source);
+    facts.estimated.insert("sequential-write");
+    facts
+}
+
+/// The facts with a pSLC cache and its rates as measured drives have them, where a drive of that
+/// kind has one and its sheet does not say so.
+fn with_cache(given: &DatasheetFacts, user: u64, constants: &EstimatedConstants) -> DatasheetFacts {
     let mut facts = given.clone();
     let bits = match given.cells {
         Cells::Tlc => 3,
         Cells::Qlc => 4,
         Cells::Slc | Cells::Mlc => return facts,
     };
-    if given.protected {
-        return facts;
-    }
     let estimate = |constant, scale: f64, most: u64| {
         let estimate = constants.get(constant)?;
         let value = ((estimate.value * scale) as u64).min(most).max(1);

@@ -244,3 +244,31 @@ fn drafts_with_a_protected_buffer_wait_for_no_cell() {
     );
     assert_eq!(config.ftl.slc.commit_superblocks, 0);
 }
+
+/// A protected drive of which no sheet gives the rate of writes in order wrote at that of its link:
+/// durable writes of ten writers were predicted three times too high. A drive's own random writes,
+/// which other data moves with, set the least.
+#[test]
+fn a_protected_draft_writes_in_order_as_other_sheets_say_and_no_slower_than_its_own() {
+    let rate = |random: &str| {
+        let given = facts(&[
+            ("name", "a-drive"),
+            ("source", "its sheet"),
+            ("capacity", "960GB"),
+            ("interface", "pcie4"),
+            ("protected", "yes"),
+            ("random-write", random),
+        ]);
+        let text = draft(&given).unwrap();
+        let config = catalogue::parse(&text, "a-drive.toml").unwrap().config;
+        let (shape, timing) = (&config.shape, &config.nand.timing);
+        let dies = f64::from(shape.channel_count * shape.dies_per_channel);
+        dies * 4.0 * 16384.0 * 1e9 / timing.program[0].0 as f64
+    };
+    let usual = rate("30k");
+    assert!((1e9..3.5e9).contains(&usual), "{usual}");
+    assert!(
+        rate("300k") > 300e3 * 4096.0 * 2.0,
+        "the sheet's own figure"
+    );
+}

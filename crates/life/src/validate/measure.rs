@@ -2,7 +2,7 @@
 
 use super::{
     DatasheetFigure, DocumentedFigure, RANGE_MAX, Validation, ValidationRow, WAF_CHANGE_MAX,
-    WINDOW, documented,
+    WINDOW, documented, interval,
 };
 use ssdlab_base::LabError;
 use ssdlab_base::check::SelfCheck;
@@ -78,6 +78,7 @@ pub fn validate(
         ours: model.value,
         null: null(documented.figure, &drive.config.host),
         steady: model.steady,
+        factor: interval::factor(&drive.file.name, documented.figure, documented.fitted),
         documented,
     };
     Ok(Validation {

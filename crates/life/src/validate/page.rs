@@ -105,6 +105,7 @@ fn table(drive: &Validation) -> Markup {
                 td { (show::shown(row.documented.figure, row.documented.value)) }
                 td { (show::shown(row.documented.figure, row.ours)) }
                 td { (format!("{:+.0} %", 100.0 * row.error())) }
+                td { (show::factor(row)) }
                 td { (show::verdict(row)) }
                 td { (show::known_by(row)) }
             }
@@ -113,7 +114,7 @@ fn table(drive: &Validation) -> Markup {
     html! {
         h3 { (drive.drive) }
         table {
-            tr { th {} th { "sheet" } th { "model" } th { "error" } th {} th { "known by" } }
+            tr { th {} th { "sheet" } th { "model" } th { "error" } th { "90 % in" } th {} th { "known by" } }
             @for one in &drive.rows { (row(one)) }
         }
     }

@@ -1,6 +1,6 @@
 //! Drives against their data sheets, for the terminal.
 
-use super::{DatasheetFigure, ERROR_MAX, Validation, ValidationRow};
+use super::{DatasheetFigure, ERROR_MAX, Validation, ValidationRow, interval};
 use ssdlab_base::check::failures;
 use ssdlab_drives::catalogue::{Provenance, VALIDATED_HEADER};
 use ssdlab_ssd::Nanos;
@@ -10,7 +10,7 @@ use ssdlab_view::units;
 /// A table of every documented figure, and how many of the model's are within [`ERROR_MAX`].
 pub fn text(validations: &[Validation]) -> String {
     let mut table = new_table(PLAIN);
-    table.set_header(["", "sheet", "model", "error", "", "known by"]);
+    table.set_header(["", "sheet", "model", "error", "90 % in", "", "known by"]);
     for drive in validations.iter().filter(|drive| !drive.rows.is_empty()) {
         table.add_row([&drive.drive]);
         for row in &drive.rows {
@@ -19,6 +19,7 @@ pub fn text(validations: &[Validation]) -> String {
                 shown(row.documented.figure, row.documented.value),
                 shown(row.documented.figure, row.ours),
                 format!("{:+.0} %", 100.0 * row.error()),
+                factor(row),
                 verdict(row).to_owned(),
                 known_by(row).to_owned(),
             ]);
@@ -38,6 +39,12 @@ pub fn text(validations: &[Validation]) -> String {
         }
     }
     text
+}
+
+/// The factor on either side of the model's figure, if there is one.
+pub(super) fn factor(row: &ValidationRow) -> String {
+    row.factor
+        .map_or_else(String::new, |factor| format!("x / {factor:.2}"))
 }
 
 /// How many figures hold, in sentences.
@@ -72,7 +79,23 @@ pub(super) fn totals(validations: &[Validation]) -> String {
         hold(&|row| !row.documented.fitted && !row.null_holds()),
         remembered.count(),
         validations.len() - silent.count(),
-    )
+    ) + &covered(validations)
+}
+
+/// How many sheets are within what other families say of the model, in a sentence.
+fn covered(validations: &[Validation]) -> String {
+    let all = interval::coverage(validations, &[true, false]);
+    let Some((within, count, width)) = all else {
+        return String::new();
+    };
+    let mut text = format!(
+        "{within} of {count} sheets are within the factor that the figures of other families give, \
+         beside the error (half of\nthese intervals are narrower than 1 to {width:.2}"
+    );
+    if let Some((within, count, width)) = interval::coverage(validations, &[false]) {
+        text += &format!("; of those not fitted, {within} of {count} and 1 to {width:.2}");
+    }
+    text + ").\n"
 }
 
 pub(super) fn verdict(row: &ValidationRow) -> &'static str {

@@ -101,6 +101,7 @@ fn the_page_draws_a_family_over_its_capacities_and_no_drive_alone() {
             ours: 1.5 * value,
             null: value,
             steady: Some(true),
+            factor: None,
         }],
         checks: Vec::new(),
     };

@@ -2,8 +2,8 @@
 //!
 //! A draft runs with commits that take no time of the controller; what is missing to a measured
 //! write of a single writer is that time. The limit of many writers is that time too, where each
-//! has a flush of its own. How many writes by FUA take it side by side is not estimated: in the
-//! ledger they come with flushes. What the other families then predict for a drive, over what was
+//! has a flush of its own. How many writes by FUA take it side by side is what several writers gain
+//! over one. What the other families then predict for a drive, over what was
 //! measured, is how good predictions are.
 
 use super::estimate;
@@ -28,6 +28,8 @@ const TIME_MIN_PROTECTED: f64 = 1_000.0;
 const SMALL_BLOCK: u32 = 64 << 10;
 /// Writers from which on a rate is taken as the limit of many.
 const MANY: u32 = 8;
+/// Writers from which on what they gain is taken as the writes that run side by side.
+const SEVERAL: u32 = 4;
 
 /// Flushes and writes by FUA of a durable write.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -89,12 +91,15 @@ impl DurableFigure<'_> {
     fn time(&self) -> Option<Observation> {
         let CommitCount { flushes, fua } = self.count;
         let missing = self.measured_ns - self.without_ns;
-        let value = |count: f64| (missing / count).max(self.least());
+        let time = |constant, count: f64| Observation {
+            beside: self.without_ns / count,
+            ..self.observation(constant, (missing / count).max(self.least()))
+        };
         if self.is_single() && flushes > 0.0 && fua == 0.0 {
-            return Some(self.observation(PriorConstant::FlushTime, value(flushes)));
+            return Some(time(PriorConstant::FlushTime, flushes));
         }
         if self.is_single() && flushes == 0.0 && fua > 0.0 {
-            return Some(self.observation(PriorConstant::FuaTime, value(fua)));
+            return Some(time(PriorConstant::FuaTime, fua));
         }
         // Of many flushes none waits for anything else.
         let has_own = self.class.interface != Interface::Sata && !self.class.protected;
@@ -117,6 +122,24 @@ impl DurableFigure<'_> {
         let ratio = self.measured_ns / predicted_ns;
         self.observation(PriorConstant::DurableRatio, ratio)
     }
+}
+
+/// How many writes by FUA take the controller's time side by side: what many writers gain over one.
+fn at_once(many: &DurableFigure<'_>, figures: &[DurableFigure<'_>]) -> Option<Observation> {
+    let is_by_fua = many.count.flushes == 0.0 && many.count.fua > 0.0 && !many.class.protected;
+    if !is_by_fua || many.load.outstanding < SEVERAL {
+        return None;
+    }
+    let is_one = |one: &&DurableFigure<'_>| {
+        one.is_single()
+            && one.count == many.count
+            && one.load.block == many.load.block
+            && one.row.source == many.row.source
+            && one.row.drive == many.row.drive
+    };
+    let one = figures.iter().find(is_one)?;
+    let gain = (one.measured_ns / many.measured_ns).max(1.0);
+    Some(many.observation(PriorConstant::FuaAtOnce, gain))
 }
 
 /// Times of commits, and how good predictions with those of other families are.
@@ -145,6 +168,7 @@ pub(super) fn observe(
         .iter()
         .map(|figure| figure.row.drive.family.as_str())
         .collect();
+    times.extend(figures.iter().filter_map(|many| at_once(many, &figures)));
     let mut ratios = Vec::new();
     for family in families {
         let others = times.iter().filter(|time| time.family != family);

@@ -24,6 +24,15 @@ struct DriveValue {
     family: String,
     classes: Vec<String>,
     log: f64,
+    /// See [`Observation::beside`].
+    beside: f64,
+}
+
+impl DriveValue {
+    /// How many times as long the drive's whole command takes as with `log` in place of its own.
+    fn ratio_to(&self, log: f64) -> f64 {
+        (self.beside + self.log.exp()) / (self.beside + log.exp())
+    }
 }
 
 /// Every constant of every class that a drive was seen of, and of the wider ones.
@@ -39,7 +48,8 @@ pub(super) fn classes(observations: &[Observation]) -> Vec<ClassPrior> {
 
 /// What each drive says of a constant: the median of its values.
 fn drives(observations: &[Observation], constant: PriorConstant) -> Vec<DriveValue> {
-    let mut logs: BTreeMap<(&str, &str, Vec<String>), Vec<f64>> = BTreeMap::new();
+    type Values = Vec<(f64, f64)>;
+    let mut values: BTreeMap<(&str, &str, Vec<String>), Values> = BTreeMap::new();
     for observation in observations.iter().filter(|o| o.constant == constant) {
         let classes = constant.classes(observation.class);
         let key = (
@@ -47,16 +57,19 @@ fn drives(observations: &[Observation], constant: PriorConstant) -> Vec<DriveVal
             observation.drive.as_str(),
             classes,
         );
-        logs.entry(key).or_default().push(observation.value.ln());
+        let value = (observation.value.ln(), observation.beside);
+        values.entry(key).or_default().push(value);
     }
-    let drive = |((family, _, classes), logs): ((&str, &str, Vec<String>), Vec<f64>)| {
+    let drive = |((family, _, classes), values): ((&str, &str, Vec<String>), Values)| {
+        let (logs, besides): (Vec<f64>, Vec<f64>) = values.into_iter().unzip();
         Some(DriveValue {
             family: family.to_owned(),
             classes,
             log: crate::median(logs)?,
+            beside: crate::median(besides)?,
         })
     };
-    logs.into_iter().filter_map(drive).collect()
+    values.into_iter().filter_map(drive).collect()
 }
 
 /// What drives of a class are about.
@@ -91,7 +104,8 @@ fn residuals(constant: PriorConstant, drives: &[DriveValue], level: usize) -> Ve
             .filter(|other| other.family != drive.family)
             .collect();
         let classes = drive.classes.get(level..)?;
-        Some((drive.log - centre(constant, &others, classes)?).abs())
+        let by_others = centre(constant, &others, classes)?;
+        Some(drive.ratio_to(by_others).ln().abs())
     };
     drives.iter().filter_map(residual).collect()
 }
@@ -121,16 +135,25 @@ fn of_constant(constant: PriorConstant, drives: &[DriveValue]) -> Vec<ClassPrior
             .iter()
             .filter(|drive| drive.classes.contains(&classes[0]));
         let families: BTreeSet<&str> = of_class.clone().map(|d| d.family.as_str()).collect();
+        let median = centre(constant, &all, &classes)?.exp();
+        let beside = crate::median(of_class.clone().map(|d| d.beside).collect())?;
         Some(ClassPrior {
             constant,
             class: classes[0].clone(),
-            median: significant(centre(constant, &all, &classes)?.exp()),
-            spread: significant(spread_at(width)),
+            median: significant(median),
+            spread: significant(spread_of_part(median, beside, spread_at(width))),
             drives: of_class.count(),
             families: families.len(),
         })
     };
     named.into_iter().rev().filter_map(prior).collect()
+}
+
+/// The spread of a time of which, with what stands `beside` it, one in ten is as much longer as of
+/// wholes with the spread `whole`.
+fn spread_of_part(median: f64, beside: f64, whole: f64) -> f64 {
+    let slowest = (median + beside) * (TENTH * whole).exp() - beside;
+    (slowest / median).ln() / TENTH
 }
 
 /// Ratios of what other families say to what was measured: their spread alone is used, and it is

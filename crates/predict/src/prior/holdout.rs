@@ -14,6 +14,8 @@ use std::sync::atomic::AtomicBool;
 
 /// Jobs up to which the scaling of commits is compared.
 const JOBS_MAX: u32 = 16;
+/// Numbers of jobs from which on a series has a shape.
+const POINTS_MIN: usize = 3;
 
 /// The scores of a kind of figure.
 #[derive(Clone, Debug, Default)]
@@ -56,6 +58,8 @@ pub struct HoldOut {
     pub rates: (usize, usize),
     /// Series over jobs: device and sync, measured and predicted shape.
     pub shapes: Vec<(String, &'static str, &'static str)>,
+    /// Every prediction of a draft of an unseen family.
+    pub made: Vec<FrozenPrediction>,
 }
 
 /// Predicts every open family by the others.
@@ -101,6 +105,7 @@ pub fn hold_out(ledger: &Ledger, stop: &AtomicBool) -> Result<HoldOut, LabError>
         ..HoldOut::default()
     };
     count_fills(&mut result, ledger, &made);
+    result.made = with;
     Ok(result)
 }
 
@@ -196,7 +201,10 @@ fn shapes(
         }
         let sync = row.load.sync.map_or("", |sync| sync.word());
         let block = row.load.block_bytes.unwrap_or(0) >> 10;
-        let name = format!("{} {block} KiB {sync}", row.drive.family);
+        let gb = row.drive.capacity_gb.unwrap_or(0.0);
+        // A series is of one drive, as one source measured it.
+        let drive = format!("{} {gb} GB", row.drive.family);
+        let name = format!("{drive}, {block} KiB {sync} ({})", row.source);
         let (measured, predicted) = devices.entry(name).or_default();
         // The last of several: sources list a short first run and then the series.
         measured.insert(jobs, row.figure.value);
@@ -204,7 +212,7 @@ fn shapes(
     }
     devices
         .into_iter()
-        .filter(|(_, (measured, _))| measured.len() >= 4)
+        .filter(|(_, (measured, _))| measured.len() >= POINTS_MIN)
         .map(|(name, (measured, predicted))| (name, shape(&measured), shape(&predicted)))
         .collect()
 }
@@ -238,6 +246,16 @@ impl HoldOut {
         for (name, measured, predicted) in &self.shapes {
             text += &format!("| {name} | {measured} | {predicted} |\n");
         }
+        let is_right = |shape: &&(String, &str, &str)| shape.1 == shape.2;
+        let is_usual = |shape: &&(String, &str, &str)| shape.1 == "saturating";
+        let count =
+            |is: &dyn Fn(&&(String, &str, &str)) -> bool| self.shapes.iter().filter(is).count();
+        text += &format!(
+            "\nShapes right: {} of {}; \"saturating\" alone: {}.\n",
+            count(&is_right),
+            self.shapes.len(),
+            count(&is_usual)
+        );
         text
     }
 }

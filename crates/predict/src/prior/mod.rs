@@ -61,10 +61,8 @@ pub fn fit(
         },
         observations: observe::of_sheets(&rows),
     };
+    fitted.observations.extend(observe::of_write_rates(&rows));
     fitted.observations.extend(observe::of_fills(&rows));
-    fitted
-        .observations
-        .extend(observe::of_catalogue(&rows, is_used));
     fitted.prior.classes = estimate::classes(&fitted.observations);
     // What a flush takes is what the programs of the model, with the cache, do not.
     let commits = commits::observe(&rows, &fitted.prior, stop)?;

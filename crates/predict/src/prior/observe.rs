@@ -2,14 +2,13 @@
 
 use crate::answers::Answers;
 use crate::load::{FillFigure, Question, ServiceFigure, question};
-use crate::model::{Basis, LedgerModel, protection, sheet_facts};
+use crate::model::{Basis, LedgerModel, is_crosspoint, protection, sheet_facts};
 use crate::predict::tasks;
 use ssdlab_base::{LabError, parallel};
-use ssdlab_drives::catalogue::{self, CatalogueDrive, Provenance};
 use ssdlab_ledger::row::FigureKind;
 use ssdlab_ledger::{Ledger, LedgerRow, Metric};
 use ssdlab_life::draft::prior::{DraftPrior, PriorClass, PriorConstant};
-use ssdlab_life::draft::{Cells, Interface, implied_moved_slot, link_rate, usual_moved_slot};
+use ssdlab_life::draft::{Cells, implied_moved_slot, link_rate, usual_moved_slot};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Share of the drive past which a fill at one rate shows no cache.
@@ -28,6 +27,8 @@ pub struct Observation {
     pub drive: String,
     /// The value.
     pub value: f64,
+    /// Of a time: what the model takes besides it for the same command.
+    pub beside: f64,
 }
 
 impl Observation {
@@ -44,6 +45,7 @@ impl Observation {
             family: row.drive.family.clone(),
             drive: format!("{} {gb} {}", row.drive.model, row.source),
             value,
+            beside: 0.0,
         }
     }
 }
@@ -60,6 +62,25 @@ pub(super) fn of_sheets(rows: &[LedgerRow]) -> Vec<Observation> {
         let value = implied_moved_slot(&facts)? as f64 / usual_moved_slot(&facts) as f64;
         let class = PriorClass::of(&facts);
         (value > 0.0).then(|| Observation::of(row, class, PriorConstant::MovedSlot, value))
+    };
+    rows.iter().filter(is_one).filter_map(observe).collect()
+}
+
+/// Rates of writes in order by the sheets of protected drives.
+pub(super) fn of_write_rates(rows: &[LedgerRow]) -> Vec<Observation> {
+    let is_one = |row: &&LedgerRow| {
+        row.kind == FigureKind::Sheet
+            && row.is_of_a_drive()
+            && row.figure.metric == Metric::WriteRate
+            && protection(&row.drive) == Some(true)
+            && !is_crosspoint(&row.drive)
+    };
+    let observe = |row: &LedgerRow| {
+        let facts = sheet_facts(&row.drive, rows)?;
+        let at_1_tb = at_1_tb(row.figure.value, row.drive.capacity_gb?);
+        let value = at_1_tb / (link_rate(&facts) * 1_000_000) as f64;
+        let class = PriorClass::of(&facts);
+        Some(Observation::of(row, class, PriorConstant::WriteRate, value))
     };
     rows.iter().filter(is_one).filter_map(observe).collect()
 }
@@ -96,72 +117,6 @@ pub(super) fn of_fills(rows: &[LedgerRow]) -> Vec<Observation> {
 /// A rate past the cache in bytes a second, as of a drive of 1 TB.
 fn at_1_tb(megabytes: f64, gb: f64) -> f64 {
     megabytes * 1e6 / (gb / 1000.0).sqrt()
-}
-
-/// Caches of drives of the catalogue whose rate past the cache was measured, and of which the
-/// ledger has no row.
-pub(super) fn of_catalogue(
-    rows: &[LedgerRow],
-    is_used: &(dyn Fn(&str) -> bool + Sync),
-) -> Vec<Observation> {
-    let names = catalogue::names().unwrap_or_default();
-    let drives = names.iter().filter_map(|name| catalogue::drive(name).ok());
-    let is_new = |drive: &CatalogueDrive| {
-        let name = &drive.file.name;
-        let mut families = rows.iter().map(|row| &row.drive.family);
-        is_used(name) && !families.any(|family| name.starts_with(family.as_str()))
-    };
-    drives
-        .filter(is_new)
-        .flat_map(|drive| cache_of(&drive).unwrap_or_default())
-        .collect()
-}
-
-fn cache_of(drive: &CatalogueDrive) -> Option<Vec<Observation>> {
-    let config = &drive.config;
-    let rate = drive.file.documented.sequential_write.as_ref()?;
-    let cells = match config.shape.bits_per_cell {
-        3 => Cells::Tlc,
-        4 => Cells::Qlc,
-        _ => return None,
-    };
-    let slc = &config.ftl.slc;
-    let dynamic = match slc.dynamic_above_free {
-        0 => 0,
-        above => config.shape.blocks_per_plane.saturating_sub(above),
-    };
-    let superblocks = f64::from(slc.superblocks + dynamic);
-    let is_measured = rate.kind == Provenance::Measured && !config.buffer.protected;
-    if superblocks == 0.0 || !is_measured {
-        return None;
-    }
-    let blocks = f64::from(config.shape.blocks_per_plane);
-    let raw = config.geometry().raw_bytes() as f64;
-    let bits = f64::from(config.shape.bits_per_cell);
-    let share = superblocks / blocks * raw / bits / config.user_bytes as f64;
-    let megabytes =
-        ssdlab_base::quantity::parse_size(rate.value.strip_suffix("/s")?).ok()? as f64 / 1e6;
-    let interface = match drive.file.interface.as_str() {
-        "sata" => Interface::Sata,
-        _ => Interface::Pcie3,
-    };
-    let observation = |constant, value| Observation {
-        constant,
-        class: PriorClass {
-            protected: false,
-            interface,
-            cells,
-            maker: None,
-        },
-        family: drive.file.name.clone(),
-        drive: drive.file.name.clone(),
-        value,
-    };
-    let gb = config.user_bytes as f64 / 1e9;
-    Some(vec![
-        observation(PriorConstant::CacheShare, share),
-        observation(PriorConstant::DirectRate, at_1_tb(megabytes, gb)),
-    ])
 }
 
 /// Cycles and write amplification by drives in service.

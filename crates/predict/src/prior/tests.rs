@@ -28,6 +28,7 @@ fn observation(family: &str, drive: &str, value: f64) -> Observation {
         family: family.into(),
         drive: drive.into(),
         value,
+        beside: 0.0,
     }
 }
 
@@ -50,6 +51,26 @@ fn a_family_counts_once_and_agreement_makes_narrow() {
     assert!((of_both.median - 200.0).abs() < 0.5, "{of_both:?}");
     assert_eq!((of_both.drives, of_both.families), (41, 2));
     assert!(of_both.spread > agreed.spread);
+}
+
+/// The time of a commit is what a measured figure takes beside programs, so that of alike drives it
+/// differs many times. What is drawn is as wide as the figures are, where the time is longest.
+#[test]
+fn a_time_is_as_wide_as_the_figures_that_it_is_a_part_of() {
+    let figures = [500.0, 700.0, 1000.0, 1400.0, 2000.0, 520.0, 980.0, 1900.0];
+    let programs = 480.0;
+    let seen: Vec<Observation> = figures
+        .iter()
+        .enumerate()
+        .map(|(n, whole)| Observation {
+            constant: PriorConstant::FlushTime,
+            beside: programs,
+            ..observation(&format!("family {n}"), "a", whole - programs)
+        })
+        .collect();
+    let class = &estimate::classes(&seen)[0];
+    let slowest = programs + class.interval().1;
+    assert!((1600.0..2800.0).contains(&slowest), "{slowest} {class:?}");
 }
 
 /// Ten thousand drives drawn from the model of the estimate: four of five lie within the interval
