@@ -1,4 +1,4 @@
-//! The published figures, where ours comes from, and how it is judged.
+//! The published figures, where ours comes from, and the rules by which it is judged.
 
 use crate::experiments::rw80::run::{CrossDriveMeasure, DRIVES};
 use crate::number::number;
@@ -129,9 +129,31 @@ pub struct PublishedFigure {
     /// What must exist before ours can be measured; empty when it can.
     #[serde(default)]
     pub pending: String,
+    /// Why the figure cannot hold, where another source or the article itself contradicts it.
+    pub contradicted: Option<FigureContradiction>,
     /// `ours` and `needs`, resolved.
     #[serde(skip)]
     source: FigureSource,
+}
+
+/// What a figure contradicts. The row then counts neither as met nor as a prediction, whatever ours
+/// is.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FigureContradiction {
+    /// Where the facts are that it contradicts.
+    pub source: String,
+    /// How they contradict it, in numbers.
+    pub arithmetic: String,
+}
+
+impl FigureContradiction {
+    /// Whether it names a source, and numbers of both sides.
+    fn is_argued(&self) -> bool {
+        let numbers = self.arithmetic.split(|c: char| !c.is_ascii_digit());
+        let numbers = numbers.filter(|digits| !digits.is_empty()).count();
+        !self.source.trim().is_empty() && numbers >= 2
+    }
 }
 
 /// A model that knows nothing of what a figure is about.
@@ -216,6 +238,15 @@ fn parse(name: &str, text: &str) -> Result<Vec<PublishedFigure>, LabError> {
         if figure.null.is_some() != (figure.kind == FigureBasis::Predicted) {
             let message = format!("figure {} {}: `null`", figure.id, figure.what);
             let hint = "a predicted figure has a null model, and no other has one";
+            return Err(LabError::refused(message, hint));
+        }
+        if !figure
+            .contradicted
+            .iter()
+            .all(FigureContradiction::is_argued)
+        {
+            let message = format!("figure {} {}: `contradicted`", figure.id, figure.what);
+            let hint = "a contradiction has a source, and arithmetic with numbers of both sides";
             return Err(LabError::refused(message, hint));
         }
     }
@@ -320,7 +351,8 @@ impl PublishedFigure {
     }
 }
 
-fn with_unit(text: &str, unit: &str) -> String {
+/// `text` with its unit behind it, where it ends in a number.
+pub(crate) fn with_unit(text: &str, unit: &str) -> String {
     if text.ends_with(|c: char| c.is_ascii_digit() || c == '+') {
         format!("{text} {unit}")
     } else {
@@ -379,148 +411,6 @@ fn unknown_id(name: &str) -> LabError {
     LabError::bad_option("ID", name, allowed, hint)
 }
 
-/// How ours compares.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum FigureVerdict {
-    /// Ours is good enough by the figure's rule.
-    Met,
-    /// It is not.
-    Missed,
-    /// It cannot be measured yet.
-    Pending,
-    /// It was not measured: the run was stopped.
-    NotRun,
-}
-
-impl FigureVerdict {
-    /// Every verdict, the best first.
-    pub(crate) const ALL: [FigureVerdict; 4] = [
-        FigureVerdict::Met,
-        FigureVerdict::Missed,
-        FigureVerdict::Pending,
-        FigureVerdict::NotRun,
-    ];
-
-    /// As people read it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            FigureVerdict::Met => "met",
-            FigureVerdict::Missed => "MISSED",
-            FigureVerdict::Pending => "pending",
-            FigureVerdict::NotRun => "not run",
-        }
-    }
-}
-
-/// A figure with ours beside it.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct ReproductionRow {
-    /// The figure.
-    #[serde(flatten)]
-    pub figure: PublishedFigure,
-    /// Our value, in the figure's unit.
-    pub value: Option<f64>,
-    /// Ours in words, where the number alone does not say it.
-    pub value_text: Option<String>,
-    /// ours / published - 1, where both are numbers and the rule is a relative one.
-    pub error: Option<f64>,
-    /// How it compares.
-    pub verdict: FigureVerdict,
-    /// What the figure's null model says, where it has one.
-    pub null_value: Option<f64>,
-}
-
-impl ReproductionRow {
-    /// Judges a measured value beside what the null model says.
-    pub(crate) fn new(
-        figure: PublishedFigure,
-        ours: Option<(f64, Option<String>)>,
-        null_value: Option<f64>,
-    ) -> ReproductionRow {
-        let value = ours.as_ref().map(|ours| ours.0);
-        let verdict = match (&figure.rule, value) {
-            _ if !figure.pending.is_empty() => FigureVerdict::Pending,
-            (Some(rule), Some(value)) if rule.holds(figure.published, value) => FigureVerdict::Met,
-            (Some(_), Some(_)) => FigureVerdict::Missed,
-            _ => FigureVerdict::NotRun,
-        };
-        let error = match (figure.published, value) {
-            (Some(published), Some(value)) if published != 0.0 => Some(value / published - 1.0),
-            _ => None,
-        };
-        ReproductionRow {
-            figure,
-            value,
-            value_text: ours.and_then(|ours| ours.1),
-            error,
-            verdict,
-            null_value,
-        }
-    }
-
-    /// Whether the null model is good enough by the figure's rule, too.
-    pub fn null_meets(&self) -> bool {
-        let held = |(rule, null): (ToleranceRule, f64)| rule.holds(self.figure.published, null);
-        self.figure.rule.zip(self.null_value).is_some_and(held)
-    }
-
-    /// Whether it tests the model: nothing was fitted to it, and the null model does not meet it.
-    pub fn is_test(&self) -> bool {
-        self.null_value.is_some() && !self.null_meets()
-    }
-
-    /// What the figure is to the model, as people read it.
-    pub fn kind_text(&self) -> &'static str {
-        if self.null_meets() {
-            "not a test"
-        } else {
-            self.figure.kind.name()
-        }
-    }
-
-    /// What the null model says, as people read it.
-    pub fn null_text(&self) -> String {
-        self.null_value.map_or("-".into(), number)
-    }
-
-    /// Ours as people read it.
-    pub fn ours_text(&self) -> String {
-        match (&self.value_text, self.value) {
-            (Some(text), _) => text.clone(),
-            (None, Some(value)) => {
-                let text = number(value);
-                if self.figure.unit.is_empty() {
-                    text
-                } else {
-                    with_unit(&text, &self.figure.unit)
-                }
-            }
-            (None, None) => "-".into(),
-        }
-    }
-
-    /// The error as people read it.
-    pub fn error_text(&self) -> String {
-        let exact = |error: f64| error.abs() < 0.0005;
-        match (self.error, self.figure.rule) {
-            (Some(error), Some(ToleranceRule::Relative(_) | ToleranceRule::Absolute(_)))
-                if exact(error) =>
-            {
-                "0 %".into()
-            }
-            (Some(error), Some(ToleranceRule::Relative(_))) => format!("{:+.0} %", error * 100.0),
-            (Some(_), Some(ToleranceRule::Absolute(_))) => {
-                let published = self.figure.published.unwrap_or(0.0);
-                let off = self.value.unwrap_or(0.0) - published;
-                format!("{off:+.1}")
-            }
-            (Some(error), Some(ToleranceRule::Between(_))) => format!("{:+.0} %", error * 100.0),
-            _ => "-".into(),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -531,6 +421,30 @@ mod tests {
              [{needs}]\nrule = {{ at_least = 1 }}\n"
         );
         parse("planted", &text).unwrap_err()
+    }
+
+    #[test]
+    fn a_contradiction_without_a_source_or_numbers_is_refused() {
+        let read = |source: &str, arithmetic: &str| {
+            let text = format!(
+                "[[figure]]\nid = \"zil.rw80\"\nkind = \"shape\"\nours = \"facts/hk4e\"\nrule = {{ \
+                 at_least = 1 }}\ncontradicted = {{ source = \"{source}\", arithmetic = \
+                 \"{arithmetic}\" }}\n"
+            );
+            parse("planted", &text)
+        };
+        assert!(read("Micron L74A", "256 pages, not 128").is_ok());
+        for (source, arithmetic) in [
+            ("", "256 pages, not 128"),
+            ("Micron L74A", ""),
+            ("Micron L74A", "more pages than 128"),
+        ] {
+            let error = read(source, arithmetic).unwrap_err();
+            assert!(
+                error.hint().contains("source"),
+                "{source}, {arithmetic}: {error}"
+            );
+        }
     }
 
     #[test]

@@ -8,7 +8,8 @@
 //!
 //! * [`experiments`]: one file or folder an experiment: its run, measures, plots and sections.
 //! * `registry`: all of them, and the articles' pages. `keys` and `outcome`: measures as types.
-//! * [`figures`]: the published figures and the rules by which ours is judged.
+//! * [`figures`]: the published figures and the rules by which ours is judged. [`row`]: a figure
+//!   with ours beside it, and the verdict.
 //! * [`run`]: the experiments that some figures need, over the cores. [`table`]: rows as text and
 //!   CSV. [`page`]: the pages.
 //!
@@ -24,6 +25,7 @@ pub mod page;
 mod plot;
 mod published;
 mod registry;
+pub mod row;
 pub mod run;
 pub mod schemas;
 mod story;

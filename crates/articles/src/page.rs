@@ -2,8 +2,8 @@
 
 mod rows;
 
-use crate::figures::{FigureVerdict, ReproductionRow};
 use crate::registry::{self, ARTICLES};
+use crate::row::{FigureVerdict, ReproductionRow};
 use crate::run::Reproduction;
 use crate::story::{Article, ArticleSection};
 use crate::table;

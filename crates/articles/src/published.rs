@@ -20,6 +20,9 @@
 //!            it too, the row is not a test and counts as no prediction
 //! reason     the likely reason, shown where the figure is missed
 //! note       shown always
+//! contradicted  where another source, or the article itself, contradicts the figure: its `source`,
+//!            and the `arithmetic` with numbers of both sides; the row counts neither as met nor as
+//!            a prediction
 //! pending    what must exist before ours can be measured
 //! ```
 

@@ -1,10 +1,11 @@
 //! The experiments that some figures need, over the cores.
 
-use crate::figures::{FigureVerdict, PublishedFigure, ReproductionRow};
+use crate::figures::PublishedFigure;
 use crate::outcome::{
     AnyExperiment, ExperimentInfo, ExperimentRecord, ExperimentRecords, ExperimentSetup,
 };
 use crate::registry::{self, EXPERIMENTS};
+use crate::row::{FigureVerdict, ReproductionRow};
 use serde::Serialize;
 use ssdlab_base::{LabError, parallel};
 use std::collections::BTreeMap;

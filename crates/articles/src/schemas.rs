@@ -1,7 +1,8 @@
 //! JSON Schemas of the documents of the experiments of the articles.
 
 use crate::experiments::mirror::MirrorPairs;
-use crate::figures::{PublishedFigure, ReproductionRow};
+use crate::figures::PublishedFigure;
+use crate::row::ReproductionRow;
 use ssdlab_base::schema::DocumentSchema;
 
 /// Each document by name.

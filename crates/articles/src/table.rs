@@ -1,13 +1,14 @@
 //! Rows as text for a terminal, and as CSV.
 
-use crate::figures::{FigureVerdict, PublishedFigure, ReproductionRow};
+use crate::figures::PublishedFigure;
+use crate::row::{FigureVerdict, ReproductionRow};
 use crate::run::Reproduction;
 use comfy_table::{ColumnConstraint, ContentArrangement, Table, Width, presets};
 use ssdlab_view::text::wrap;
 use ssdlab_view::units;
 
 /// Widths of the columns, the space behind each included: 80 in all.
-const WIDTHS: [u16; 6] = [25, 17, 13, 7, 11, 7];
+const WIDTHS: [u16; 6] = [22, 15, 12, 7, 11, 13];
 
 /// A figure in a line: its id and what was published.
 pub fn listed(figure: &PublishedFigure) -> String {
@@ -20,7 +21,8 @@ pub fn listed(figure: &PublishedFigure) -> String {
     format!("{:<24} {description}", figure.id)
 }
 
-/// The rows as a table of at most 80 columns, reasons of misses, and how many of each verdict.
+/// The rows as a table of at most 80 columns, reasons of misses and contradictions, and how many of
+/// each verdict.
 pub fn text(reproduction: &Reproduction) -> String {
     let mut table = Table::new();
     table
@@ -37,13 +39,13 @@ pub fn text(reproduction: &Reproduction) -> String {
     }
     let trimmed = |line: &str| line.trim_end().to_owned();
     let mut lines: Vec<String> = table.to_string().lines().map(trimmed).collect();
-    let missed = reproduction
+    for (row, why) in reproduction
         .rows
         .iter()
-        .filter(|row| row.verdict == FigureVerdict::Missed);
-    for row in missed.filter(|row| !row.figure.reason.is_empty()) {
+        .filter_map(|row| Some((row, row.why()?)))
+    {
         lines.push(String::new());
-        lines.extend(wrap(&format!("{}: {}", name(row), row.figure.reason), 80));
+        lines.extend(wrap(&format!("{}: {why}", name(row)), 80));
     }
     lines.push(String::new());
     lines.extend(wrap(&summary(reproduction), 80));
@@ -115,7 +117,7 @@ fn cells(row: &ReproductionRow) -> [String; 6] {
 pub fn csv(reproduction: &Reproduction) -> String {
     let mut text = String::from(
         "id,what,published,published_text,unit,ours,ours_text,error,kind,rule,verdict,null_model,\
-         null,is_test,experiments,pending,reason,note\n",
+         null,is_test,experiments,pending,reason,note,contradicted\n",
     );
     let number = |value: Option<f64>| value.map_or(String::new(), |value| value.to_string());
     for row in &reproduction.rows {
@@ -140,6 +142,12 @@ pub fn csv(reproduction: &Reproduction) -> String {
             figure.pending.clone(),
             figure.reason.clone(),
             figure.note.clone(),
+            figure
+                .contradicted
+                .as_ref()
+                .map_or(String::new(), |contradicted| {
+                    format!("{}: {}", contradicted.source, contradicted.arithmetic)
+                }),
         ];
         let cells: Vec<String> = cells.iter().map(|cell| quoted(cell)).collect();
         text += &cells.join(",");

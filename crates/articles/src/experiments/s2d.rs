@@ -3,7 +3,7 @@
 //! The drive is prepared once (a 100 GiB file written a little over twice, ten idle minutes) and
 //! forked; both commands begin on the same state.
 
-use super::facts;
+use super::{facts, scale};
 use crate::keys::{ExperimentKey, keys};
 use crate::number::number;
 use crate::outcome::{
@@ -18,7 +18,7 @@ use ssdlab_bench::device::{ModelledTarget, Target};
 use ssdlab_bench::engine;
 use ssdlab_bench::engine::Unobserved;
 use ssdlab_bench::record::{RunEnding, RunRecord, Second};
-use ssdlab_drives::catalogue;
+use ssdlab_drives::catalogue::CatalogueDrive;
 use ssdlab_load::diskspd;
 use ssdlab_load::plan::WorkloadPlan;
 use ssdlab_ssd::{Nanos, Op};
@@ -80,12 +80,17 @@ const IDLE: Nanos = Nanos::from_secs(600);
 const BEFORE: std::ops::Range<usize> = 5..100;
 const AFTER: std::ops::Range<usize> = 600..1795;
 
+/// Controller time of a write by the data sheet that the article quotes: 90,000 a second are one
+/// each 11.1 us, as in the catalogue's files of nine other drives. Its file of this drive has the
+/// 10.5 us of the reads for both.
+pub(super) const SHEET_WRITES: [&str; 1] = ["host.write_overhead=11.1us"];
+
 /// Runs both commands on the named drive.
 fn run(
     drive: &str,
     setup: &ExperimentSetup<'_>,
 ) -> Result<ExperimentOutcome<S2dMeasure, DiskspdMode>, LabError> {
-    let entry = catalogue::drive(drive)?;
+    let entry = scale::with(drive, &SHEET_WRITES)?;
     let mut outcome = ExperimentOutcome::resting_on(entry.rests_on());
     let mut fresh = ModelledTarget::new(&entry, Some(FILE))?;
     let fill = WorkloadPlan::fill(FILE * FILL_PCT / 100);
@@ -191,10 +196,7 @@ fn waf(seconds: &[Second]) -> f64 {
 }
 
 /// Ratios of written through to buffered.
-fn compare(
-    outcome: &mut ExperimentOutcome<S2dMeasure, DiskspdMode>,
-    entry: &catalogue::CatalogueDrive,
-) {
+fn compare(outcome: &mut ExperimentOutcome<S2dMeasure, DiskspdMode>, entry: &CatalogueDrive) {
     let ratio = |outcome: &ExperimentOutcome<S2dMeasure, DiskspdMode>, metric| {
         let measure = |mode| S2dMeasure::Of((mode, metric));
         outcome.ratio(

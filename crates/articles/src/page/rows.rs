@@ -1,7 +1,8 @@
 //! Rows of figures as a table.
 
-use crate::figures::{FigureBasis, FigureVerdict, ReproductionRow};
+use crate::figures::FigureBasis;
 use crate::registry;
+use crate::row::{FigureVerdict, ReproductionRow};
 use maud::{Markup, html};
 use ssdlab_view::parts;
 
@@ -9,6 +10,7 @@ fn badge(verdict: FigureVerdict) -> Markup {
     let (class, symbol) = match verdict {
         FigureVerdict::Met => ("pass", "✓"),
         FigureVerdict::Missed => ("fail", "✗"),
+        FigureVerdict::Contradicted => ("unknown", "≠"),
         FigureVerdict::Pending => ("unknown", "…"),
         FigureVerdict::NotRun => ("unknown", "?"),
     };
@@ -52,6 +54,11 @@ pub(super) fn legend() -> Markup {
             @for kind in kinds { dt { (kind.name()) } dd { (mean(kind)) } }
             dt { "not a test" }
             dd { "predicted, but a model that knows nothing of the mechanism meets it, too" }
+            dt { "contradicted" }
+            dd {
+                "another source or the article itself contradicts the figure; counts neither as \
+                 met nor as a prediction"
+            }
         }
     }
 }
@@ -77,10 +84,7 @@ fn cells(row: &ReproductionRow, page: Option<&str>) -> Vec<Markup> {
     let figure = &row.figure;
     let anchor = registry::section(&figure.id).map(|section| section.anchor);
     let link = page.zip(anchor);
-    let why = [
-        (row.verdict == FigureVerdict::Missed).then_some(figure.reason.as_str()),
-        page.is_none().then_some(figure.note.as_str()),
-    ];
+    let why = [row.why(), page.is_none().then(|| figure.note.clone())];
     vec![
         html! {
             @match link {

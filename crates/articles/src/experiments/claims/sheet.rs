@@ -1,10 +1,11 @@
 //! Article s2d: the consumer drive as its data sheet measures it, nearly empty and for seconds.
 
 use crate::experiments::host::{DriveSelfChecks, ExperimentHost};
+use crate::experiments::s2d::SHEET_WRITES;
+use crate::experiments::scale;
 use crate::keys::keys;
 use crate::outcome::{Experiment, ExperimentInfo, ExperimentOutcome, ExperimentSetup, stopped};
 use ssdlab_base::LabError;
-use ssdlab_drives::catalogue;
 use ssdlab_ssd::Command;
 use ssdlab_ssd::rng::Rng;
 
@@ -33,7 +34,7 @@ const DEPTH: u32 = 32;
 const COMMANDS: usize = 900_000;
 
 fn run(setup: &ExperimentSetup<'_>) -> Result<ExperimentOutcome<SheetMeasure>, LabError> {
-    let entry = catalogue::drive("consumer-sata-1tb")?;
+    let entry = scale::with("consumer-sata-1tb", &SHEET_WRITES)?;
     let mut host = ExperimentHost::new(entry.config.clone())?.watching(setup.stop);
     let mut rng = Rng::named(setup.seed, "s2d sheet");
     let mut places = move || rng.below(SPAN / u64::from(BLOCK)) * u64::from(BLOCK);

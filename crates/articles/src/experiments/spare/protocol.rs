@@ -97,14 +97,36 @@ fn fill(bytes: u64, compress_pct: u8) -> impl Iterator<Item = Command> {
     })
 }
 
-/// Writes of one mapping unit each with random data, all over the drive.
-fn scatter(host: &ExperimentHost<'_>, count: u64, rng: &mut Rng) -> Vec<Command> {
+/// Writes of one mapping unit each, all over the drive.
+fn scatter(host: &ExperimentHost<'_>, count: u64, compress_pct: u8, rng: &mut Rng) -> Vec<Command> {
     let slot = host.config().shape.slot_bytes;
     let slots = host.config().user_slots();
     let offset = |rng: &mut Rng| rng.below(slots) * u64::from(slot);
-    (0..count)
-        .map(|_| Command::write(offset(rng), slot))
-        .collect()
+    let write = |_| Command {
+        compress_pct,
+        ..Command::write(offset(rng), slot)
+    };
+    (0..count).map(write).collect()
+}
+
+/// The heavy trace on the SandForce drive of 13 %, in per cent of new, after a fill and one user
+/// capacity of random writes, both of data as a desktop has it: what the controller is spared by
+/// compression is spare area.
+pub(super) fn scattered_desktop(
+    settings: &SpareSettings,
+    health: &mut DriveSelfChecks,
+    stop: &AtomicBool,
+) -> Result<f64, LabError> {
+    let config = settings.scale.apply(&scale::with(DRIVES[1], &[])?.config)?;
+    let new = ExperimentHost::new(config)?.watching(stop);
+    let mut host = new.clone();
+    host.run(DEPTH, fill(new.config().user_bytes, DESKTOP_COMPRESS_PCT));
+    let mut rng = Rng::named(settings.seed, "spare: dirty");
+    let slots = host.config().user_slots();
+    let writes = scatter(&host, slots, DESKTOP_COMPRESS_PCT, &mut rng);
+    host.run(DEPTH, writes);
+    let rates = [&host, &new].map(|host| play(host, &HEAVY, settings, health));
+    Ok(100.0 * rates[0] / rates[1])
 }
 
 /// Plays all traces of a weight, each on a fork; reads and writes per second of time at work, over
@@ -221,7 +243,7 @@ impl<'a> SpareDriveStates<'a> {
         let eighth = host.config().user_slots() / 8;
         let mut eighths = 0;
         for until in until {
-            let writes = scatter(&host, (until - eighths) * eighth, &mut rng);
+            let writes = scatter(&host, (until - eighths) * eighth, 0, &mut rng);
             self.dirty_waf[1] = host.run(DEPTH, writes).waf.unwrap_or(0.0);
             eighths = *until;
             self.dirt.push((eighths, host.clone()));

@@ -60,6 +60,8 @@ keys! {
         ScatteredHeavy = "scattered_heavy_difference",
         ScatteredLost = "x25m_scattered_less_full",
         Resilience = "sf13_less_x25m_scattered",
+        Sf13Desktop = "sf13_heavy_scattered_desktop",
+        ResilienceDesktop = "sf13_desktop_less_x25m_scattered",
         FlashUsedRandom = "flash_used_random",
         FlashUsedSystem = "flash_used_system",
         FlashUsedEmpty = "flash_used_empty",
@@ -115,8 +117,10 @@ pub(super) fn run(
     go_on(stop)?;
     let rested = rest::rested(settings, &mut health, stop)?;
     let fills = protocol::compress(settings, &mut health, stop)?;
+    let desktop = protocol::scattered_desktop(settings, &mut health, stop)?;
     // Stopped in between, a drive was not given all of its commands.
     go_on(stop)?;
+    outcome.value(SpareMeasure::Sf13Desktop, desktop);
     compare(&mut outcome);
     intel(&mut outcome, &rounds);
     for (trace, difference) in DesktopTrace::all().into_iter().zip(rested) {
@@ -219,6 +223,10 @@ fn compare(outcome: &mut SpareOutcome) {
     let sandforce = heavy(outcome, SpareDrive::Sf13, RetainedShare::Scattered);
     outcome.value(SpareMeasure::ScatteredLost, scattered - full);
     outcome.value(SpareMeasure::Resilience, sandforce - scattered);
+    // The X25-M stores data as it is, so that its number is of any data.
+    let desktop = outcome.get(SpareMeasure::Sf13Desktop);
+    let resilience = desktop.map(|desktop| desktop - scattered);
+    outcome.value(SpareMeasure::ResilienceDesktop, resilience);
 }
 
 /// The X25-M between its two runs, both at once after the preparation and both rested.
