@@ -1,8 +1,8 @@
 //! The ensemble for a table: what it decides, and which row decides it.
 
 use crate::ensemble::{
-    EnsembleMember, MODEL_SIGMA, NOISE_SIGMA, SPARE, WeightedMember, design, drawn, normalised,
-    quantiles,
+    BEFORE_SIGMA, EnsembleMember, MODEL_SIGMA, NOISE_SIGMA, SPARE, WeightedMember, design, drawn,
+    normalised, quantiles,
 };
 use crate::latency;
 use crate::spread::interval;
@@ -95,6 +95,9 @@ pub struct LoadFit {
     /// Geometric mean of the spare area, unused space included, that its write cliffs give.
     #[serde(default)]
     pub room: Option<f64>,
+    /// Geometric mean of the rates before its write cliffs, B/s.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<f64>,
     /// 5, 50 and 95 % of the ensemble, B/s, the model's own error included.
     pub model: [f64; 3],
 }
@@ -199,7 +202,9 @@ pub fn fit(
         twin.unknown = Some("no row is a settled rate of a load".into());
         return Ok(twin);
     }
-    let members = design(simulator.seed as u32);
+    let before = mean(twin.figures.iter().filter_map(|figure| figure.before));
+    let ratio = before.map(|before| table.sequential / before);
+    let members = design(simulator.seed as u32, ratio);
     let curves = simulated(&twin, &members, simulator)?;
     let mut agreement = agreement(&twin, members, &curves);
     let miss = misfit(&agreement, twin.figures.len());
@@ -213,7 +218,8 @@ pub fn fit(
     twin.inflation = miss.max(1.0);
     agreement.soften(twin.inflation);
     let weights = agreement.weights(None);
-    twin.knobs = knobs(&twin.figures, &agreement, &weights);
+    let prior = design(simulator.seed as u32, None);
+    twin.knobs = knobs(&twin.figures, &prior, &agreement, &weights);
     twin.layout = Some(layout(&twin.figures, &agreement, &weights));
     let weighted: Vec<WeightedMember> = agreement
         .members
@@ -252,17 +258,18 @@ fn figures(table: &MeasurementTable) -> Vec<LoadFit> {
         let base = table.sequential_waf.unwrap_or(1.0);
         let waf = row.waf.map(|waf| (waf / base).max(1.0));
         // Of other loads, the cliff depends on the layout.
-        let room = row.cliff.filter(|_| row.load.pattern == "uniform");
+        let is_uniform = row.load.pattern == "uniform";
+        let room = row.cliff.filter(|_| is_uniform);
+        // A skewed load is partly absorbed by the buffer.
+        let before = row.before.filter(|_| is_uniform);
         match sums.iter_mut().find(|(f, _)| f.load == row.load) {
             Some((figure, sum)) => {
                 figure.lines.push(row.line);
                 *sum += row.rate.ln();
                 figure.rate = (*sum / figure.lines.len() as f64).exp();
                 figure.waf = figure.waf.or(waf);
-                figure.room = match (figure.room, room) {
-                    (Some(a), Some(b)) => Some((a * b).sqrt()),
-                    (a, b) => a.or(b),
-                };
+                figure.room = both(figure.room, room);
+                figure.before = both(figure.before, before);
             }
             None => sums.push((
                 LoadFit {
@@ -271,6 +278,7 @@ fn figures(table: &MeasurementTable) -> Vec<LoadFit> {
                     rate: row.rate,
                     waf,
                     room,
+                    before,
                     model: [0.0; 3],
                 },
                 row.rate.ln(),
@@ -278,6 +286,20 @@ fn figures(table: &MeasurementTable) -> Vec<LoadFit> {
         }
     }
     sums.into_iter().map(|(figure, _)| figure).collect()
+}
+
+/// Geometric mean of what is known of two.
+fn both(a: Option<f64>, b: Option<f64>) -> Option<f64> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some((a * b).sqrt()),
+        (a, b) => a.or(b),
+    }
+}
+
+/// Geometric mean.
+fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
+    let (sum, count) = values.fold((0.0, 0), |(sum, n), value| (sum + value.ln(), n + 1));
+    (count > 0).then(|| (sum / f64::from(count)).exp())
 }
 
 /// Simulates what the fit needs: the first load (uniform and the fullest, if there is one) at
@@ -362,7 +384,11 @@ fn log_likelihood(
     let cliff = figure.room.map_or(0.0, |room| {
         (room / (member.spare + 1.0 - figure.load.used)).ln() / CLIFF_SIGMA
     });
-    -0.5 * (z * z + counted * counted + cliff * cliff)
+    // Until then a slot costs 1 + j.
+    let before = figure.before.map_or(0.0, |before| {
+        (before * (1.0 + member.scattered_cost) / twin.table.sequential).ln() / BEFORE_SIGMA
+    });
+    -0.5 * (z * z + counted * counted + cliff * cliff + before * before)
 }
 
 /// Sigma of ln T of a figure: the model's error, and that of as many measurements as there are.
@@ -406,25 +432,32 @@ const KNOBS: [MemberKnob; 3] = [
     }),
 ];
 
-fn knobs(figures: &[LoadFit], agreement: &MemberLikelihoods, weights: &[f64]) -> Vec<Knob> {
-    let priors: Vec<f64> = agreement.members.iter().map(|(_, log)| log.exp()).collect();
+fn knobs(
+    figures: &[LoadFit],
+    design: &[(EnsembleMember, f64)],
+    agreement: &MemberLikelihoods,
+    weights: &[f64],
+) -> Vec<Knob> {
+    let priors: Vec<f64> = design.iter().map(|(_, log)| log.exp()).collect();
     let without: Vec<Vec<f64>> = (0..figures.len())
         .map(|i| agreement.weights(Some(i)))
         .collect();
-    let three = |pick: fn(&EnsembleMember) -> f64, weights: &[f64]| {
-        let members = agreement.members.iter();
-        let mut values: Vec<(f64, f64)> = members
-            .zip(weights)
-            .map(|((m, _), w)| (pick(m), *w))
-            .collect();
-        quantiles(&mut values, [0.05, 0.5, 0.95])
-    };
+    let three_of =
+        |members: &[(EnsembleMember, f64)], pick: fn(&EnsembleMember) -> f64, weights: &[f64]| {
+            let members = members.iter();
+            let mut values: Vec<(f64, f64)> = members
+                .zip(weights)
+                .map(|((m, _), w)| (pick(m), *w))
+                .collect();
+            quantiles(&mut values, [0.05, 0.5, 0.95])
+        };
+    let three = |pick, weights: &[f64]| three_of(&agreement.members, pick, weights);
     let width = |q: [f64; 3]| (q[2] / q[0]).ln();
     KNOBS
         .iter()
         .map(|&(name, pick)| {
             let [low, middle, high] = three(pick, weights);
-            let prior = three(pick, &priors);
+            let prior = three_of(design, pick, &priors);
             let share = width([low, middle, high]) / width(prior);
             let near = (high / middle).max(middle / low) <= STATED;
             let grade = if share > UNDECIDED {
