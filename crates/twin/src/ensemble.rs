@@ -21,8 +21,14 @@ const MOVED_SIGMA: f64 = 0.2;
 /// Range of j, and sigma of its half-normal prior: one drive with counted WAF gives 0.03.
 const SCATTERED_MAX: f64 = 0.08;
 const SCATTERED_SIGMA: f64 = 0.03;
-/// Sigma of the model's own error in ln T, a load. Chosen while looking at three drives.
-pub const MODEL_SIGMA: f64 = 0.035;
+/// Sigma of the model's own error in ln T, the part that loads which are alike share. Chosen, with
+/// the two that follow, while looking at three drives.
+pub const SHARED_SIGMA: f64 = 0.045;
+/// Sigma of the part that each load has alone.
+pub const OWN_SIGMA: f64 = 0.01;
+/// Distance of the Lorenz curves of two loads (root mean square) at which they share exp(-1/2) of
+/// the first part.
+pub const LIKE: f64 = 0.1;
 /// Sigma of a measurement in ln T.
 pub const NOISE_SIGMA: f64 = 0.02;
 
@@ -77,6 +83,9 @@ pub struct WeightedMember {
     pub member: EnsembleMember,
     /// Its weight.
     pub weight: f64,
+    /// ln(measured / model) under each load that was measured.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub errors: Vec<f64>,
 }
 
 /// Sigma of ln(1 + j) that the rate before the write cliff gives: both rates are measured.
@@ -213,7 +222,11 @@ mod tests {
     fn drawn_members_keep_their_weights() {
         let member = design(1, None)[0].0;
         let weights = [0.5, 0.25, 0.125, 0.125];
-        let all = weights.map(|weight| WeightedMember { member, weight });
+        let all = weights.map(|weight| WeightedMember {
+            member,
+            weight,
+            errors: Vec::new(),
+        });
         let drawn = drawn(&all, 400);
         let found: Vec<f64> = drawn.iter().map(|one| one.weight).collect();
         let near = found

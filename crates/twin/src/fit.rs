@@ -1,10 +1,10 @@
 //! The ensemble for a table: what it decides, and which row decides it.
 
 use crate::ensemble::{
-    BEFORE_SIGMA, EnsembleMember, MODEL_SIGMA, NOISE_SIGMA, SPARE, WeightedMember, design, drawn,
-    normalised, quantiles,
+    BEFORE_SIGMA, EnsembleMember, SPARE, WeightedMember, design, drawn, normalised, quantiles,
 };
 use crate::latency;
+use crate::likeness::{ErrorUnder, MeasuredErrors};
 use crate::spread::interval;
 use crate::structure;
 use crate::surface::{SPARES, SimulatedLoad, Simulator, SurfaceRequest, WafCurve, enclosing};
@@ -146,14 +146,19 @@ fn one() -> f64 {
 /// Agreement of every member with every figure.
 struct MemberLikelihoods {
     members: Vec<(EnsembleMember, f64)>,
-    /// By figure: logarithm of the likelihood of each member.
-    logs: Vec<Vec<f64>>,
+    /// By member: logarithm of the likelihood of all figures.
+    all: Vec<f64>,
+    /// By figure: what it adds to that of each member, given all others.
+    each: Vec<Vec<f64>>,
+    /// By member: ln(measured / model) of each figure.
+    errors: Vec<Vec<f64>>,
 }
 
 impl MemberLikelihoods {
     /// Makes every sigma `inflation` times as large.
     fn soften(&mut self, inflation: f64) {
-        for log in self.logs.iter_mut().flatten() {
+        let each = self.each.iter_mut().flatten();
+        for log in each.chain(&mut self.all) {
             *log /= inflation * inflation;
         }
     }
@@ -161,13 +166,9 @@ impl MemberLikelihoods {
     /// Weights of the members, without one of the figures.
     fn weights(&self, without: Option<usize>) -> Vec<f64> {
         let mut sums: Vec<f64> = self.members.iter().map(|(_, log)| *log).collect();
-        for (_, logs) in self
-            .logs
-            .iter()
-            .enumerate()
-            .filter(|(i, _)| Some(*i) != without)
-        {
-            sums.iter_mut().zip(logs).for_each(|(sum, log)| *sum += log);
+        sums.iter_mut().zip(&self.all).for_each(|(s, l)| *s += l);
+        if let Some(logs) = without.map(|i| &self.each[i]) {
+            sums.iter_mut().zip(logs).for_each(|(sum, log)| *sum -= log);
         }
         normalised(&sums)
     }
@@ -225,20 +226,29 @@ pub fn fit(
         .members
         .iter()
         .zip(&weights)
-        .map(|((member, _), &weight)| WeightedMember {
+        .zip(&agreement.errors)
+        .map(|(((member, _), &weight), errors)| WeightedMember {
             member: *member,
             weight,
+            errors: errors.iter().map(|error| rounded(*error)).collect(),
         })
         .collect();
     let best = weighted.iter().max_by(|a, b| a.weight.total_cmp(&b.weight));
     twin.best = best.map(|best| best.member);
     twin.members = drawn(&weighted, KEPT);
     for (i, figure) in twin.figures.iter_mut().enumerate() {
-        figure.model = interval(&twin.members, twin.inflation, table.sequential, |member| {
+        // What the models say by themselves, so that a row that they cannot explain is seen.
+        let error = (&ErrorUnder::unknown(), twin.inflation);
+        figure.model = interval(&twin.members, error, table.sequential, |member| {
             waf_of(&curves, i, member)
         });
     }
     Ok(twin)
+}
+
+/// An error as files have it.
+fn rounded(error: f64) -> f64 {
+    (error * 1e5).round() / 1e5
 }
 
 /// WAF of a member under a load that was simulated for its layout.
@@ -361,8 +371,31 @@ fn plausible_spares(
     enclosing(low, high)
 }
 
-/// Logarithm of the likelihood of a figure.
+/// Logarithm of the likelihood of a figure alone.
 fn log_likelihood(
+    twin: &Twin,
+    i: usize,
+    member: &EnsembleMember,
+    curves: &BTreeMap<(usize, usize), WafCurve>,
+) -> f64 {
+    let sigma = ErrorUnder::unknown().sigma;
+    let z = model_error(twin, i, member, curves) / sigma;
+    log_likelihood_besides(twin, i, member, curves) - 0.5 * z * z
+}
+
+/// ln(measured / model) of the rate of a figure.
+fn model_error(
+    twin: &Twin,
+    i: usize,
+    member: &EnsembleMember,
+    curves: &BTreeMap<(usize, usize), WafCurve>,
+) -> f64 {
+    let ours = twin.table.sequential / member.slowdown(waf_of(curves, i, member));
+    (twin.figures[i].rate / ours).ln()
+}
+
+/// Logarithm of the likelihood of what was measured of a figure besides its rate.
+fn log_likelihood_besides(
     twin: &Twin,
     i: usize,
     member: &EnsembleMember,
@@ -370,8 +403,6 @@ fn log_likelihood(
 ) -> f64 {
     let figure = &twin.figures[i];
     let waf = waf_of(curves, i, member);
-    let ours = twin.table.sequential / member.slowdown(waf);
-    let z = (figure.rate / ours).ln() / sigma(figure);
     let counted = figure.waf.map_or(0.0, |counted| {
         let sigma = match twin.table.sequential_waf {
             Some(_) => COUNTED_SIGMA.0,
@@ -388,13 +419,7 @@ fn log_likelihood(
     let before = figure.before.map_or(0.0, |before| {
         (before * (1.0 + member.scattered_cost) / twin.table.sequential).ln() / BEFORE_SIGMA
     });
-    -0.5 * (z * z + counted * counted + cliff * cliff + before * before)
-}
-
-/// Sigma of ln T of a figure: the model's error, and that of as many measurements as there are.
-fn sigma(figure: &LoadFit) -> f64 {
-    let noise = NOISE_SIGMA * NOISE_SIGMA / figure.lines.len() as f64;
-    (MODEL_SIGMA * MODEL_SIGMA + noise).sqrt()
+    -0.5 * (counted * counted + cliff * cliff + before * before)
 }
 
 fn agreement(
@@ -402,22 +427,35 @@ fn agreement(
     members: Vec<(EnsembleMember, f64)>,
     curves: &BTreeMap<(usize, usize), WafCurve>,
 ) -> MemberLikelihoods {
-    let log_likelihoods = |i| {
-        members
-            .iter()
-            .map(|(member, _)| log_likelihood(twin, i, member, curves))
-            .collect()
-    };
-    let logs = (0..twin.figures.len()).map(log_likelihoods).collect();
-    MemberLikelihoods { members, logs }
+    let count = twin.figures.len();
+    let measured = MeasuredErrors::new(&twin.figures, twin.capacity);
+    let (mut all, mut all_errors) = (Vec::new(), Vec::new());
+    let mut each = vec![Vec::new(); count];
+    let mut misfits = vec![0.0; count];
+    for (member, _) in &members {
+        let error = |i| model_error(twin, i, member, curves);
+        let errors: Vec<f64> = (0..count).map(error).collect();
+        let mut sum = -0.5 * measured.misfit(&errors, &mut misfits);
+        for (i, logs) in each.iter_mut().enumerate() {
+            let besides = log_likelihood_besides(twin, i, member, curves);
+            logs.push(besides - 0.5 * misfits[i]);
+            sum += besides;
+        }
+        all.push(sum);
+        all_errors.push(errors);
+    }
+    MemberLikelihoods {
+        members,
+        all,
+        each,
+        errors: all_errors,
+    }
 }
 
 /// By how many sigma the best member misses the figures, root mean square.
 fn misfit(agreement: &MemberLikelihoods, figures: usize) -> f64 {
-    let sum = |m: usize| agreement.logs.iter().map(|logs| logs[m]).sum::<f64>();
-    let best = (0..agreement.members.len())
-        .map(sum)
-        .fold(f64::NEG_INFINITY, f64::max);
+    let all = agreement.all.iter().copied();
+    let best = all.fold(f64::NEG_INFINITY, f64::max);
     (-2.0 * best / figures as f64).sqrt()
 }
 
