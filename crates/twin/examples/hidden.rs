@@ -79,14 +79,16 @@ fn stranger(name: &&str) -> Result<(String, Vec<f64>), LabError> {
     let config = scaled(&catalogue::open(name)?.config, USER)?.config;
     let sequential = settled(&measured(&config, "sequential")?);
     let uniform = measured(&config, "uniform")?;
-    let at = cliff(&uniform).filter(|cliff| cliff.before < 1.15 * sequential);
-    let at = at.map_or(String::new(), |cliff| {
-        format!("{:.4}", cliff.at / config.user_bytes as f64)
-    });
     // Writes of a page at random may be as fast as large ones in order, and a little faster.
     let rate = settled(&uniform);
+    let first = cliff(&uniform).filter(|cliff| cliff.before < 1.15 * sequential);
+    let at = first.map_or(String::new(), |cliff| {
+        format!("{:.4}", cliff.at / config.user_bytes as f64)
+    });
+    let before = first.map_or(String::new(), |cliff| format!("{}", cliff.before / 1e6));
     let text = format!(
-        "load,overwrites,write_mbs,cliff\nsequential,,{},\nuniform,{OVERWRITES},{},{at}\n",
+        "load,overwrites,write_mbs,cliff,before_mbs\nsequential,,{},,\n\
+         uniform,{OVERWRITES},{},{at},{before}\n",
         sequential.max(rate) / 1e6,
         rate / 1e6
     );
@@ -98,7 +100,7 @@ fn stranger(name: &&str) -> Result<(String, Vec<f64>), LabError> {
     };
     let twin = fit(&table, name, &simulator)?;
     let mut said = format!(
-        "{name}: sequential {:.0}, uniform {:.0} MB/s, cliff {at}; spare area {:?}, true {:.3}",
+        "{name}: sequential {:.0}, uniform {:.0} MB/s, cliff {at} from {before}; spare area {:?}, true {:.3}",
         sequential / 1e6,
         rate / 1e6,
         twin.knobs.first().map(|knob| knob.interval),

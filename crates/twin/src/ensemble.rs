@@ -21,8 +21,14 @@ const MOVED_SIGMA: f64 = 0.2;
 /// Range of j, and sigma of its half-normal prior: one drive with counted WAF gives 0.03.
 const SCATTERED_MAX: f64 = 0.08;
 const SCATTERED_SIGMA: f64 = 0.03;
-/// Sigma of the model's own error in ln T, a load. Chosen while looking at three drives.
-pub const MODEL_SIGMA: f64 = 0.035;
+/// Sigma of the model's own error in ln T, the part that loads which are alike share. Chosen, with
+/// the two that follow, while looking at three drives.
+pub const SHARED_SIGMA: f64 = 0.045;
+/// Sigma of the part that each load has alone.
+pub const OWN_SIGMA: f64 = 0.01;
+/// Distance of the Lorenz curves of two loads (root mean square) at which they share exp(-1/2) of
+/// the first part.
+pub const LIKE: f64 = 0.1;
 /// Sigma of a measurement in ln T.
 pub const NOISE_SIGMA: f64 = 0.02;
 
@@ -77,10 +83,34 @@ pub struct WeightedMember {
     pub member: EnsembleMember,
     /// Its weight.
     pub weight: f64,
+    /// ln(measured / model) under each load that was measured.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub errors: Vec<f64>,
 }
 
-/// The design: all members with the logarithm of their prior weight.
-pub fn design(seed: u32) -> Vec<(EnsembleMember, f64)> {
+/// Sigma of ln(1 + j) that the rate before the write cliff gives: both rates are measured.
+pub const BEFORE_SIGMA: f64 = 0.02;
+/// Sigmas around it that the design then covers.
+const BEFORE_WIDTH: f64 = 3.0;
+
+/// Range and prior of j in a design.
+#[derive(Clone, Copy, Debug)]
+enum Scattered {
+    /// The half-normal prior.
+    Usual,
+    /// A rate before the cliff was measured, which knows j better than any prior; level over a
+    /// range of ln(1 + j).
+    Around(f64, f64),
+}
+
+/// The design: all members with the logarithm of their prior weight. `before`: sequential rate over
+/// that of uniform writes before the cliff, where it was measured. It can be far beyond the prior,
+/// and the design has its points there.
+pub fn design(seed: u32, before: Option<f64>) -> Vec<(EnsembleMember, f64)> {
+    let scattered = before.map_or(Scattered::Usual, |ratio| {
+        let (middle, wide) = (ratio.ln().max(0.0), BEFORE_WIDTH * BEFORE_SIGMA);
+        Scattered::Around((middle - wide).max(0.0), middle + wide)
+    });
     let mut design = Vec::new();
     let between = |(low, high): (f64, f64), u: f64| (low.ln() + (high / low).ln() * u).exp();
     for layout in 0..structure::ALL.len() {
@@ -88,14 +118,21 @@ pub fn design(seed: u32) -> Vec<(EnsembleMember, f64)> {
         let coordinate = |n, dimension| f64::from(sobol_burley::sample(n, dimension, own));
         let members: Vec<(EnsembleMember, f64)> = (0..POINTS)
             .map(|n| {
+                let own = coordinate(n, 2);
+                let (scattered_cost, scattered) = match scattered {
+                    Scattered::Usual => {
+                        let cost = SCATTERED_MAX * own;
+                        (cost, cost / SCATTERED_SIGMA)
+                    }
+                    Scattered::Around(low, high) => ((low + (high - low) * own).exp_m1(), 0.0),
+                };
                 let member = EnsembleMember {
                     layout,
                     spare: between(SPARE, coordinate(n, 0)),
                     moved_cost: between(MOVED, coordinate(n, 1)),
-                    scattered_cost: SCATTERED_MAX * coordinate(n, 2),
+                    scattered_cost,
                 };
                 let moved = (member.moved_cost / MOVED_MEDIAN).ln() / MOVED_SIGMA;
-                let scattered = member.scattered_cost / SCATTERED_SIGMA;
                 (member, -0.5 * (moved * moved + scattered * scattered))
             })
             .collect();
@@ -166,7 +203,7 @@ mod tests {
 
     #[test]
     fn the_design_covers_its_range_and_its_prior_adds_up() {
-        let all = design(1);
+        let all = design(1, None);
         let logs: Vec<f64> = all.iter().map(|(_, log)| *log).collect();
         let sum: f64 = logs.iter().map(|log| log.exp()).sum();
         assert!((sum - 1.0).abs() < 1e-9, "{sum}");
@@ -183,9 +220,13 @@ mod tests {
 
     #[test]
     fn drawn_members_keep_their_weights() {
-        let member = design(1)[0].0;
+        let member = design(1, None)[0].0;
         let weights = [0.5, 0.25, 0.125, 0.125];
-        let all = weights.map(|weight| WeightedMember { member, weight });
+        let all = weights.map(|weight| WeightedMember {
+            member,
+            weight,
+            errors: Vec::new(),
+        });
         let drawn = drawn(&all, 400);
         let found: Vec<f64> = drawn.iter().map(|one| one.weight).collect();
         let near = found
@@ -197,7 +238,7 @@ mod tests {
 
     #[test]
     fn slowdown_and_waf_are_inverse() {
-        let member = design(1)[7].0;
+        let member = design(1, None)[7].0;
         assert!((member.waf_at(member.slowdown(2.5)) - 2.5).abs() < 1e-9);
         assert_eq!(member.waf_at(0.5), 1.0);
     }

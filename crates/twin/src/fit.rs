@@ -1,10 +1,10 @@
 //! The ensemble for a table: what it decides, and which row decides it.
 
 use crate::ensemble::{
-    EnsembleMember, MODEL_SIGMA, NOISE_SIGMA, SPARE, WeightedMember, design, drawn, normalised,
-    quantiles,
+    BEFORE_SIGMA, EnsembleMember, SPARE, WeightedMember, design, drawn, normalised, quantiles,
 };
 use crate::latency;
+use crate::likeness::{ErrorUnder, MeasuredErrors};
 use crate::spread::interval;
 use crate::structure;
 use crate::surface::{SPARES, SimulatedLoad, Simulator, SurfaceRequest, WafCurve, enclosing};
@@ -95,6 +95,9 @@ pub struct LoadFit {
     /// Geometric mean of the spare area, unused space included, that its write cliffs give.
     #[serde(default)]
     pub room: Option<f64>,
+    /// Geometric mean of the rates before its write cliffs, B/s.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<f64>,
     /// 5, 50 and 95 % of the ensemble, B/s, the model's own error included.
     pub model: [f64; 3],
 }
@@ -143,14 +146,19 @@ fn one() -> f64 {
 /// Agreement of every member with every figure.
 struct MemberLikelihoods {
     members: Vec<(EnsembleMember, f64)>,
-    /// By figure: logarithm of the likelihood of each member.
-    logs: Vec<Vec<f64>>,
+    /// By member: logarithm of the likelihood of all figures.
+    all: Vec<f64>,
+    /// By figure: what it adds to that of each member, given all others.
+    each: Vec<Vec<f64>>,
+    /// By member: ln(measured / model) of each figure.
+    errors: Vec<Vec<f64>>,
 }
 
 impl MemberLikelihoods {
     /// Makes every sigma `inflation` times as large.
     fn soften(&mut self, inflation: f64) {
-        for log in self.logs.iter_mut().flatten() {
+        let each = self.each.iter_mut().flatten();
+        for log in each.chain(&mut self.all) {
             *log /= inflation * inflation;
         }
     }
@@ -158,13 +166,9 @@ impl MemberLikelihoods {
     /// Weights of the members, without one of the figures.
     fn weights(&self, without: Option<usize>) -> Vec<f64> {
         let mut sums: Vec<f64> = self.members.iter().map(|(_, log)| *log).collect();
-        for (_, logs) in self
-            .logs
-            .iter()
-            .enumerate()
-            .filter(|(i, _)| Some(*i) != without)
-        {
-            sums.iter_mut().zip(logs).for_each(|(sum, log)| *sum += log);
+        sums.iter_mut().zip(&self.all).for_each(|(s, l)| *s += l);
+        if let Some(logs) = without.map(|i| &self.each[i]) {
+            sums.iter_mut().zip(logs).for_each(|(sum, log)| *sum -= log);
         }
         normalised(&sums)
     }
@@ -199,7 +203,9 @@ pub fn fit(
         twin.unknown = Some("no row is a settled rate of a load".into());
         return Ok(twin);
     }
-    let members = design(simulator.seed as u32);
+    let before = mean(twin.figures.iter().filter_map(|figure| figure.before));
+    let ratio = before.map(|before| table.sequential / before);
+    let members = design(simulator.seed as u32, ratio);
     let curves = simulated(&twin, &members, simulator)?;
     let mut agreement = agreement(&twin, members, &curves);
     let miss = misfit(&agreement, twin.figures.len());
@@ -213,26 +219,36 @@ pub fn fit(
     twin.inflation = miss.max(1.0);
     agreement.soften(twin.inflation);
     let weights = agreement.weights(None);
-    twin.knobs = knobs(&twin.figures, &agreement, &weights);
+    let prior = design(simulator.seed as u32, None);
+    twin.knobs = knobs(&twin.figures, &prior, &agreement, &weights);
     twin.layout = Some(layout(&twin.figures, &agreement, &weights));
     let weighted: Vec<WeightedMember> = agreement
         .members
         .iter()
         .zip(&weights)
-        .map(|((member, _), &weight)| WeightedMember {
+        .zip(&agreement.errors)
+        .map(|(((member, _), &weight), errors)| WeightedMember {
             member: *member,
             weight,
+            errors: errors.iter().map(|error| rounded(*error)).collect(),
         })
         .collect();
     let best = weighted.iter().max_by(|a, b| a.weight.total_cmp(&b.weight));
     twin.best = best.map(|best| best.member);
     twin.members = drawn(&weighted, KEPT);
     for (i, figure) in twin.figures.iter_mut().enumerate() {
-        figure.model = interval(&twin.members, twin.inflation, table.sequential, |member| {
+        // What the models say by themselves, so that a row that they cannot explain is seen.
+        let error = (&ErrorUnder::unknown(), twin.inflation);
+        figure.model = interval(&twin.members, error, table.sequential, |member| {
             waf_of(&curves, i, member)
         });
     }
     Ok(twin)
+}
+
+/// An error as files have it.
+fn rounded(error: f64) -> f64 {
+    (error * 1e5).round() / 1e5
 }
 
 /// WAF of a member under a load that was simulated for its layout.
@@ -252,17 +268,18 @@ fn figures(table: &MeasurementTable) -> Vec<LoadFit> {
         let base = table.sequential_waf.unwrap_or(1.0);
         let waf = row.waf.map(|waf| (waf / base).max(1.0));
         // Of other loads, the cliff depends on the layout.
-        let room = row.cliff.filter(|_| row.load.pattern == "uniform");
+        let is_uniform = row.load.pattern == "uniform";
+        let room = row.cliff.filter(|_| is_uniform);
+        // A skewed load is partly absorbed by the buffer.
+        let before = row.before.filter(|_| is_uniform);
         match sums.iter_mut().find(|(f, _)| f.load == row.load) {
             Some((figure, sum)) => {
                 figure.lines.push(row.line);
                 *sum += row.rate.ln();
                 figure.rate = (*sum / figure.lines.len() as f64).exp();
                 figure.waf = figure.waf.or(waf);
-                figure.room = match (figure.room, room) {
-                    (Some(a), Some(b)) => Some((a * b).sqrt()),
-                    (a, b) => a.or(b),
-                };
+                figure.room = both(figure.room, room);
+                figure.before = both(figure.before, before);
             }
             None => sums.push((
                 LoadFit {
@@ -271,6 +288,7 @@ fn figures(table: &MeasurementTable) -> Vec<LoadFit> {
                     rate: row.rate,
                     waf,
                     room,
+                    before,
                     model: [0.0; 3],
                 },
                 row.rate.ln(),
@@ -278,6 +296,20 @@ fn figures(table: &MeasurementTable) -> Vec<LoadFit> {
         }
     }
     sums.into_iter().map(|(figure, _)| figure).collect()
+}
+
+/// Geometric mean of what is known of two.
+fn both(a: Option<f64>, b: Option<f64>) -> Option<f64> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some((a * b).sqrt()),
+        (a, b) => a.or(b),
+    }
+}
+
+/// Geometric mean.
+fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
+    let (sum, count) = values.fold((0.0, 0), |(sum, n), value| (sum + value.ln(), n + 1));
+    (count > 0).then(|| (sum / f64::from(count)).exp())
 }
 
 /// Simulates what the fit needs: the first load (uniform and the fullest, if there is one) at
@@ -339,8 +371,31 @@ fn plausible_spares(
     enclosing(low, high)
 }
 
-/// Logarithm of the likelihood of a figure.
+/// Logarithm of the likelihood of a figure alone.
 fn log_likelihood(
+    twin: &Twin,
+    i: usize,
+    member: &EnsembleMember,
+    curves: &BTreeMap<(usize, usize), WafCurve>,
+) -> f64 {
+    let sigma = ErrorUnder::unknown().sigma;
+    let z = model_error(twin, i, member, curves) / sigma;
+    log_likelihood_besides(twin, i, member, curves) - 0.5 * z * z
+}
+
+/// ln(measured / model) of the rate of a figure.
+fn model_error(
+    twin: &Twin,
+    i: usize,
+    member: &EnsembleMember,
+    curves: &BTreeMap<(usize, usize), WafCurve>,
+) -> f64 {
+    let ours = twin.table.sequential / member.slowdown(waf_of(curves, i, member));
+    (twin.figures[i].rate / ours).ln()
+}
+
+/// Logarithm of the likelihood of what was measured of a figure besides its rate.
+fn log_likelihood_besides(
     twin: &Twin,
     i: usize,
     member: &EnsembleMember,
@@ -348,8 +403,6 @@ fn log_likelihood(
 ) -> f64 {
     let figure = &twin.figures[i];
     let waf = waf_of(curves, i, member);
-    let ours = twin.table.sequential / member.slowdown(waf);
-    let z = (figure.rate / ours).ln() / sigma(figure);
     let counted = figure.waf.map_or(0.0, |counted| {
         let sigma = match twin.table.sequential_waf {
             Some(_) => COUNTED_SIGMA.0,
@@ -362,13 +415,11 @@ fn log_likelihood(
     let cliff = figure.room.map_or(0.0, |room| {
         (room / (member.spare + 1.0 - figure.load.used)).ln() / CLIFF_SIGMA
     });
-    -0.5 * (z * z + counted * counted + cliff * cliff)
-}
-
-/// Sigma of ln T of a figure: the model's error, and that of as many measurements as there are.
-fn sigma(figure: &LoadFit) -> f64 {
-    let noise = NOISE_SIGMA * NOISE_SIGMA / figure.lines.len() as f64;
-    (MODEL_SIGMA * MODEL_SIGMA + noise).sqrt()
+    // Until then a slot costs 1 + j.
+    let before = figure.before.map_or(0.0, |before| {
+        (before * (1.0 + member.scattered_cost) / twin.table.sequential).ln() / BEFORE_SIGMA
+    });
+    -0.5 * (counted * counted + cliff * cliff + before * before)
 }
 
 fn agreement(
@@ -376,22 +427,35 @@ fn agreement(
     members: Vec<(EnsembleMember, f64)>,
     curves: &BTreeMap<(usize, usize), WafCurve>,
 ) -> MemberLikelihoods {
-    let log_likelihoods = |i| {
-        members
-            .iter()
-            .map(|(member, _)| log_likelihood(twin, i, member, curves))
-            .collect()
-    };
-    let logs = (0..twin.figures.len()).map(log_likelihoods).collect();
-    MemberLikelihoods { members, logs }
+    let count = twin.figures.len();
+    let measured = MeasuredErrors::new(&twin.figures, twin.capacity);
+    let (mut all, mut all_errors) = (Vec::new(), Vec::new());
+    let mut each = vec![Vec::new(); count];
+    let mut misfits = vec![0.0; count];
+    for (member, _) in &members {
+        let error = |i| model_error(twin, i, member, curves);
+        let errors: Vec<f64> = (0..count).map(error).collect();
+        let mut sum = -0.5 * measured.misfit(&errors, &mut misfits);
+        for (i, logs) in each.iter_mut().enumerate() {
+            let besides = log_likelihood_besides(twin, i, member, curves);
+            logs.push(besides - 0.5 * misfits[i]);
+            sum += besides;
+        }
+        all.push(sum);
+        all_errors.push(errors);
+    }
+    MemberLikelihoods {
+        members,
+        all,
+        each,
+        errors: all_errors,
+    }
 }
 
 /// By how many sigma the best member misses the figures, root mean square.
 fn misfit(agreement: &MemberLikelihoods, figures: usize) -> f64 {
-    let sum = |m: usize| agreement.logs.iter().map(|logs| logs[m]).sum::<f64>();
-    let best = (0..agreement.members.len())
-        .map(sum)
-        .fold(f64::NEG_INFINITY, f64::max);
+    let all = agreement.all.iter().copied();
+    let best = all.fold(f64::NEG_INFINITY, f64::max);
     (-2.0 * best / figures as f64).sqrt()
 }
 
@@ -406,25 +470,32 @@ const KNOBS: [MemberKnob; 3] = [
     }),
 ];
 
-fn knobs(figures: &[LoadFit], agreement: &MemberLikelihoods, weights: &[f64]) -> Vec<Knob> {
-    let priors: Vec<f64> = agreement.members.iter().map(|(_, log)| log.exp()).collect();
+fn knobs(
+    figures: &[LoadFit],
+    design: &[(EnsembleMember, f64)],
+    agreement: &MemberLikelihoods,
+    weights: &[f64],
+) -> Vec<Knob> {
+    let priors: Vec<f64> = design.iter().map(|(_, log)| log.exp()).collect();
     let without: Vec<Vec<f64>> = (0..figures.len())
         .map(|i| agreement.weights(Some(i)))
         .collect();
-    let three = |pick: fn(&EnsembleMember) -> f64, weights: &[f64]| {
-        let members = agreement.members.iter();
-        let mut values: Vec<(f64, f64)> = members
-            .zip(weights)
-            .map(|((m, _), w)| (pick(m), *w))
-            .collect();
-        quantiles(&mut values, [0.05, 0.5, 0.95])
-    };
+    let three_of =
+        |members: &[(EnsembleMember, f64)], pick: fn(&EnsembleMember) -> f64, weights: &[f64]| {
+            let members = members.iter();
+            let mut values: Vec<(f64, f64)> = members
+                .zip(weights)
+                .map(|((m, _), w)| (pick(m), *w))
+                .collect();
+            quantiles(&mut values, [0.05, 0.5, 0.95])
+        };
+    let three = |pick, weights: &[f64]| three_of(&agreement.members, pick, weights);
     let width = |q: [f64; 3]| (q[2] / q[0]).ln();
     KNOBS
         .iter()
         .map(|&(name, pick)| {
             let [low, middle, high] = three(pick, weights);
-            let prior = three(pick, &priors);
+            let prior = three_of(design, pick, &priors);
             let share = width([low, middle, high]) / width(prior);
             let near = (high / middle).max(middle / low) <= STATED;
             let grade = if share > UNDECIDED {

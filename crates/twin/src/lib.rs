@@ -6,6 +6,7 @@
 //! structure  layouts that a drive may have: victim policy, frontiers, superblocks
 //! surface    write amplification by spare area, simulated in the counting gear
 //! ensemble   a low-discrepancy design over spare area and costs; weights by agreement
+//! likeness   the model's own error, shared by loads that are alike
 //! spread     intervals of an ensemble, the model's own error included
 //! fit        the ensemble for a table, what it decides and which row decides it
 //! predict    loads that were not measured, with intervals; what to measure next
@@ -28,6 +29,7 @@ pub mod fingerprint;
 pub mod fit;
 pub mod keep;
 pub mod latency;
+mod likeness;
 pub mod measured;
 pub mod page;
 pub mod predict;

@@ -26,9 +26,6 @@ const APART_MAX: f64 = 0.15;
 const FLAT_MIN: usize = 3;
 const FLAT: f64 = 0.1;
 const FALLEN: f64 = 0.8;
-/// A rate above this part of the sequential one is a cache's: its cliff says nothing about spare
-/// area.
-const CACHE: f64 = 1.15;
 
 /// Some time of a run.
 #[derive(Clone, Copy, Debug, Default)]
@@ -110,7 +107,7 @@ pub fn runs(arguments: &[String], capacity: u64) -> Result<MeasurementTable, Lab
         row(*line, load, *used, course, cliff, capacity)
     };
     let sequential = courses.iter().find(|(_, load, ..)| *load == "sequential");
-    let most = sequential.map_or(0.0, |entry| CACHE * raw(entry, None).rate);
+    let most = sequential.map_or(0.0, |entry| table::CACHE * raw(entry, None).rate);
     let rows = courses.iter().map(|entry| {
         let samples = entry.3.samples.iter().map(|s| (s.seconds, s.written));
         let cliff = cliff(&samples.collect::<Vec<_>>());
@@ -178,6 +175,10 @@ fn row(
         rate: rate(last),
         waf: waf.filter(|waf| *waf >= 1.0),
         cliff: cliff.map(|cliff| cliff.at / capacity as f64),
+        // A beginning slower than the end is no drive with space left.
+        before: cliff
+            .map(|cliff| cliff.before)
+            .filter(|before| *before >= rate(last)),
         left_out,
     }
 }
@@ -367,6 +368,8 @@ mod tests {
         let table = fitted("a.json", &dir, "seq.json").unwrap();
         assert_eq!(table.rows[0].rate, 300_000.0 * 1024.0);
         assert_eq!(table.rows[0].left_out, None);
+        // The first half is the time before the cliff.
+        assert_eq!(table.rows[0].before, Some(600_000.0 * 1024.0));
         // In steps of a quarter.
         let exact = written as f64 / (10_u64 << 30) as f64;
         let overwrites = table.rows[0].load.overwrites;

@@ -1,9 +1,10 @@
 //! Loads that were not measured: rate and WAF with 90 % intervals, and which of them would tell
 //! the models of the ensemble apart.
 
-use crate::ensemble::{EnsembleMember, MODEL_SIGMA, NOISE_SIGMA, WeightedMember, quantiles};
+use crate::ensemble::{EnsembleMember, WeightedMember, quantiles};
 use crate::fit::{Twin, waf_of};
 use crate::latency::{self, LatencyAtRate, MeasuredBusyShare, RequestedRate};
+use crate::likeness::{ErrorUnder, MeasuredErrors};
 use crate::spread::{cases, interval};
 use crate::surface::{SimulatedLoad, Simulator, SurfaceRequest, enclosing};
 use crate::trace;
@@ -116,12 +117,14 @@ pub fn predict(
         requests.extend((0..loads.len()).map(|load| (load, layout, enclosing(low, high))));
     }
     let curves = simulator.curves(&loads, &requests)?;
+    let errors = MeasuredErrors::new(&twin.figures, twin.capacity);
     let predicted = loads.iter().enumerate().map(|(i, load)| {
         let waf = |member: &EnsembleMember| {
             let spare = member.spare + question.more_spare;
             waf_of(&curves, i, &EnsembleMember { spare, ..*member })
         };
-        let mut wafs = cases(&twin.members, twin.inflation, &waf, |member, slowdown| {
+        let error = (&errors.under(load), twin.inflation);
+        let mut wafs = cases(&twin.members, error, &waf, |member, slowdown| {
             member.waf_at(slowdown)
         });
         let known = measured(twin, &load.pattern, load.used);
@@ -129,7 +132,7 @@ pub fn predict(
         LoadPrediction {
             load: load.clone(),
             kind: known.map_or("prediction", |_| "measured"),
-            rate: interval(&twin.members, twin.inflation, twin.table.sequential, waf),
+            rate: interval(&twin.members, error, twin.table.sequential, waf),
             waf: quantiles(&mut wafs, [0.05, 0.5, 0.95]),
             separation: separation(&twin.members, waf),
             life: None,
@@ -215,7 +218,7 @@ fn separation(members: &[WeightedMember], waf: impl Fn(&EnsembleMember) -> f64) 
         .collect();
     let mean: f64 = logs.iter().map(|(log, weight)| log * weight).sum();
     let variance: f64 = logs.iter().map(|(log, w)| w * (log - mean).powi(2)).sum();
-    variance.sqrt() / MODEL_SIGMA.hypot(NOISE_SIGMA)
+    variance.sqrt() / ErrorUnder::unknown().sigma
 }
 
 /// The prediction that separates the ensemble best, among several loads that were not measured.

@@ -30,12 +30,15 @@ const APART_MAX: f64 = 0.15;
 const ABOVE_SEQUENTIAL: f64 = 1.02;
 /// A rate below the sequential one by more than this counts as a wrong unit.
 const BELOW_SEQUENTIAL: f64 = 50.0;
+/// A rate before the cliff above this part of the sequential one is a cache's: its cliff says
+/// nothing about spare area, and the rate nothing about the cost of scattered writes.
+pub(crate) const CACHE: f64 = 1.15;
 /// Most rows.
 const ROWS_MAX: usize = 200;
 
 const COLUMNS: &str = "load, overwrites, one of write_mibs, write_mbs and iops (of 4 KiB); and \
-                       where known used_pct or used_share, waf, cliff, settled, \
-                       drift_pct";
+                       where known used_pct or used_share, waf, cliff, \
+                       before_mibs (or before_mbs, before_iops), settled, drift_pct";
 
 /// A load and what was measured of it.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema, Deserialize)]
@@ -53,6 +56,10 @@ pub struct MeasurementRow {
     /// when the rate first left that of the beginning.
     #[serde(default)]
     pub cliff: Option<f64>,
+    /// Rate of writes by the host before that cliff, while free space lasts and nothing is moved,
+    /// B/s.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<f64>,
     /// Why the row is no evidence of a settled rate.
     pub left_out: Option<String>,
 }
@@ -80,6 +87,7 @@ pub(crate) struct RawMeasurementRow {
     pub rate: f64,
     pub waf: Option<f64>,
     pub cliff: Option<f64>,
+    pub before: Option<f64>,
     pub left_out: Option<String>,
 }
 
@@ -113,6 +121,8 @@ enum MeasurementColumn {
     Rate(f64),
     Waf,
     Cliff,
+    /// Rate before the cliff, with its B/s.
+    Before(f64),
     Settled,
     Drift,
 }
@@ -128,6 +138,9 @@ fn column(name: &str) -> Option<MeasurementColumn> {
         "iops" => MeasurementColumn::Rate(SLOT as f64),
         "waf" => MeasurementColumn::Waf,
         "cliff" => MeasurementColumn::Cliff,
+        "before_mibs" => MeasurementColumn::Before(1_048_576.0),
+        "before_mbs" => MeasurementColumn::Before(1e6),
+        "before_iops" => MeasurementColumn::Before(SLOT as f64),
         "settled" => MeasurementColumn::Settled,
         "drift_pct" => MeasurementColumn::Drift,
         _ => return None,
@@ -160,7 +173,11 @@ fn header(
     let rates = columns
         .iter()
         .filter(|c| matches!(c, MeasurementColumn::Rate(_)));
+    let before = columns
+        .iter()
+        .filter(|c| matches!(c, MeasurementColumn::Before(_)));
     let missing = match rates.count() {
+        _ if before.count() > 1 => Some("more than one column is a rate before the cliff"),
         _ if !columns.contains(&MeasurementColumn::Load) => Some("`load` is missing"),
         _ if !columns.contains(&MeasurementColumn::Overwrites) => Some("`overwrites` is missing"),
         0 => Some("a rate is missing: write_mibs, write_mbs or iops"),
@@ -208,6 +225,9 @@ fn set_cell(
         MeasurementColumn::Cliff => {
             let allowed = "0.001 to 3 user capacities written after the fill are allowed";
             raw.cliff = Some(within(0.001, 3.0, allowed)?);
+        }
+        MeasurementColumn::Before(unit) => {
+            raw.before = Some(within(1e-6, 1e12, "a rate above 0 is allowed")? * unit);
         }
         MeasurementColumn::Settled => match cell {
             "1" | "yes" | "true" => {}
@@ -277,6 +297,7 @@ pub fn parse(text: &str, source: &str) -> Result<MeasurementTable, LabError> {
             rate: 0.0,
             waf: None,
             cliff: None,
+            before: None,
             left_out: None,
         };
         // An empty cell is one that was not measured.
@@ -307,6 +328,7 @@ fn name_of(column: MeasurementColumn) -> &'static str {
         MeasurementColumn::Rate(_) => "rate",
         MeasurementColumn::Waf => "waf",
         MeasurementColumn::Cliff => "cliff",
+        MeasurementColumn::Before(_) => "before_mibs",
         MeasurementColumn::Settled => "settled",
         MeasurementColumn::Drift => "drift_pct",
     }
@@ -405,6 +427,7 @@ fn row(
         rate: raw.rate,
         waf: raw.waf,
         cliff: raw.cliff,
+        before: raw.before,
         left_out: raw.left_out.or(few),
     })
 }
@@ -426,6 +449,25 @@ fn agree(table: &MeasurementTable) -> Result<(), LabError> {
                 format!("{rate} is below a {BELOW_SEQUENTIAL}th of {top}, the sequential rate");
             let hint = "the unit in the column's name is probably not that of this row";
             return Err(bad_entry(source, row.line, "rate", problem, hint));
+        }
+        if let Some(before) = row.before {
+            let first = mib(before);
+            let problem = if before > table.sequential * CACHE {
+                Some(format!(
+                    "{first} before the cliff is above the sequential rate, {top}"
+                ))
+            } else if before * ABOVE_SEQUENTIAL < row.rate {
+                Some(format!(
+                    "{first} before the cliff is below the settled rate, {rate}"
+                ))
+            } else {
+                None
+            };
+            if let Some(problem) = problem {
+                let hint = "it is the rate after the fill, before anything is moved; that of a \
+                            pSLC cache says nothing: leave it empty";
+                return Err(bad_entry(source, row.line, "before_mibs", problem, hint));
+            }
         }
         let same = |other: &&MeasurementRow| other.load == row.load && other.left_out.is_none();
         let earlier = table.rows[..i].iter().filter(same);
@@ -544,6 +586,26 @@ mod tests {
         }
         let error = parse("load,overwrites,iops\nuniform,5,100\n", "t").unwrap_err();
         assert!(error.to_string().contains("no row `sequential`"));
+    }
+
+    #[test]
+    fn the_rate_before_the_cliff_has_a_unit_of_its_own_and_limits() {
+        let head = "load,overwrites,write_mbs,cliff,before_iops\nsequential,,1000,,\n";
+        let read = |row: &str| parse(&format!("{head}{row}\n"), "t.csv");
+        let table = read("uniform,5,500,0.3,200000").unwrap();
+        assert_eq!(table.rows[0].before, Some(200_000.0 * 4096.0));
+        assert_eq!(read("uniform,5,500,0.3,").unwrap().rows[0].before, None);
+        for (before, what) in [
+            ("300000", "before the cliff is above the sequential"),
+            ("100000", "before the cliff is below the settled"),
+            ("0", "a rate above 0"),
+        ] {
+            let error = read(&format!("uniform,5,500,0.3,{before}")).expect_err(before);
+            let text = error.to_string();
+            assert!(text.contains("t.csv:3") && text.contains(what), "{text}");
+        }
+        let two = "load,overwrites,iops,before_iops,before_mbs\n";
+        assert!(parse(two, "t").unwrap_err().to_string().contains("before"));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use ssdlab_base::LabError;
 use ssdlab_ssd::rng::Rng;
 use ssdlab_twin::fit::fit;
+use ssdlab_twin::predict::{PredictionQuery, predict};
 use ssdlab_twin::structure::{ALL, FtlLayout};
 use ssdlab_twin::surface::{SimulatedLoad, Simulator, waf};
 use ssdlab_twin::table::{MeasurementRow, MeasurementTable};
@@ -114,11 +115,53 @@ impl Drawn {
             rate: SEQUENTIAL / slowdown * (0.02 * normal(&mut rng)).exp(),
             waf: counted.then_some(waf),
             cliff: None,
+            before: None,
             left_out: None,
         })
     }
 }
 
+/// A drive whose scattered writes cost more than any prior has: fitted to `uniform` with its cliff,
+/// with or without the rate before it, and asked for a load that moves little. Predicted over true
+/// rate, and the interval of sequential over clean random rate.
+pub fn dear_scatter(before: bool) -> Result<(f64, [f64; 2]), LabError> {
+    let drive = Drawn {
+        seed: 1,
+        structure: ALL[0],
+        spare: 0.28,
+        moved_cost: 1.2,
+        scattered_cost: DEAR,
+        skewed: "hotcold:100/10:scattered",
+    };
+    let first = SEQUENTIAL / (1.0 + DEAR);
+    let table = MeasurementTable {
+        source: "drawn".into(),
+        sequential: SEQUENTIAL,
+        sequential_waf: None,
+        rows: vec![MeasurementRow {
+            cliff: Some(drive.spare),
+            before: before.then_some(first),
+            ..drive.row("uniform", 3, false)?
+        }],
+    };
+    let stop = AtomicBool::new(false);
+    let simulator = Simulator::new(CAPACITY, 1, 1, &stop);
+    let twin = fit(&table, "drawn", &simulator)?;
+    let question = PredictionQuery {
+        loads: vec![drive.skewed.into()],
+        used: 1.0,
+        overwrites: 5.0,
+        more_spare: 0.0,
+        rates: Vec::new(),
+        rated: None,
+    };
+    let found = predict(&twin, &question, &simulator)?[0].rate[1];
+    let truth = drive.row(drive.skewed, 4, false)?.rate;
+    Ok((found / truth, twin.knobs[2].interval))
+}
+
+/// j of that drive.
+pub const DEAR: f64 = 0.35;
 const CAPACITY: u64 = 960_000_000_000;
 const SEQUENTIAL: f64 = 1.4e9;
 

@@ -30,7 +30,8 @@ pub enum TwinAction {
 The table is CSV, a row a load. Columns: load (as --load of simulate),
 overwrites (user capacities written after the fill), one of write_mibs,
 write_mbs and iops (of 4 KiB), and where known used_pct or used_share, waf (as
-counted), cliff (docs/twin.md), settled, drift_pct. `sequential` is needed:
+counted), cliff and before_mibs (the rate before it; docs/twin.md), settled,
+drift_pct. `sequential` is needed:
 
   load,overwrites,write_mibs
   sequential,,1400
