@@ -143,6 +143,15 @@ fn one() -> f64 {
     1.0
 }
 
+impl Twin {
+    /// Errors of the models under the loads that were measured.
+    pub(crate) fn measured_errors(&self) -> MeasuredErrors {
+        let figures = self.figures.iter();
+        let measured = figures.map(|figure| (&figure.load, figure.lines.len()));
+        MeasuredErrors::new(measured, self.capacity)
+    }
+}
+
 /// Agreement of every member with every figure.
 struct MemberLikelihoods {
     members: Vec<(EnsembleMember, f64)>,
@@ -428,7 +437,7 @@ fn agreement(
     curves: &BTreeMap<(usize, usize), WafCurve>,
 ) -> MemberLikelihoods {
     let count = twin.figures.len();
-    let measured = MeasuredErrors::new(&twin.figures, twin.capacity);
+    let measured = twin.measured_errors();
     let (mut all, mut all_errors) = (Vec::new(), Vec::new());
     let mut each = vec![Vec::new(); count];
     let mut misfits = vec![0.0; count];

@@ -10,7 +10,6 @@
 //! ```
 
 use crate::ensemble::{LIKE, NOISE_SIGMA, OWN_SIGMA, SHARED_SIGMA};
-use crate::fit::LoadFit;
 use crate::structure::SLOT;
 use crate::surface::SimulatedLoad;
 use ssdlab_load::synthetic::SyntheticPattern;
@@ -123,16 +122,21 @@ fn own_variance() -> f64 {
 }
 
 impl MeasuredErrors {
-    pub fn new(figures: &[LoadFit], capacity: u64) -> MeasuredErrors {
-        let traits = figures.iter().map(|f| Traits::of(&f.load, capacity));
-        let traits: Vec<Traits> = traits.collect();
+    /// Of measured loads, each with the number of its measurements.
+    pub fn new<'a>(
+        measured: impl Iterator<Item = (&'a SimulatedLoad, usize)>,
+        capacity: u64,
+    ) -> MeasuredErrors {
+        let (traits, counts): (Vec<Traits>, Vec<usize>) = measured
+            .map(|(load, count)| (Traits::of(load, capacity), count))
+            .unzip();
         let covariance = traits
             .iter()
-            .zip(figures)
+            .zip(counts)
             .enumerate()
-            .map(|(i, (a, figure))| {
+            .map(|(i, (a, count))| {
                 let mut row: Vec<f64> = traits.iter().map(|b| a.shared(b)).collect();
-                let noise = NOISE_SIGMA * NOISE_SIGMA / figure.lines.len() as f64;
+                let noise = NOISE_SIGMA * NOISE_SIGMA / count as f64;
                 row[i] = SHARED_SIGMA * SHARED_SIGMA + own_variance() + noise;
                 row
             });
@@ -206,16 +210,10 @@ mod tests {
         }
     }
 
-    fn figure(pattern: &str, lines: usize) -> LoadFit {
-        LoadFit {
-            load: load(pattern),
-            lines: vec![1; lines],
-            rate: 1.0,
-            waf: None,
-            room: None,
-            before: None,
-            model: [0.0; 3],
-        }
+    fn errors_of(measured: &[(&str, usize)]) -> MeasuredErrors {
+        let loads: Vec<SimulatedLoad> = measured.iter().map(|(name, _)| load(name)).collect();
+        let counts = measured.iter().map(|(_, count)| *count);
+        MeasuredErrors::new(loads.iter().zip(counts), CAPACITY)
     }
 
     fn distance(a: &str, b: &str) -> f64 {
@@ -245,20 +243,16 @@ mod tests {
 
     #[test]
     fn an_inverse_is_one_and_each_error_is_judged_by_the_others() {
-        let figures = [
-            figure("uniform", 1),
-            figure("zipf:0.2", 3),
-            figure("zipf:0.8", 1),
-        ];
-        let all = MeasuredErrors::new(&figures, CAPACITY);
+        let measured = [("uniform", 1), ("zipf:0.2", 3), ("zipf:0.8", 1)];
+        let all = errors_of(&measured);
         let errors = [0.03, -0.05, 0.1];
         let mut each = [0.0; 3];
         let misfit = all.misfit(&errors, &mut each);
         for without in 0..3 {
             let keep = |i: &usize| *i != without;
-            let rest: Vec<LoadFit> = (0..3).filter(keep).map(|i| figures[i].clone()).collect();
+            let rest: Vec<(&str, usize)> = (0..3).filter(keep).map(|i| measured[i]).collect();
             let left: Vec<f64> = (0..3).filter(keep).map(|i| errors[i]).collect();
-            let fewer = MeasuredErrors::new(&rest, CAPACITY).misfit(&left, &mut [0.0; 2]);
+            let fewer = errors_of(&rest).misfit(&left, &mut [0.0; 2]);
             assert!(
                 (misfit - each[without] - fewer).abs() < 1e-9 * misfit,
                 "{without}"
@@ -268,7 +262,7 @@ mod tests {
 
     #[test]
     fn what_is_known_of_a_load_is_carried_to_those_like_it() {
-        let all = MeasuredErrors::new(&[figure("zipf:0.6", 100)], CAPACITY);
+        let all = errors_of(&[("zipf:0.6", 100)]);
         let expected = |pattern: &str| {
             let under = all.under(&load(pattern));
             (under.expected(&[0.1]), under.sigma)

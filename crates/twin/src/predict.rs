@@ -4,7 +4,7 @@
 use crate::ensemble::{EnsembleMember, WeightedMember, quantiles};
 use crate::fit::{Twin, waf_of};
 use crate::latency::{self, LatencyAtRate, MeasuredBusyShare, RequestedRate};
-use crate::likeness::{ErrorUnder, MeasuredErrors};
+use crate::likeness::ErrorUnder;
 use crate::spread::{cases, interval};
 use crate::surface::{SimulatedLoad, Simulator, SurfaceRequest, enclosing};
 use crate::trace;
@@ -117,7 +117,7 @@ pub fn predict(
         requests.extend((0..loads.len()).map(|load| (load, layout, enclosing(low, high))));
     }
     let curves = simulator.curves(&loads, &requests)?;
-    let errors = MeasuredErrors::new(&twin.figures, twin.capacity);
+    let errors = twin.measured_errors();
     let predicted = loads.iter().enumerate().map(|(i, load)| {
         let waf = |member: &EnsembleMember| {
             let spare = member.spare + question.more_spare;
