@@ -10,7 +10,7 @@ use ssdlab_view::units;
 /// A table of every documented figure, and how many of the model's are within [`ERROR_MAX`].
 pub fn text(validations: &[Validation]) -> String {
     let mut table = new_table(PLAIN);
-    table.set_header(["", "sheet", "model", "error", "90 % in", "", "known by"]);
+    table.set_header(["", "sheet", "model", "error", "90 %", ""]);
     for drive in validations.iter().filter(|drive| !drive.rows.is_empty()) {
         table.add_row([&drive.drive]);
         for row in &drive.rows {
@@ -20,8 +20,10 @@ pub fn text(validations: &[Validation]) -> String {
                 shown(row.documented.figure, row.ours),
                 format!("{:+.0} %", 100.0 * row.error()),
                 factor(row),
-                verdict(row).to_owned(),
-                known_by(row).to_owned(),
+                match known_by(row) {
+                    "" => verdict(row).to_owned(),
+                    known => format!("{}, {known}", verdict(row)),
+                },
             ]);
         }
     }
@@ -44,7 +46,7 @@ pub fn text(validations: &[Validation]) -> String {
 /// The factor on either side of the model's figure, if there is one.
 pub(super) fn factor(row: &ValidationRow) -> String {
     row.factor
-        .map_or_else(String::new, |factor| format!("x / {factor:.2}"))
+        .map_or_else(String::new, |factor| format!("x{factor:.2}"))
 }
 
 /// How many figures hold, in sentences.
@@ -67,8 +69,8 @@ pub(super) fn totals(validations: &[Validation]) -> String {
         .filter(|row| row.documented.kind == Provenance::Assumed);
     format!(
         "{} of {} figures are within {:.0} % of the sheet: {} of {fitted} that a constant was \
-         fitted to or follows from,\n{} of the {} others, of which the null model (controller, \
-         link, no flash) does not meet {}; it meets {null} in all.\n{} are remembered, not read \
+         fitted to\nor follows from, {} of the {} others, of which the null model (controller, \
+         link,\nno flash) does not meet {}; it meets {null} in all.\n{} are remembered, not read \
          again.\nvalidated, because all of their figures hold: {validated} of {} drives.\n",
         hold(&|_| true),
         rows.len(),
@@ -89,13 +91,13 @@ fn covered(validations: &[Validation]) -> String {
         return String::new();
     };
     let mut text = format!(
-        "{within} of {count} sheets are within the factor that the figures of other families give, \
-         beside the error (half of\nthese intervals are narrower than 1 to {width:.2}"
+        "{within} of {count} sheets are within the factor (90 %) that the figures of other \
+         families give;\nhalf of these intervals are narrower than 1 to {width:.2}"
     );
     if let Some((within, count, width)) = interval::coverage(validations, &[false]) {
-        text += &format!("; of those not fitted, {within} of {count} and 1 to {width:.2}");
+        text += &format!(" (not fitted: {within} of {count}, 1 to {width:.2})");
     }
-    text + ").\n"
+    text + ".\n"
 }
 
 pub(super) fn verdict(row: &ValidationRow) -> &'static str {
