@@ -45,7 +45,12 @@ fn a_drive_that_the_catalogue_lacks_is_drafted_by_the_printed_command() {
     let args = ["qualify", &target, "--role", "slog", "-q", "--no-reference"];
     let verdict = ssdlab(dir.path(), &[&args[..], &["--no-draws"]].concat());
     assert_eq!(verdict.code, Some(0), "{}", verdict.stderr);
-    let screen = &verdict.stdout;
+    // Sentences are wrapped wherever their figures end.
+    let screen = verdict
+        .stdout
+        .split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ");
     assert!(screen.contains("assumed protected"), "{screen}");
     assert!(
         screen.contains("Mind") && screen.contains("file of your own"),
