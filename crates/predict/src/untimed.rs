@@ -16,7 +16,7 @@ const STEADY_WAF: f64 = 0.03;
 const BATCH: u64 = 4096;
 const SEED: u64 = 1;
 
-/// A drive, and draws of what is written to it.
+/// A drive, and the draws of its writes.
 pub struct UntimedRig {
     drive: CountingDrive,
     /// Bytes in whole commands that fill.

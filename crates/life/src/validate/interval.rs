@@ -1,8 +1,8 @@
 //! How far a figure of a model may be off, by the other families of the catalogue.
 //!
-//! Of figures of the same kind, fitted or not, 90 % of those of other families are within the factor;
-//! of kinds with fewer than [`FIGURES_MIN`] such figures, those of all kinds stand for them. A family
-//! counts once. A promise of a sheet has no such factor: a model that keeps it says no more.
+//! Of figures of the same kind, fitted or not, 90 % of those of other families are within the
+//! factor; of kinds with fewer than [`FIGURES_MIN`] such figures, those of all kinds stand for them.
+//! A family counts once. A promise of a sheet has no such factor: a model that keeps it says no more.
 
 use super::{DatasheetFigure, Validation};
 use ssdlab_drives::catalogue::VALIDATED;
@@ -102,7 +102,7 @@ fn family_of(drive: &str) -> &str {
 mod tests {
     use super::*;
 
-    /// Each family's figures are held to the factor that the others give: the claim of the interval.
+    /// Each family's figures are held to the factor that the others give, which is its claim.
     #[test]
     fn nine_of_ten_figures_of_a_family_are_within_what_the_others_say() {
         let (mut within, mut all) = (0, 0);

@@ -114,7 +114,10 @@ fn table(drive: &Validation) -> Markup {
     html! {
         h3 { (drive.drive) }
         table {
-            tr { th {} th { "sheet" } th { "model" } th { "error" } th { "90 %" } th {} th { "known by" } }
+            tr {
+                th {} th { "sheet" } th { "model" } th { "error" } th { "90 %" } th {}
+                th { "known by" }
+            }
             @for one in &drive.rows { (row(one)) }
         }
     }
