@@ -1,8 +1,9 @@
 //! How far a figure of a model may be off, by the other families of the catalogue.
 //!
 //! Of figures of the same kind, fitted or not, 90 % of those of other families are within the
-//! factor; of kinds with fewer than [`FIGURES_MIN`] such figures, those of all kinds stand for them.
-//! A family counts once. A promise of a sheet has no such factor: a model that keeps it says no more.
+//! factor; of kinds with fewer than [`FIGURES_MIN`] such figures, those of all kinds stand for
+//! them. A family counts once. A promise of a sheet has no such factor: a model that keeps it says
+//! no more.
 
 use super::{DatasheetFigure, Validation};
 use ssdlab_drives::catalogue::VALIDATED;
