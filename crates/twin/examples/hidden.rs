@@ -100,7 +100,8 @@ fn stranger(name: &&str) -> Result<(String, Vec<f64>), LabError> {
     };
     let twin = fit(&table, name, &simulator)?;
     let mut said = format!(
-        "{name}: sequential {:.0}, uniform {:.0} MB/s, cliff {at} from {before}; spare area {:?}, true {:.3}",
+        "{name}: sequential {:.0}, uniform {:.0} MB/s, cliff {at} from {before}; spare area \
+         {:?}, true {:.3}",
         sequential / 1e6,
         rate / 1e6,
         twin.knobs.first().map(|knob| knob.interval),

@@ -2,8 +2,8 @@
 //! with the rest: `cargo run --release -p ssdlab-twin --example published -- TABLE.csv CAPACITY...`
 //!
 //! Each drive in two settings: fitted to `uniform` rows alone, every other load predicted; and each
-//! load left out of a fit to all others. Beside each the nulls "same as uniform", "mean of the other
-//! rows", and "as the other drives' ratios": the load's rate over that of `uniform`, geometric mean
+//! load left out of a fit to all others. Beside each the nulls "same as uniform", "mean of the
+//! other rows", and "as the other drives' ratios": the rate over that of `uniform`, geometric mean
 //! of the other tables that have the load.
 
 use ssdlab_base::{LabError, parallel};
@@ -15,16 +15,16 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 /// A drive of the command line.
-struct Drive {
+struct PublishedDrive {
     path: String,
     capacity: u64,
     table: MeasurementTable,
 }
 
-impl Drive {
-    fn read(path: &str, capacity: &str) -> Result<Drive, LabError> {
+impl PublishedDrive {
+    fn read(path: &str, capacity: &str) -> Result<PublishedDrive, LabError> {
         let text = std::fs::read_to_string(path).map_err(|e| LabError::file("reading", path, e))?;
-        Ok(Drive {
+        Ok(PublishedDrive {
             path: path.into(),
             capacity: ssdlab_base::quantity::parse_size(capacity)?,
             table: table::parse(&text, path)?,
@@ -69,7 +69,7 @@ fn geometric(values: impl Iterator<Item = f64>) -> Option<f64> {
 
 /// Errors of the twin and of its nulls.
 #[derive(Clone, Default)]
-struct Score {
+struct NullComparison {
     errors: Vec<f64>,
     inside: usize,
     uniform: Vec<f64>,
@@ -84,8 +84,8 @@ fn percent(errors: &[f64]) -> String {
     format!("{:.1} / {:.1}", mean * 100.0, worst * 100.0)
 }
 
-impl Score {
-    fn add(&mut self, other: Score) {
+impl NullComparison {
+    fn add(&mut self, other: NullComparison) {
         self.errors.extend(other.errors);
         self.inside += other.inside;
         self.uniform.extend(other.uniform);
@@ -112,19 +112,19 @@ impl Score {
 }
 
 /// A drive under test, and the others.
-struct Case<'a> {
-    drive: &'a Drive,
-    others: Vec<&'a Drive>,
+struct DriveUnderTest<'a> {
+    drive: &'a PublishedDrive,
+    others: Vec<&'a PublishedDrive>,
     simulator: &'a Simulator<'a>,
 }
 
-impl Case<'_> {
+impl DriveUnderTest<'_> {
     /// Fits to the rows that `train` picks, and compares the loads of `test`.
     fn score(
         &self,
         train: impl Fn(&MeasurementRow) -> bool,
         test: &[String],
-    ) -> Result<Score, LabError> {
+    ) -> Result<NullComparison, LabError> {
         let began = Instant::now();
         let table = &self.drive.table;
         let rows: Vec<MeasurementRow> = table.used().filter(|row| train(row)).cloned().collect();
@@ -140,7 +140,7 @@ impl Case<'_> {
             let seconds = began.elapsed().as_secs_f64();
             println!("  {:?} fit {seconds:.1} s {:?}", twin.layout, twin.unknown);
         }
-        let mut score = Score::default();
+        let mut score = NullComparison::default();
         for load in test {
             self.compare(&twin, load, &mut score)?;
         }
@@ -148,7 +148,7 @@ impl Case<'_> {
     }
 
     /// One load: predicted, measured, and the nulls.
-    fn compare(&self, twin: &Twin, load: &str, score: &mut Score) -> Result<(), LabError> {
+    fn compare(&self, twin: &Twin, load: &str, score: &mut NullComparison) -> Result<(), LabError> {
         let drive = self.drive;
         let own = drive.full().find(|row| row.load.pattern == load);
         let (Some(own), Some(measured)) = (own, drive.rate(load)) else {
@@ -192,15 +192,15 @@ fn main() -> Result<(), LabError> {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let stop = AtomicBool::new(false);
     let pairs = args.chunks_exact(2);
-    let drives: Vec<Drive> = pairs
-        .map(|pair| Drive::read(&pair[0], &pair[1]))
+    let drives: Vec<PublishedDrive> = pairs
+        .map(|pair| PublishedDrive::read(&pair[0], &pair[1]))
         .collect::<Result<_, _>>()?;
     let mut summary = Vec::new();
-    let (mut all, mut out) = (Score::default(), Score::default());
+    let (mut all, mut out) = (NullComparison::default(), NullComparison::default());
     for drive in &drives {
         let simulator = Simulator::new(drive.capacity, 1, parallel::cores(), &stop);
         let others = drives.iter().filter(|other| other.path != drive.path);
-        let case = Case {
+        let case = DriveUnderTest {
             drive,
             others: others.collect(),
             simulator: &simulator,
@@ -209,7 +209,7 @@ fn main() -> Result<(), LabError> {
         println!("{path}: fitted to uniform");
         let from_uniform = case.score(|row| row.load.pattern == "uniform", &loads)?;
         println!("{path}: each load left out");
-        let mut left_out = Score::default();
+        let mut left_out = NullComparison::default();
         for load in &loads {
             let test = std::slice::from_ref(load);
             left_out.add(case.score(|row| row.load.pattern != *load, test)?);

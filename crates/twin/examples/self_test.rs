@@ -32,8 +32,8 @@ fn main() -> Result<(), LabError> {
     for before in [false, true] {
         let (ratio, [low, high]) = dear_scatter(before)?;
         println!(
-            "rate before the cliff {before}: another load predicted {:+.1} % off; clean random rate \
-             {low:.3} to {high:.3} of the sequential one, true {:.3}",
+            "rate before the cliff {before}: another load predicted {:+.1} % off; clean random \
+             rate {low:.3} to {high:.3} of the sequential one, true {:.3}",
             100.0 * (ratio - 1.0),
             1.0 / (1.0 + DEAR)
         );

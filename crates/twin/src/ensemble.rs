@@ -95,7 +95,7 @@ const BEFORE_WIDTH: f64 = 3.0;
 
 /// Range and prior of j in a design.
 #[derive(Clone, Copy, Debug)]
-enum Scattered {
+enum ScatteredPrior {
     /// The half-normal prior.
     Usual,
     /// A rate before the cliff was measured, which knows j better than any prior; level over a
@@ -107,9 +107,9 @@ enum Scattered {
 /// that of uniform writes before the cliff, where it was measured. It can be far beyond the prior,
 /// and the design has its points there.
 pub fn design(seed: u32, before: Option<f64>) -> Vec<(EnsembleMember, f64)> {
-    let scattered = before.map_or(Scattered::Usual, |ratio| {
+    let scattered = before.map_or(ScatteredPrior::Usual, |ratio| {
         let (middle, wide) = (ratio.ln().max(0.0), BEFORE_WIDTH * BEFORE_SIGMA);
-        Scattered::Around((middle - wide).max(0.0), middle + wide)
+        ScatteredPrior::Around((middle - wide).max(0.0), middle + wide)
     });
     let mut design = Vec::new();
     let between = |(low, high): (f64, f64), u: f64| (low.ln() + (high / low).ln() * u).exp();
@@ -120,11 +120,11 @@ pub fn design(seed: u32, before: Option<f64>) -> Vec<(EnsembleMember, f64)> {
             .map(|n| {
                 let own = coordinate(n, 2);
                 let (scattered_cost, scattered) = match scattered {
-                    Scattered::Usual => {
+                    ScatteredPrior::Usual => {
                         let cost = SCATTERED_MAX * own;
                         (cost, cost / SCATTERED_SIGMA)
                     }
-                    Scattered::Around(low, high) => ((low + (high - low) * own).exp_m1(), 0.0),
+                    ScatteredPrior::Around(low, high) => ((low + (high - low) * own).exp_m1(), 0.0),
                 };
                 let member = EnsembleMember {
                     layout,

@@ -156,9 +156,9 @@ impl Twin {
 struct MemberLikelihoods {
     members: Vec<(EnsembleMember, f64)>,
     /// By member: logarithm of the likelihood of all figures.
-    all: Vec<f64>,
+    totals: Vec<f64>,
     /// By figure: what it adds to that of each member, given all others.
-    each: Vec<Vec<f64>>,
+    by_figure: Vec<Vec<f64>>,
     /// By member: ln(measured / model) of each figure.
     errors: Vec<Vec<f64>>,
 }
@@ -166,8 +166,8 @@ struct MemberLikelihoods {
 impl MemberLikelihoods {
     /// Makes every sigma `inflation` times as large.
     fn soften(&mut self, inflation: f64) {
-        let each = self.each.iter_mut().flatten();
-        for log in each.chain(&mut self.all) {
+        let by_figure = self.by_figure.iter_mut().flatten();
+        for log in by_figure.chain(&mut self.totals) {
             *log /= inflation * inflation;
         }
     }
@@ -175,8 +175,8 @@ impl MemberLikelihoods {
     /// Weights of the members, without one of the figures.
     fn weights(&self, without: Option<usize>) -> Vec<f64> {
         let mut sums: Vec<f64> = self.members.iter().map(|(_, log)| *log).collect();
-        sums.iter_mut().zip(&self.all).for_each(|(s, l)| *s += l);
-        if let Some(logs) = without.map(|i| &self.each[i]) {
+        sums.iter_mut().zip(&self.totals).for_each(|(s, l)| *s += l);
+        if let Some(logs) = without.map(|i| &self.by_figure[i]) {
             sums.iter_mut().zip(logs).for_each(|(sum, log)| *sum -= log);
         }
         normalised(&sums)
@@ -247,8 +247,8 @@ pub fn fit(
     twin.members = drawn(&weighted, KEPT);
     for (i, figure) in twin.figures.iter_mut().enumerate() {
         // What the models say by themselves, so that a row that they cannot explain is seen.
-        let error = (&ErrorUnder::unknown(), twin.inflation);
-        figure.model = interval(&twin.members, error, table.sequential, |member| {
+        let error = ErrorUnder::unknown().inflated(twin.inflation);
+        figure.model = interval(&twin.members, &error, table.sequential, |member| {
             waf_of(&curves, i, member)
         });
     }
@@ -438,33 +438,33 @@ fn agreement(
 ) -> MemberLikelihoods {
     let count = twin.figures.len();
     let measured = twin.measured_errors();
-    let (mut all, mut all_errors) = (Vec::new(), Vec::new());
-    let mut each = vec![Vec::new(); count];
+    let (mut totals, mut errors_by_member) = (Vec::new(), Vec::new());
+    let mut by_figure = vec![Vec::new(); count];
     let mut misfits = vec![0.0; count];
     for (member, _) in &members {
         let error = |i| model_error(twin, i, member, curves);
         let errors: Vec<f64> = (0..count).map(error).collect();
         let mut sum = -0.5 * measured.misfit(&errors, &mut misfits);
-        for (i, logs) in each.iter_mut().enumerate() {
+        for (i, logs) in by_figure.iter_mut().enumerate() {
             let besides = log_likelihood_besides(twin, i, member, curves);
             logs.push(besides - 0.5 * misfits[i]);
             sum += besides;
         }
-        all.push(sum);
-        all_errors.push(errors);
+        totals.push(sum);
+        errors_by_member.push(errors);
     }
     MemberLikelihoods {
         members,
-        all,
-        each,
-        errors: all_errors,
+        totals,
+        by_figure,
+        errors: errors_by_member,
     }
 }
 
 /// By how many sigma the best member misses the figures, root mean square.
 fn misfit(agreement: &MemberLikelihoods, figures: usize) -> f64 {
-    let all = agreement.all.iter().copied();
-    let best = all.fold(f64::NEG_INFINITY, f64::max);
+    let totals = agreement.totals.iter().copied();
+    let best = totals.fold(f64::NEG_INFINITY, f64::max);
     (-2.0 * best / figures as f64).sqrt()
 }
 

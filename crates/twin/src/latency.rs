@@ -162,8 +162,8 @@ fn from_measurement(
 }
 
 /// The median read between two rates that are near each other, where nothing is known between p50
-/// and p90: the step from reads that wait to those that do not lies there, and the law would have to
-/// guess its place. So it is that of the rates themselves, by the logarithm of the rate.
+/// and p90: the step from reads that wait to those that do not lies there, and the law would have
+/// to guess its place. So it is that of the rates themselves, by the logarithm of the rate.
 fn median_between(
     below: &MeasuredBusyShare<'_>,
     over: &MeasuredBusyShare<'_>,

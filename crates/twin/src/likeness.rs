@@ -22,12 +22,12 @@ const IN_PLACE: f64 = 0.2;
 
 /// What makes loads alike: their Lorenz curve, unused capacity, and hot blocks in one place.
 /// Nothing for a trace.
-struct Traits(Option<Vec<f64>>);
+struct LoadTraits(Option<Vec<f64>>);
 
-impl Traits {
-    fn of(load: &SimulatedLoad, capacity: u64) -> Traits {
+impl LoadTraits {
+    fn of(load: &SimulatedLoad, capacity: u64) -> LoadTraits {
         let Ok(pattern) = SyntheticPattern::parse(&load.pattern) else {
-            return Traits(None);
+            return LoadTraits(None);
         };
         let in_place = match pattern {
             SyntheticPattern::HotCold {
@@ -36,15 +36,15 @@ impl Traits {
             _ => 0.0,
         };
         let blocks = (capacity as f64 * load.used / SLOT as f64).max(2.0);
-        let each = (1..=POINTS).map(|n| {
+        let curve = (1..=POINTS).map(|n| {
             let part = n as f64 / (POINTS + 1) as f64;
             lorenz(pattern, part, blocks) / (POINTS as f64).sqrt()
         });
-        Traits(Some(each.chain([1.0 - load.used, in_place]).collect()))
+        LoadTraits(Some(curve.chain([1.0 - load.used, in_place]).collect()))
     }
 
     /// Covariance of the shared part of the error.
-    fn shared(&self, other: &Traits) -> f64 {
+    fn shared(&self, other: &LoadTraits) -> f64 {
         let (Some(a), Some(b)) = (&self.0, &other.0) else {
             return 0.0;
         };
@@ -88,7 +88,7 @@ fn lorenz(pattern: SyntheticPattern, part: f64, blocks: f64) -> f64 {
 
 /// Errors of the models under the measured loads.
 pub(crate) struct MeasuredErrors {
-    traits: Vec<Traits>,
+    traits: Vec<LoadTraits>,
     /// Inverse of their covariance, a row a load.
     precision: Vec<Vec<f64>>,
     capacity: u64,
@@ -98,7 +98,7 @@ pub(crate) struct MeasuredErrors {
 pub(crate) struct ErrorUnder {
     /// Share of the error under each measured load.
     shares: Vec<f64>,
-    /// Sigma of what is left, that of a measurement included.
+    /// Sigma of the rest, that of a measurement included.
     pub sigma: f64,
 }
 
@@ -108,6 +108,14 @@ impl ErrorUnder {
         ErrorUnder {
             shares: Vec::new(),
             sigma: own_variance().sqrt().hypot(SHARED_SIGMA).hypot(NOISE_SIGMA),
+        }
+    }
+
+    /// The same with a sigma `factor` times as large.
+    pub fn inflated(self, factor: f64) -> ErrorUnder {
+        ErrorUnder {
+            sigma: factor * self.sigma,
+            ..self
         }
     }
 
@@ -127,8 +135,8 @@ impl MeasuredErrors {
         measured: impl Iterator<Item = (&'a SimulatedLoad, usize)>,
         capacity: u64,
     ) -> MeasuredErrors {
-        let (traits, counts): (Vec<Traits>, Vec<usize>) = measured
-            .map(|(load, count)| (Traits::of(load, capacity), count))
+        let (traits, counts): (Vec<LoadTraits>, Vec<usize>) = measured
+            .map(|(load, count)| (LoadTraits::of(load, capacity), count))
             .unzip();
         let covariance = traits
             .iter()
@@ -149,19 +157,19 @@ impl MeasuredErrors {
 
     /// Minus twice the logarithm of the likelihood of `errors`, and what each of them adds to it
     /// given all others.
-    pub fn misfit(&self, errors: &[f64], each: &mut [f64]) -> f64 {
-        let mut all = 0.0;
+    pub fn misfit(&self, errors: &[f64], parts: &mut [f64]) -> f64 {
+        let mut sum = 0.0;
         for (i, row) in self.precision.iter().enumerate() {
             let product: f64 = row.iter().zip(errors).map(|(a, b)| a * b).sum();
-            all += product * errors[i];
-            each[i] = product * product / row[i];
+            sum += product * errors[i];
+            parts[i] = product * product / row[i];
         }
-        all
+        sum
     }
 
     /// The error under a load.
     pub fn under(&self, load: &SimulatedLoad) -> ErrorUnder {
-        let own = Traits::of(load, self.capacity);
+        let own = LoadTraits::of(load, self.capacity);
         let shared: Vec<f64> = self.traits.iter().map(|other| own.shared(other)).collect();
         let shares: Vec<f64> = self
             .precision
@@ -217,7 +225,7 @@ mod tests {
     }
 
     fn distance(a: &str, b: &str) -> f64 {
-        let shared = Traits::of(&load(a), CAPACITY).shared(&Traits::of(&load(b), CAPACITY));
+        let shared = LoadTraits::of(&load(a), CAPACITY).shared(&LoadTraits::of(&load(b), CAPACITY));
         (-2.0 * (shared / SHARED_SIGMA / SHARED_SIGMA).ln()).sqrt() * LIKE
     }
 
@@ -237,24 +245,24 @@ mod tests {
         let apart = distance("hotcold:80/20", "hotcold:80/20:scattered");
         assert!((apart - IN_PLACE).abs() < 1e-9, "{apart}");
         // Of a trace nothing is known.
-        let trace = Traits::of(&load(crate::trace::NAME), CAPACITY);
+        let trace = LoadTraits::of(&load(crate::trace::NAME), CAPACITY);
         assert_eq!(trace.shared(&trace), 0.0);
     }
 
     #[test]
     fn an_inverse_is_one_and_each_error_is_judged_by_the_others() {
         let measured = [("uniform", 1), ("zipf:0.2", 3), ("zipf:0.8", 1)];
-        let all = errors_of(&measured);
+        let judge = errors_of(&measured);
         let errors = [0.03, -0.05, 0.1];
-        let mut each = [0.0; 3];
-        let misfit = all.misfit(&errors, &mut each);
+        let mut parts = [0.0; 3];
+        let misfit = judge.misfit(&errors, &mut parts);
         for without in 0..3 {
             let keep = |i: &usize| *i != without;
             let rest: Vec<(&str, usize)> = (0..3).filter(keep).map(|i| measured[i]).collect();
             let left: Vec<f64> = (0..3).filter(keep).map(|i| errors[i]).collect();
             let fewer = errors_of(&rest).misfit(&left, &mut [0.0; 2]);
             assert!(
-                (misfit - each[without] - fewer).abs() < 1e-9 * misfit,
+                (misfit - parts[without] - fewer).abs() < 1e-9 * misfit,
                 "{without}"
             );
         }
@@ -262,9 +270,9 @@ mod tests {
 
     #[test]
     fn what_is_known_of_a_load_is_carried_to_those_like_it() {
-        let all = errors_of(&[("zipf:0.6", 100)]);
+        let judge = errors_of(&[("zipf:0.6", 100)]);
         let expected = |pattern: &str| {
-            let under = all.under(&load(pattern));
+            let under = judge.under(&load(pattern));
             (under.expected(&[0.1]), under.sigma)
         };
         let (own, own_sigma) = expected("zipf:0.6");

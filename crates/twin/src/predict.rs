@@ -123,8 +123,8 @@ pub fn predict(
             let spare = member.spare + question.more_spare;
             waf_of(&curves, i, &EnsembleMember { spare, ..*member })
         };
-        let error = (&errors.under(load), twin.inflation);
-        let mut wafs = cases(&twin.members, error, &waf, |member, slowdown| {
+        let error = errors.under(load).inflated(twin.inflation);
+        let mut wafs = cases(&twin.members, &error, &waf, |member, slowdown| {
             member.waf_at(slowdown)
         });
         let known = measured(twin, &load.pattern, load.used);
@@ -132,7 +132,7 @@ pub fn predict(
         LoadPrediction {
             load: load.clone(),
             kind: known.map_or("prediction", |_| "measured"),
-            rate: interval(&twin.members, error, twin.table.sequential, waf),
+            rate: interval(&twin.members, &error, twin.table.sequential, waf),
             waf: quantiles(&mut wafs, [0.05, 0.5, 0.95]),
             separation: separation(&twin.members, waf),
             life: None,

@@ -19,8 +19,8 @@ fn intervals_hold_the_truth_and_nothing_stated_is_wrong() {
     assert!(narrow < 1.6, "{narrow}");
 }
 
-/// Without the rate before the cliff, moves are made dearer to explain the rate, and loads that move
-/// less are predicted too fast.
+/// Without the rate before the cliff, moves are made dearer to explain the rate, and loads that
+/// move less are predicted too fast.
 #[test]
 fn the_rate_before_the_cliff_says_what_scattered_writes_cost() {
     let both = ssdlab_base::parallel::all(&[false, true], 2, |&before| dear_scatter(before));
