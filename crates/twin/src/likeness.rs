@@ -256,15 +256,12 @@ mod tests {
         let errors = [0.03, -0.05, 0.1];
         let mut parts = [0.0; 3];
         let misfit = judge.misfit(&errors, &mut parts);
-        for without in 0..3 {
+        for (without, part) in parts.into_iter().enumerate() {
             let keep = |i: &usize| *i != without;
             let rest: Vec<(&str, usize)> = (0..3).filter(keep).map(|i| measured[i]).collect();
             let left: Vec<f64> = (0..3).filter(keep).map(|i| errors[i]).collect();
             let fewer = errors_of(&rest).misfit(&left, &mut [0.0; 2]);
-            assert!(
-                (misfit - parts[without] - fewer).abs() < 1e-9 * misfit,
-                "{without}"
-            );
+            assert!((misfit - part - fewer).abs() < 1e-9 * misfit, "{without}");
         }
     }
 
