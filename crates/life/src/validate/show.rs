@@ -69,7 +69,7 @@ pub(super) fn totals(validations: &[Validation]) -> String {
         .filter(|row| row.documented.kind == Provenance::Assumed);
     format!(
         "{} of {} figures are within {:.0} % of the sheet: {} of {fitted} that a constant was \
-         fitted to\nor follows from, {} of the {} others, of which the null model (controller, \
+         fitted\nto or follows from, {} of the {} others, of which the null model (controller, \
          link,\nno flash) does not meet {}; it meets {null} in all.\n{} are remembered, not read \
          again.\nvalidated, because all of their figures hold: {validated} of {} drives.\n",
         hold(&|_| true),
@@ -91,8 +91,8 @@ fn covered(validations: &[Validation]) -> String {
         return String::new();
     };
     let mut text = format!(
-        "{within} of {count} sheets are within the factor (90 %) that the figures of other \
-         families give;\nhalf of these intervals are narrower than 1 to {width:.2}"
+        "{within} of {count} sheets are within the factor (90 %) that figures of other families \
+         give; half\nof these intervals are narrower than 1 to {width:.2}"
     );
     if let Some((within, count, width)) = interval::coverage(validations, &[false]) {
         text += &format!(" (not fitted: {within} of {count}, 1 to {width:.2})");
