@@ -242,14 +242,12 @@ fn cell_times(page: &mut DraftWriter<'_>, array: &ArrayShape) {
         ),
     };
     page.line("read", &times(read, array.bits), kind, source);
-    let direct = rules::flash_limited(f);
-    match direct {
-        Some(rate) if estimated_rate(f).is_some() => {
+    match (rules::flash_limited(f), estimated_rate(f)) {
+        (Some(rate), Some(source)) => {
             let ns = rules::native_program_ns(f, array, rate);
-            let source = estimated_rate(f).unwrap_or_default().to_owned();
-            page.line("program", &times(ns, array.bits), ASSUMED, &source);
+            page.line("program", &times(ns, array.bits), ASSUMED, source);
         }
-        Some(rate) => {
+        (Some(rate), None) => {
             let ns = rules::native_program_ns(f, array, rate);
             let source = "all dies together take the sheet's writes in order";
             page.fitted(
@@ -260,7 +258,7 @@ fn cell_times(page: &mut DraftWriter<'_>, array: &ArrayShape) {
                 source,
             );
         }
-        None => {
+        (None, _) => {
             let ns = rules::usual_program_ns(f.cells);
             let source = "usual for cells of these bits, mean over the pages of a word line";
             page.line("program", &times(ns, array.bits), ASSUMED, source);

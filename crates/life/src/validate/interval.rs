@@ -9,7 +9,7 @@ use super::{DatasheetFigure, Validation};
 use ssdlab_drives::catalogue::VALIDATED;
 
 /// Share of the figures that are to lie within.
-pub const SHARE: f64 = 0.9;
+const SHARE: f64 = 0.9;
 /// Figures of one kind from which on they stand alone.
 const FIGURES_MIN: usize = 12;
 

@@ -58,8 +58,6 @@ pub struct HoldOut {
     pub rates: (usize, usize),
     /// Series over jobs: device and sync, measured and predicted shape.
     pub shapes: Vec<(String, &'static str, &'static str)>,
-    /// Every prediction of a draft of an unseen family.
-    pub made: Vec<FrozenPrediction>,
 }
 
 /// Predicts every open family by the others.
@@ -105,7 +103,6 @@ pub fn hold_out(ledger: &Ledger, stop: &AtomicBool) -> Result<HoldOut, LabError>
         ..HoldOut::default()
     };
     count_fills(&mut result, ledger, &made);
-    result.made = with;
     Ok(result)
 }
 
