@@ -116,7 +116,7 @@ impl VolumeName {
         let file = catalogue::volume(&self.kind)?;
         let mut config = catalogue::resolve(&file, &self.setting)?;
         if let Some(instance) = &self.instance {
-            let limits = catalogue::instance(&file.provider, instance)?;
+            let limits = catalogue::instance(&file.provider, &self.kind, instance)?;
             config.instance = Some((instance.clone(), limits));
         }
         config.first_touch = self.from_snapshot.then(|| file.first_touch());

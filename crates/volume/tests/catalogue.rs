@@ -63,8 +63,16 @@ fn what_is_not_sold_is_refused_with_its_limits() {
             "of this family: Standard_D",
         ),
         (
-            "pd-ssd,size=64,instance=n2-standard-8",
-            "no instance of gcp is known",
+            "pd-ssd,size=64,instance=n9-standard-8",
+            "the series are a2, a3, c2",
+        ),
+        (
+            "pd-ssd,size=64,instance=c3-standard-20",
+            "sizes of c3: 4 to 8, 22, 44, 88 to 176",
+        ),
+        (
+            "hyperdisk-balanced,size=64,instance=n2-standard-8",
+            "n2 has limits for pd-balanced, pd-extreme, pd-ssd",
         ),
     ] {
         let error = open(text).expect_err("it is refused");

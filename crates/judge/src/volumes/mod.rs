@@ -157,7 +157,7 @@ pub fn fit_all(request: &FitRequest) -> Result<Vec<VolumeFit>, LabError> {
     for file in kinds(request)? {
         let instance = match &request.instance {
             None => None,
-            Some(name) => match catalogue::instance(&file.provider, name) {
+            Some(name) => match catalogue::instance(&file.provider, &file.name, name) {
                 Ok(limits) => Some((name.clone(), limits)),
                 // An instance of another provider.
                 Err(_) if request.kinds.is_empty() => continue,

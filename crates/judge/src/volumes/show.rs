@@ -38,6 +38,8 @@ pub struct VolumeList {
     pub volumes: Vec<VolumeListRow>,
     /// Instances by name, of each provider.
     pub instances: BTreeMap<String, Vec<String>>,
+    /// Series of instances, of each provider that documents limits by series and size.
+    pub series: BTreeMap<String, Vec<String>>,
 }
 
 fn documented(file: &VolumeFile) -> [usize; 2] {
@@ -66,16 +68,22 @@ impl VolumeList {
         };
         let volumes = catalogue::volumes()?;
         let mut instances = BTreeMap::new();
+        let mut series = BTreeMap::new();
         for file in &volumes {
             let known = catalogue::instances(&file.provider)?.into_iter();
             let known: Vec<String> = known.map(|(name, _)| name).collect();
             if !known.is_empty() {
                 instances.insert(file.provider.clone(), known);
             }
+            let known = catalogue::series(&file.provider)?;
+            if !known.is_empty() {
+                series.insert(file.provider.clone(), known);
+            }
         }
         Ok(VolumeList {
             volumes: volumes.into_iter().map(row).collect(),
             instances,
+            series,
         })
     }
 
@@ -101,7 +109,11 @@ impl VolumeList {
             families.dedup();
             format!("{} of {provider} ({})", names.len(), families.join(", "))
         });
-        let known: Vec<String> = known.collect();
+        let series = self.series.iter().map(|(provider, names)| {
+            let count = names.len();
+            format!("{count} series of {provider} ({})", names.join(", "))
+        });
+        let known: Vec<String> = known.chain(series).collect();
         let text = format!(
             "{documented} of {count} figures are the providers' own; `ssdlab volumes show TYPE` \
              has each with its source, and what the volume gives for how long. instance=NAME: \

@@ -1,6 +1,7 @@
 //! Limits of instances, for all their volumes together.
 
 use super::read::{FILES, INSTANCES};
+use super::series::{Series, of_series};
 use crate::account::AccountRates;
 use crate::volume::VolumeLimits;
 use serde::Deserialize;
@@ -24,7 +25,7 @@ pub struct Instance {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct InstanceFile {
+pub(super) struct InstanceFile {
     /// Where every figure comes from, by provider.
     #[allow(dead_code)]
     sources: BTreeMap<String, String>,
@@ -32,6 +33,8 @@ struct InstanceFile {
     burst_s: u64,
     /// By provider, then by name.
     instances: BTreeMap<String, BTreeMap<String, Instance>>,
+    /// By provider, then by series.
+    pub(super) series: BTreeMap<String, BTreeMap<String, Series>>,
 }
 
 impl Instance {
@@ -50,7 +53,7 @@ impl Instance {
     }
 }
 
-fn file() -> Result<InstanceFile, LabError> {
+pub(super) fn read_file() -> Result<InstanceFile, LabError> {
     let text = FILES.iter().find(|(name, _)| *name == INSTANCES);
     let text = text.map_or("", |(_, text)| *text);
     toml::from_str(text).map_err(|error| LabError::BadEntry {
@@ -71,7 +74,7 @@ fn file() -> Result<InstanceFile, LabError> {
 /// # Errors
 /// When the file is wrong.
 pub fn instances(provider: &str) -> Result<Vec<(String, VolumeLimits)>, LabError> {
-    let mut file = file()?;
+    let mut file = read_file()?;
     let burst_s = file.burst_s;
     let of_provider = file.instances.remove(provider).unwrap_or_default();
     let limits = of_provider.into_iter();
@@ -92,11 +95,14 @@ pub fn family(name: &str) -> String {
     format!("{}{version}", &name[..size])
 }
 
-/// The limits of an instance of a provider.
+/// The limits of an instance of a provider for volumes of a type.
 ///
 /// # Errors
 /// When it is not known.
-pub fn instance(provider: &str, name: &str) -> Result<VolumeLimits, LabError> {
+pub fn instance(provider: &str, volume: &str, name: &str) -> Result<VolumeLimits, LabError> {
+    if let Some(limits) = of_series(provider, volume, name)? {
+        return Ok(limits);
+    }
     let known = instances(provider)?;
     match known.iter().find(|(known, _)| known == name) {
         Some((_, limits)) => Ok(*limits),
@@ -106,9 +112,7 @@ pub fn instance(provider: &str, name: &str) -> Result<VolumeLimits, LabError> {
                 .iter()
                 .filter(|(known, _)| self::family(known) == family);
             let near: Vec<&str> = near.map(|(known, _)| known.as_str()).take(8).collect();
-            let hint = if known.is_empty() {
-                format!("no instance of {provider} is known: leave `instance=` out")
-            } else if near.is_empty() {
+            let hint = if near.is_empty() {
                 format!(
                     "{} instances of {provider} are known: `ssdlab volumes list`",
                     known.len()

@@ -10,10 +10,12 @@ mod file;
 mod instances;
 mod read;
 mod resolve;
+mod series;
 mod sourced;
 
 pub use file::{AccountTable, LatencyTable, SizeTable, TierRow, VolumeFile};
 pub use instances::{Instance, family, instance, instances};
 pub use read::{names, parse, volume, volumes};
 pub use resolve::{VolumeSetting, limits, resolve, setting_range};
+pub use series::{SizeRange, series};
 pub use sourced::{SourcedFigure, VolumeProvenance};

@@ -298,6 +298,62 @@ fn premium(list: &mut Vec<DocumentedFigure>) {
 }
 
 /// Instances of Azure under a disk that has more: what they give for ever, and for 30 minutes.
+/// Persistent Disk by size: what each disk has, and for each GiB; the null is a disk of any size.
+fn gcp_disks(list: &mut Vec<DocumentedFigure>) {
+    for (kind, gib, operations, mib) in [
+        ("pd-ssd", 100, 9000.0, 288.0),
+        ("pd-ssd", 500, 21_000.0, 480.0),
+        ("pd-balanced", 100, 3600.0, 168.0),
+        ("pd-balanced", 500, 6000.0, 280.0),
+    ] {
+        let name = format!("{kind},size={gib}");
+        let (limits, most) = (config(&name), config(&format!("{kind},size=60000")));
+        let (limits, most) = (limits.volume, most.volume);
+        let model = limits.operations.base as f64;
+        let null = most.operations.base as f64;
+        list.push(accounts(&name, "operations/s", [operations, model, null]));
+        let (model, null) = (limits.bytes.base as f64, most.bytes.base as f64);
+        list.push(accounts(&name, "MiB/s", [mib, model / MIB, null / MIB]));
+    }
+}
+
+/// As Google's own gcpdiag has them: operations a second and MiB/s, the lower of reads and writes.
+fn gcp_instances(list: &mut Vec<DocumentedFigure>) {
+    let rows = [
+        ("pd-ssd", "n2-standard-4", 15_000.0, 240.0),
+        ("pd-ssd", "n2-highmem-16", 25_000.0, 1200.0),
+        ("pd-ssd", "n1-standard-1", 15_000.0, 204.0),
+        ("pd-ssd", "e2-medium", 10_000.0, 200.0),
+        ("pd-balanced", "c2-standard-30", 8000.0, 480.0),
+        ("pd-balanced", "c2d-standard-112", 15_300.0, 408.0),
+        ("pd-balanced", "c3-standard-22-lssd", 20_000.0, 800.0),
+        ("pd-balanced", "n2-custom-6-20480", 15_000.0, 240.0),
+        ("pd-ssd", "a2-ultragpu-2g", 25_000.0, 1200.0),
+        ("pd-ssd", "t2a-standard-8", 25_000.0, 800.0),
+    ];
+    for (volume, instance, operations, mib) in rows {
+        let name = format!("{volume},size=30000,instance={instance}");
+        let on_instance = config(&name);
+        // The null is the volume by itself.
+        let alone = config(&format!("{volume},size=30000")).volume;
+        let model = VolumeLoad::new(on_instance.clone(), 4096).rate(10, 12);
+        let null = alone.operations.burst as f64;
+        list.push(measured(
+            &name,
+            "on the instance, operations/s",
+            [operations, model, null],
+        ));
+        let len = 256 << 10;
+        let model = VolumeLoad::new(on_instance, len).rate(10, 20) * f64::from(len) / MIB;
+        let null = alone.bytes.burst as f64 / MIB;
+        list.push(measured(
+            &name,
+            "on the instance, MiB/s",
+            [mib, model, null],
+        ));
+    }
+}
+
 fn azure_instances(list: &mut Vec<DocumentedFigure>) {
     let rows = [
         ("Standard_D2s_v3", 3200.0, 48.0, 4000.0),
@@ -346,5 +402,7 @@ pub fn figures() -> Vec<DocumentedFigure> {
     st1(&mut list);
     premium(&mut list);
     azure_instances(&mut list);
+    gcp_disks(&mut list);
+    gcp_instances(&mut list);
     list
 }
