@@ -190,8 +190,8 @@ pub(super) fn drop_of(rates: &[f64]) -> Option<LevelDrop> {
     if second == 0 || rates.len() - second < end_s / 2 {
         return None;
     }
-    let before = RateLevel::of(&rates[..second]);
-    let after = RateLevel::of(&rates[second..]);
+    let before = beside(&rates[..second], &rates[..second - 1]);
+    let after = beside(&rates[second..], &rates[second + 1..]);
     if !is_lower(after.rate, before.rate) {
         return None;
     }
@@ -205,6 +205,17 @@ pub(super) fn drop_of(rates: &[f64]) -> Option<LevelDrop> {
         second,
         between: between.count(),
     })
+}
+
+/// The level beside a drop; without the second in which it fell, if only that keeps the others from
+/// being constant.
+fn beside(rates: &[f64], without: &[f64]) -> RateLevel {
+    let whole = RateLevel::of(rates);
+    if whole.is_constant() || without.len() < END_MIN_S {
+        return whole;
+    }
+    let rest = RateLevel::of(without);
+    if rest.is_constant() { rest } else { whole }
 }
 
 /// The level that a quarter of the rates reach.
@@ -270,6 +281,25 @@ mod tests {
         let rates = [vec![3501.0, 3415.0], vec![240.0; 12]].concat();
         let drop = drop_of(&rates).expect("it drops");
         assert_eq!((drop.second, drop.after.rate), (2, 240.0));
+    }
+
+    /// Recorded of qemu's throttle group, which lets twelve commands pass at a time, at 315 and at 376
+    /// a second: the second in which the burst ended is on neither level.
+    #[test]
+    fn the_second_of_the_change_is_of_neither_level() {
+        let few = [
+            312.0, 312.0, 324.0, 312.0, 312.0, 312.0, 312.0, 324.0, 312.0, 312.0,
+        ];
+        let more = [
+            372.0, 384.0, 372.0, 372.0, 384.0, 372.0, 372.0, 384.0, 372.0,
+        ];
+        for (burst, mixed, base) in [(1110.0, 504.0, &few[..]), (1704.0, 806.0, &more)] {
+            let rates = [&[burst; 9], &[mixed], base].concat();
+            let drop = drop_of(&rates).expect("it drops");
+            assert!(drop.is_step(), "{drop:?}");
+            let mean = base.iter().sum::<f64>() / base.len() as f64;
+            assert_eq!((drop.before.rate, drop.after.rate), (burst, mean));
+        }
     }
 
     /// Recorded of nbdkit's rate filter at 1 MB/s on a busy host, which stopped it for a second.

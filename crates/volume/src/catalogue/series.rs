@@ -50,7 +50,9 @@ impl SizeRange {
 fn parts(name: &str) -> (&str, u32) {
     let mut parts = name.split('-');
     let series = parts.next().unwrap_or_default();
-    let size = parts.nth(1).and_then(|size| size.trim_end_matches('g').parse().ok());
+    let size = parts
+        .nth(1)
+        .and_then(|size| size.trim_end_matches('g').parse().ok());
     size.map_or((name, 0), |size| (series, size))
 }
 
