@@ -223,6 +223,7 @@ fn shrink_rest(config: &DriveConfig, small: &mut DriveConfig) {
     if dynamic > 0 {
         let least = small.reserve_superblocks() as u32 + 2;
         small.ftl.slc.dynamic_above_free = dynamic.max(least);
+        small.ftl.slc.dynamic_superblocks = some(config.ftl.slc.dynamic_superblocks);
     }
     let ratio = |bytes: u64| {
         let bytes = share(share(bytes, blocks, all_blocks), pages, all_pages);

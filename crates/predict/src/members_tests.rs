@@ -67,7 +67,7 @@ fn a_draft_is_drawn_as_its_facts_are() {
     let drawn = draws(&file, prior);
     for key in [
         "buffer.flush_time",
-        "ftl.slc_dynamic_above_free",
+        "ftl.slc_dynamic_superblocks",
         "nand.program",
     ] {
         assert!(
@@ -81,7 +81,7 @@ fn a_draft_is_drawn_as_its_facts_are() {
         let text = draft_with(&facts, constants).unwrap();
         let draft = catalogue::parse(&text, "draft.toml").unwrap().config;
         let of = |config: &ssdlab_ssd::DriveConfig| {
-            let slc = config.ftl.slc.dynamic_above_free;
+            let slc = config.ftl.slc.dynamic_superblocks;
             (
                 slc,
                 config.nand.timing.program.clone(),

@@ -138,6 +138,7 @@ table! {
         separation: String,
         spare: String,
         slc_dynamic_above_free: u32,
+        slc_dynamic_superblocks: u32,
         slc_commit_superblocks: u32,
         slc_full: String,
         checkpoint_pages: u32,

@@ -58,6 +58,7 @@ pub(super) const ALL: &[(&str, ParameterForm, &str)] = &[
     ("ftl.spare", Text, "fixed"),
     ("ftl.slc_superblocks", Number, "0"),
     ("ftl.slc_dynamic_above_free", Number, "50"),
+    ("ftl.slc_dynamic_superblocks", Number, "300"),
     ("ftl.slc_commit_superblocks", Number, "2"),
     ("ftl.slc_full", Text, "fold"),
     ("ftl.journal_entry", Text, "8B"),

@@ -330,21 +330,7 @@ fn ftl(page: &mut DraftWriter<'_>, user: u64, array: &ArrayShape) {
         }
         None => page.line("slc_superblocks", "0", ASSUMED, "none is documented"),
     }
-    if let Some(bytes) = f.slc_empty {
-        let used = bytes.saturating_sub(f.slc.unwrap_or(0)) / slc_superblock;
-        let above = array.blocks.saturating_sub(used).max(8).to_string();
-        let source = format!(
-            "{} on an empty drive ({})",
-            Bytes(bytes),
-            f.known("slc-empty").1
-        );
-        let kind = if f.is_estimated("slc-empty") {
-            ASSUMED
-        } else {
-            DERIVED
-        };
-        page.line("slc_dynamic_above_free", &above, kind, &source);
-    }
+    dynamic_cache(page, user, array);
     if rules::commits_to_slc(f) {
         let source = "a commit completes in SLC mode whatever the fill: measured drives take less \
                       than a program of more bits";
@@ -375,6 +361,31 @@ fn ftl(page: &mut DraftWriter<'_>, user: u64, array: &ArrayShape) {
         }
     }
     page.line("parity", "false", ASSUMED, "not documented");
+}
+
+/// The cache that shrinks: as large as on an empty drive until the free space of the user is less.
+fn dynamic_cache(page: &mut DraftWriter<'_>, user: u64, array: &ArrayShape) {
+    let f = page.facts;
+    let Some(bytes) = f.slc_empty else {
+        return;
+    };
+    let slc_superblock = array.superblock() / array.bits;
+    let fixed = f.slc.unwrap_or(0).div_ceil(slc_superblock);
+    let most = bytes.saturating_sub(f.slc.unwrap_or(0)) / slc_superblock;
+    let native = array.blocks.saturating_sub(fixed);
+    let spare = native.saturating_sub(user.div_ceil(array.superblock()));
+    let above = spare.min(native.saturating_sub(most)).max(8).to_string();
+    let source = "the spare area of a full drive is no cache";
+    page.line("slc_dynamic_above_free", &above, ASSUMED, source);
+    let (_, known) = f.known("slc-empty");
+    let source = format!("{} on an empty drive ({known})", Bytes(bytes));
+    let kind = if f.is_estimated("slc-empty") {
+        ASSUMED
+    } else {
+        DERIVED
+    };
+    let most = most.max(1).to_string();
+    page.line("slc_dynamic_superblocks", &most, kind, &source);
 }
 
 /// What a commit programs besides its data: nothing where its time is estimated.

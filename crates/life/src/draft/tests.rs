@@ -185,7 +185,7 @@ fn a_draft_without_a_stated_cache_has_one_as_measured_drives_do() {
     let text = draft(&given).unwrap();
     let drive = catalogue::parse(&text, "a-client.toml").unwrap();
     let (config, timing) = (&drive.config, &drive.config.nand.timing);
-    assert!(config.ftl.slc.dynamic_above_free > 0);
+    assert!(config.ftl.slc.dynamic_superblocks > 0);
     assert!(timing.program[0] > timing.slc_program, "{timing:?}");
     // Zero: all dies.
     let at_once = match config.nand.programs_at_once {
@@ -196,7 +196,7 @@ fn a_draft_without_a_stated_cache_has_one_as_measured_drives_do() {
     assert!((50e6..1e9).contains(&past), "past the cache: {past}");
     let cache = text
         .lines()
-        .find(|l| l.starts_with("slc_dynamic_above_free"));
+        .find(|l| l.starts_with("slc_dynamic_superblocks"));
     let cache = cache.unwrap();
     assert!(
         cache.contains("assumed") && cache.contains("estimated from the ledger"),

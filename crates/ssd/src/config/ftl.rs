@@ -272,8 +272,6 @@ pub enum SlcFull {
     Fold = 1,
 }
 
-image_of_choice!(SlcFull { Direct, Fold });
-
 /// The pSLC cache: superblocks written in SLC mode first, folded into native ones later.
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
@@ -286,6 +284,8 @@ pub struct SlcConfig {
     /// Dynamic cache: while more native superblocks than this are free, one is opened in SLC mode;
     /// 0 = no dynamic cache.
     pub dynamic_above_free: u32,
+    /// Most full superblocks of the dynamic cache at one time; 0 = as many as the free ones let.
+    pub dynamic_superblocks: u32,
     /// Behaviour when the cache is full.
     pub full: SlcFull,
 }
@@ -302,19 +302,23 @@ pub const COMMIT_SUPERBLOCKS_MAX: u32 = 64;
 /// Lowest bit of `commit_superblocks` where it is saved, above `superblocks`: directories of drives
 /// made before it was there are read as they are.
 const COMMIT_SHIFT: u32 = 25;
+/// Bit beside `full` where it is saved: the most of the dynamic cache follows.
+const HAS_MOST: u8 = 0x80;
 
 impl std::fmt::Debug for SlcConfig {
-    /// As derived, without the superblocks of commits where there are none: kept references are
-    /// found by a hash of this text.
+    /// As derived, without the superblocks of commits and the most of the dynamic cache where they
+    /// are 0: kept references are found by a hash of this text.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let mut text = f.debug_struct("SlcConfig");
         text.field("superblocks", &self.superblocks);
         if self.commit_superblocks > 0 {
             text.field("commit_superblocks", &self.commit_superblocks);
         }
-        text.field("dynamic_above_free", &self.dynamic_above_free)
-            .field("full", &self.full)
-            .finish()
+        text.field("dynamic_above_free", &self.dynamic_above_free);
+        if self.dynamic_superblocks > 0 {
+            text.field("dynamic_superblocks", &self.dynamic_superblocks);
+        }
+        text.field("full", &self.full).finish()
     }
 }
 
@@ -322,16 +326,29 @@ impl Image for SlcConfig {
     fn save(&self, out: &mut Writer<'_>) -> Result<(), ImageError> {
         let superblocks = self.superblocks | self.commit_superblocks << COMMIT_SHIFT;
         (superblocks, self.dynamic_above_free).save(out)?;
-        self.full.save(out)
+        if self.dynamic_superblocks == 0 {
+            return (self.full as u8).save(out);
+        }
+        (self.full as u8 | HAS_MOST, self.dynamic_superblocks).save(out)
     }
 
     fn load(from: &mut Reader<'_>) -> Result<SlcConfig, ImageError> {
         let (superblocks, dynamic_above_free): (u32, u32) = Image::load(from)?;
+        let choice = u8::load(from)?;
+        let full = match choice & !HAS_MOST {
+            0 => SlcFull::Direct,
+            1 => SlcFull::Fold,
+            other => return Err(ImageError::Unknown(format!("{other} for SlcFull"))),
+        };
         Ok(SlcConfig {
             superblocks: superblocks & ((1 << COMMIT_SHIFT) - 1),
             commit_superblocks: superblocks >> COMMIT_SHIFT,
             dynamic_above_free,
-            full: Image::load(from)?,
+            dynamic_superblocks: match choice & HAS_MOST {
+                0 => 0,
+                _ => u32::load(from)?,
+            },
+            full,
         })
     }
 }
@@ -342,6 +359,7 @@ impl Default for SlcConfig {
             superblocks: 0,
             commit_superblocks: 0,
             dynamic_above_free: 0,
+            dynamic_superblocks: 0,
             full: SlcFull::Direct,
         }
     }

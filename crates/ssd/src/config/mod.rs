@@ -101,8 +101,8 @@ pub struct BufferConfig {
     /// are on media when they complete, as with FUA (ATA SET FEATURES 82h; NVMe feature 06h).
     /// Of no effect where the buffer is protected.
     pub write_cache: bool,
-    /// Time of the controller for a flush, in addition to its programs: one flush after
-    /// another. A flush that finds nothing to commit and no commit running takes none of it.
+    /// Time of the controller for a flush, in addition to its programs, also where it finds nothing
+    /// to commit: one flush after another.
     pub flush_time: Nanos,
     /// The same for a write by FUA; to a protected buffer, a latency beside all others.
     pub fua_time: Nanos,

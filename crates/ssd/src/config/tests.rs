@@ -53,7 +53,8 @@ fn every_zero_is_refused() {
     }
 }
 
-/// Directories of drives made before commits had superblocks are read as they are, and the text of
+/// Directories of drives made before commits had superblocks, and the dynamic cache a most, are read
+/// as they are, and the text of
 /// a configuration, by whose hash references are found, has not changed either.
 #[test]
 fn superblocks_of_commits_leave_older_drives_as_they_are() {
@@ -61,6 +62,7 @@ fn superblocks_of_commits_leave_older_drives_as_they_are() {
         superblocks: 31,
         commit_superblocks: 0,
         dynamic_above_free: 50,
+        dynamic_superblocks: 0,
         full: SlcFull::Fold,
     };
     let saved = |slc: &SlcConfig| {
@@ -74,6 +76,7 @@ fn superblocks_of_commits_leave_older_drives_as_they_are() {
     let text = "SlcConfig { superblocks: 31, dynamic_above_free: 50, full: Fold }";
     assert_eq!(format!("{slc:?}"), text);
     slc.commit_superblocks = 64;
+    slc.dynamic_superblocks = 315;
     let bytes = saved(&slc);
     let mut input = bytes.as_slice();
     let mut reader = crate::image::Reader::new(&mut input, bytes.len() as u64);

@@ -199,6 +199,13 @@ impl DriveConfig {
                 self.reserve_superblocks() + 1
             ),
         )?;
+        let most = self.ftl.slc.dynamic_superblocks;
+        require(
+            most == 0 || dynamic > 0,
+            "slc_dynamic_superblocks",
+            most,
+            "0 is allowed, or any number with slc_dynamic_above_free",
+        )?;
         require(
             self.buffer.fua_at_once <= 127,
             "fua_at_once",
@@ -297,6 +304,7 @@ impl DriveConfig {
         let unknown = [
             ("slc_superblocks", ftl.slc.superblocks > 0),
             ("slc_dynamic_above_free", ftl.slc.dynamic_above_free > 0),
+            ("slc_dynamic_superblocks", ftl.slc.dynamic_superblocks > 0),
             ("slc_commit_superblocks", ftl.slc.commit_superblocks > 0),
             ("compression_pack", self.pack() > 1),
             ("parity", ftl.parity),

@@ -129,7 +129,7 @@ impl<F: Translation> Engine<F> {
                 }
                 let end = if commit {
                     let from = begin.max(self.pipeline.commit_end);
-                    self.commit_from(from, self.config.buffer.fua_time, false)
+                    self.commit_from(from, self.config.buffer.fua_time)
                 } else {
                     begin
                 };
@@ -158,9 +158,9 @@ impl<F: Translation> Engine<F> {
         let (time, at_once) = (buffer.fua_time, buffer.fua_at_once);
         let end = end.max(from).max(self.pipeline.commit_end);
         if at_once <= 1 {
-            return self.commit_from(end, time, false);
+            return self.commit_from(end, time);
         }
-        let end = self.commit_from(end, Nanos::ZERO, false);
+        let end = self.commit_from(end, Nanos::ZERO);
         self.fua_from(end, time, at_once as usize)
     }
 
@@ -182,11 +182,12 @@ impl<F: Translation> Engine<F> {
     #[inline(never)]
     fn flush(&mut self, at: u64) -> u64 {
         let from = self.commit_data_from(at);
-        let has_waited = self.pipeline.commit_end > at;
         let end = self.ftl.flush_data(from).max(from);
         self.take_launched();
         let end = end.max(self.all_in_flight()).max(self.pipeline.commit_end);
-        self.commit_from(end, self.config.buffer.flush_time, has_waited)
+        let end = self.commit_from(end, Nanos::ZERO) + self.config.buffer.flush_time.0;
+        self.pipeline.commit_end = end;
+        end
     }
 
     /// A flush of a protected buffer has nothing to commit: its end.
@@ -212,15 +213,15 @@ impl<F: Translation> Engine<F> {
     }
 
     /// Commits the map, with the data on media at `from`, then takes the `time` of the controller
-    /// unless nothing has changed and it had not to wait; returns the end.
-    fn commit_from(&mut self, from: u64, time: Nanos, has_waited: bool) -> u64 {
+    /// unless nothing has changed; returns the end.
+    fn commit_from(&mut self, from: u64, time: Nanos) -> u64 {
         let mut end = from;
         let has_changed = self.ftl.uncommitted();
         if has_changed {
             self.ftl.counters().commits += 1;
             end = self.ftl.commit_map(from).max(from);
         }
-        if has_changed || has_waited {
+        if has_changed {
             end += time.0;
         }
         self.take_launched();

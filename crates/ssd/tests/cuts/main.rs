@@ -82,6 +82,7 @@ fn shapes() -> Vec<DriveConfig> {
             c.nand.timing.read.truncate(2);
             c.nand.timing.program.truncate(2);
             c.ftl.slc.dynamic_above_free = 9;
+            c.ftl.slc.dynamic_superblocks = 2;
             c.ftl.slc.full = SlcFull::Fold;
             c.ftl.parity = true;
             c.ftl.compression_pack = 2;

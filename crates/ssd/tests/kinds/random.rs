@@ -117,6 +117,9 @@ fn ftl(rng: &mut Rng, media_bytes: u64) -> FtlConfig {
     ftl.parity = rng.percent(25);
     ftl.refresh_reads = one(rng, &[0, 0, 5, 50]);
     ftl.idle_after = Nanos(between(rng, 1, 20_000_000));
+    if ftl.slc.dynamic_above_free > 0 {
+        ftl.slc.dynamic_superblocks = ftl.idle_after.0 as u32 % 4;
+    }
     ftl.trim_queued = rng.percent(60);
     ftl.trim_time = micros(rng, 200);
     ftl.seed = rng.next_u64();

@@ -43,18 +43,46 @@ fn a_full_cache_is_passed_by_or_folded_as_the_drive_is_made() {
 }
 
 #[test]
-fn a_dynamic_cache_lasts_while_superblocks_are_free() {
-    let mut config = tlc();
+fn a_dynamic_cache_lasts_while_superblocks_are_free_or_until_its_most() {
     // 64 are free: four may be used in SLC mode, a third of their rows each.
-    config.ftl.slc.dynamic_above_free = 60;
-    let (drive, ends) = acknowledged(config, 75);
-    for (ended, end) in (1..).zip(&ends[8..72]) {
-        assert_eq!(*end, ended * SLC_UNIT, "program {ended}");
+    for (above_free, most) in [(60, 0), (60, 9), (8, 4)] {
+        let mut config = tlc();
+        config.ftl.slc.dynamic_above_free = above_free;
+        config.ftl.slc.dynamic_superblocks = most;
+        let (drive, ends) = acknowledged(config, 75);
+        for (ended, end) in (1..).zip(&ends[8..72]) {
+            assert_eq!(*end, ended * SLC_UNIT, "program {ended}");
+        }
+        assert_eq!(ends[72], 64 * SLC_UNIT + MOVE + TLC[0]);
+        assert_eq!(ends[74], 64 * SLC_UNIT + WORD_LINE);
+        assert_eq!(drive.counters().slots_slc_mode, 64);
+        assert_eq!(drive.free_superblocks(), 59);
     }
-    assert_eq!(ends[72], 64 * SLC_UNIT + MOVE + TLC[0]);
-    assert_eq!(ends[74], 64 * SLC_UNIT + WORD_LINE);
-    assert_eq!(drive.counters().slots_slc_mode, 64);
-    assert_eq!(drive.free_superblocks(), 59);
+}
+
+/// The cache of an empty drive is there again after a pause, until less is free than it takes.
+#[test]
+fn a_dynamic_cache_with_a_most_shrinks_only_when_the_drive_is_nearly_full() {
+    let mut config = tlc();
+    config.user_bytes = 2_800 * SLOT;
+    config.ftl.slc.dynamic_above_free = 8;
+    config.ftl.slc.dynamic_superblocks = 4;
+    let taken = [0, 1_000, 2_000, 2_520, 2_560, 2_640].map(|count| {
+        let mut drive = written(config.clone(), count);
+        let free = drive.free_superblocks();
+        let before = drive.counters().slots_slc_mode;
+        for slot in count..count + 100 {
+            drive.submit(0, &write(slot, 1), drive.now());
+            drive.pop_completion(Nanos::MAX).expect("completes");
+        }
+        let cached = drive.counters().slots_slc_mode - before;
+        let superblocks = free.saturating_sub(8).min(4);
+        assert_eq!(cached, 16 * superblocks as u64, "{count}: {free} free");
+        superblocks
+    });
+    assert_eq!(taken[..3], [4, 4, 4]);
+    assert!((1..4).contains(&taken[3]), "{taken:?}");
+    assert_eq!(taken[5], 0, "{taken:?}");
 }
 
 /// Four dies: the parity of row r is on die r modulo 4.

@@ -355,7 +355,7 @@ fn flushes_and_fua_take_their_times_of_the_controller_one_after_another() {
     let through = alone(&mut drive, &write_fua(7, 1), 0);
     assert_eq!(through, OVERHEAD + LINK + UNIT + FUA + LATENCY);
     let empty = alone(&mut drive, &Command::flush(), LATER);
-    assert_eq!(empty, OVERHEAD + LATENCY, "nothing to commit");
+    assert_eq!(empty, OVERHEAD + FLUSH + LATENCY, "nothing to commit");
     let mut drive = new(config.clone());
     let start = alone(&mut drive, &write(0, 1), 0);
     for tag in 1..4 {

@@ -42,10 +42,14 @@ fn drawn_law(model: &ForecastModel, base: &FillLaw, rng: &mut EnsembleRng) -> Fi
     let cache = rng.factor(model.cache_sigma);
     law.static_bytes *= cache;
     law.native_bytes *= 1.0 + MEDIA_SIGMA * rng.normal();
-    law.dynamic_floor = law.dynamic_floor.map(|floor| {
-        let room = (base.native_bytes - floor) * cache;
-        (law.native_bytes - room).max(law.reclaim_floor)
-    });
+    if law.dynamic_most.is_finite() {
+        law.dynamic_most *= cache;
+    } else {
+        law.dynamic_floor = law.dynamic_floor.map(|floor| {
+            let room = (base.native_bytes - floor) * cache;
+            (law.native_bytes - room).max(law.reclaim_floor)
+        });
+    }
     law.native_rate *= rng.factor(RATE_SIGMA);
     law.fold_rate *= rng.factor(FOLD_SIGMA);
     law.idle_after *= rng.factor(PAUSE_SIGMA);

@@ -96,7 +96,11 @@ impl ForecastModel {
     /// Of a drive of the catalogue or of a file.
     pub fn new(drive: &CatalogueDrive) -> ForecastModel {
         let parameters = drive.parameters();
-        let sizes = ["ftl.slc_dynamic_above_free", "ftl.slc_superblocks"];
+        let sizes = [
+            "ftl.slc_dynamic_superblocks",
+            "ftl.slc_dynamic_above_free",
+            "ftl.slc_superblocks",
+        ];
         // The larger part of the cache decides: a dynamic one, where there is one.
         let kind = sizes.iter().find_map(|key| {
             let size = parameters.iter().find(|parameter| parameter.key == *key)?;

@@ -44,6 +44,8 @@ pub struct FillLaw {
     pub native_bytes: f64,
     /// Free native bytes down to which superblocks are opened in SLC mode; `None`: no such cache.
     pub dynamic_floor: Option<f64>,
+    /// Most bytes that are in the dynamic cache at one time; infinite: as many as that lets.
+    pub dynamic_most: f64,
     /// Free native bytes at which reclaim begins.
     pub reclaim_floor: f64,
     /// Bytes of the host.
@@ -152,6 +154,10 @@ impl FillLaw {
             native_bytes: native_count * superblock,
             dynamic_floor: (slc.dynamic_above_free > 0)
                 .then(|| f64::from(slc.dynamic_above_free) * superblock),
+            dynamic_most: match slc.dynamic_superblocks {
+                0 => f64::INFINITY,
+                most => f64::from(most) * superblock / bits,
+            },
             reclaim_floor: free_at_reclaim * superblock,
             user_bytes: config.user_bytes as f64,
             bits,
@@ -187,12 +193,15 @@ impl FillLaw {
 
     /// Room of an empty cache on a drive with `free` native bytes.
     pub fn cache_bytes(&self, free: f64) -> f64 {
-        self.static_bytes + self.dynamic_room(free)
+        self.static_bytes + self.dynamic_room(free, 0.0)
     }
 
-    fn dynamic_room(&self, free: f64) -> f64 {
-        self.dynamic_floor
-            .map_or(0.0, |floor| (free - floor).max(0.0) / self.bits)
+    /// Room of the dynamic cache with `used` bytes in it.
+    fn dynamic_room(&self, free: f64, used: f64) -> f64 {
+        let of_free = self
+            .dynamic_floor
+            .map_or(0.0, |floor| (free - floor).max(0.0) / self.bits);
+        of_free.min((self.dynamic_most - used).max(0.0))
     }
 
     /// Bytes of media for the writes of a span.
@@ -264,7 +273,8 @@ impl FillLaw {
     pub fn place(&self, state: &mut FillState, programmed: f64) {
         let to_static = programmed.min(state.static_room);
         state.static_room -= to_static;
-        let to_dynamic = (programmed - to_static).min(self.dynamic_room(state.free));
+        let room = self.dynamic_room(state.free, state.dynamic_used);
+        let to_dynamic = (programmed - to_static).min(room);
         state.dynamic_used += to_dynamic;
         state.free -= to_dynamic * self.bits;
         let native = programmed - to_static - to_dynamic;
@@ -309,7 +319,8 @@ impl FillLaw {
         if programmed <= 0.0 {
             return None;
         }
-        let room = state.static_room + self.dynamic_room(state.free);
+        let dynamic_room = self.dynamic_room(state.free, state.dynamic_used);
+        let room = state.static_room + dynamic_room;
         let valid = state.valid;
         let slows =
             |event| self.rate_after(valid, span, pressure, event) < SLOWED * span.write_rate();
@@ -317,7 +328,7 @@ impl FillLaw {
             Some((FillEvent::CacheFull, room / programmed))
         } else {
             let native = (programmed - room).max(0.0);
-            let free = state.free - self.dynamic_room(state.free) * self.bits - self.reclaim_floor;
+            let free = state.free - dynamic_room * self.bits - self.reclaim_floor;
             let used_up = native > free && pressure.random > 0.0;
             (used_up && slows(FillEvent::SpareExhausted)).then(|| {
                 (
@@ -400,7 +411,11 @@ impl FillLaw {
             self.reclaim_floor
         };
         let cycles = until(state.static_room, change.static_room)
-            .min(until(state.free - free_limit, change.free));
+            .min(until(state.free - free_limit, change.free))
+            .min(until(
+                (self.dynamic_most - state.dynamic_used).max(0.0),
+                -change.dynamic_used,
+            ));
         (cycles.min(1e9).floor() - 1.0).max(0.0)
     }
 }

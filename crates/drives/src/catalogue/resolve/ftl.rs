@@ -72,6 +72,7 @@ fn slc(r: &QuantityReader<'_>, t: &FtlTable) -> Result<SlcConfig, LabError> {
     slc.superblocks = t.slc_superblocks.value;
     slc.commit_superblocks = number(t.slc_commit_superblocks.as_ref());
     slc.dynamic_above_free = number(t.slc_dynamic_above_free.as_ref());
+    slc.dynamic_superblocks = number(t.slc_dynamic_superblocks.as_ref());
     slc.full = choose(
         r,
         "ftl.slc_full",

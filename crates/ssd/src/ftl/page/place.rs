@@ -115,12 +115,20 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
             frontier.start(superblock, Mode::Slc, &self.nand);
             return true;
         }
-        let dynamic = slc.dynamic_above_free > 0;
-        if dynamic && self.space.free() > slc.dynamic_above_free && !self.needs_reclaim() {
+        if self.has_dynamic_room() && !self.needs_reclaim() {
             self.open(SLC_FRONTIER, Mode::Slc);
             return true;
         }
         false
+    }
+
+    /// Whether a native superblock may be opened in SLC mode.
+    fn has_dynamic_room(&self) -> bool {
+        let slc = &self.rules.slc;
+        let (above, most) = (slc.dynamic_above_free, slc.dynamic_superblocks);
+        above > 0
+            && self.space.free() > above
+            && (most == 0 || self.space.dynamic_slc_full() < most as usize)
     }
 
     /// Whether the next unit of a commit goes to a superblock kept for commits; opens one if

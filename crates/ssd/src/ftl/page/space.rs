@@ -374,6 +374,15 @@ impl Space {
         self.slc_full.iter().any(|&s| s < self.slc)
     }
 
+    /// Number of full superblocks that are used as pSLC cache for the time being.
+    pub fn dynamic_slc_full(&self) -> usize {
+        let fixed = match self.slc {
+            0 => 0,
+            slc => self.slc_full.iter().filter(|&&s| s < slc).count(),
+        };
+        self.slc_full.len() - fixed
+    }
+
     /// Takes the oldest superblock that is used as pSLC cache for the time being.
     pub fn take_dynamic_slc(&mut self) -> Option<u32> {
         let index = self.slc_full.iter().position(|&s| s >= self.slc)?;
