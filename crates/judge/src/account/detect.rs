@@ -5,6 +5,7 @@ use super::record::{AccountRecord, RateSeries, SeriesPurpose};
 use super::start::{ALIKE, drain_of, unit_of};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use ssdlab_bench::analysis::stats::median;
 use ssdlab_volume::AccountUnit;
 
 /// Large commands have the bytes of small ones to this share.
@@ -281,22 +282,41 @@ fn estimates(
     finding.refill = refills.last().map(|refill| refill.times(scale));
 }
 
+/// Reads before the drain.
+struct EarlyReads {
+    depth: u32,
+    level: RateLevel,
+    median: f64,
+}
+
+impl EarlyReads {
+    fn of(series: &RateSeries) -> EarlyReads {
+        EarlyReads {
+            depth: series.depth,
+            level: series.level(),
+            median: median(series.settled()),
+        }
+    }
+}
+
 /// Of a series that ended as it began: a limit, or none.
 fn lasting(record: &AccountRecord, drain: &RateSeries) -> AccountFinding {
     let level = RateLevel::steadiest(drain.settled());
     let early: Vec<&RateSeries> = record.of(SeriesPurpose::Early).collect();
     let reads = early.iter().filter(|s| s.reads && s.block == drain.block);
-    let reads: Vec<(u32, RateLevel)> = reads.map(|series| (series.depth, series.level())).collect();
-    let is_alike = |read: &RateLevel| level.is_alike(read, read.rate, ALIKE);
+    let reads: Vec<EarlyReads> = reads.map(EarlyReads::of).collect();
+    // A host that stopped for a second moves a mean, and no median.
+    let is_alike = |read: &EarlyReads| {
+        level.is_alike(&read.level, read.level.rate, ALIKE) || level.is_like(read.median, ALIKE)
+    };
     // A busy host holds some load back now and then; what no load does is to exceed a limit. What
     // half a queue has less by half, the queue holds back.
-    let is_held = |depth: u32, read: &RateLevel| {
-        read.rate < level.rate && (depth >= drain.depth || read.rate > HALF_QUEUE * level.rate)
+    let is_held = |read: &EarlyReads| {
+        let rate = read.level.rate;
+        rate < level.rate && (read.depth >= drain.depth || rate > HALF_QUEUE * level.rate)
     };
-    let reads_fit = reads
-        .iter()
-        .all(|(depth, read)| is_alike(read) || is_held(*depth, read));
-    let alike = reads.len() >= 2 && reads.iter().any(|(_, read)| is_alike(read)) && reads_fit;
+    let reads_fit = reads.iter().all(|read| is_alike(read) || is_held(read));
+    let alike = reads.len() >= 2 && reads.iter().any(is_alike) && reads_fit;
     let mut why = vec![format!(
         "Writes stayed at {} a second for {} s, constant to {:.1} %.",
         shown(level.rate),
@@ -306,7 +326,7 @@ fn lasting(record: &AccountRecord, drain: &RateSeries) -> AccountFinding {
     why.extend(
         reads
             .iter()
-            .map(|(_, read)| format!("Reads had {}.", shown(read.rate))),
+            .map(|read| format!("Reads had {}.", shown(read.level.rate))),
     );
     if alike && level.is_constant() {
         let writes = early.iter().find(|series| !series.reads);
@@ -331,7 +351,7 @@ fn lasting(record: &AccountRecord, drain: &RateSeries) -> AccountFinding {
         return finding;
     }
     let is_split = |level: &RateLevel| level.spread > UNSTEADY || level.near < 0.75;
-    let kind = if is_split(&level) || reads.iter().any(|(_, read)| is_split(read)) {
+    let kind = if is_split(&level) || reads.iter().any(|read| is_split(&read.level)) {
         SpeedKind::Unsteady
     } else if reads.is_empty() {
         SpeedKind::Unknown

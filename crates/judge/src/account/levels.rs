@@ -155,6 +155,8 @@ pub(super) struct LevelDrop {
 
 /// Seconds between two levels at most: the second of the change, and one on each side.
 const BETWEEN_MAX: usize = 3;
+/// Fewest seconds of a level beside the second of a change.
+const BESIDE_MIN_S: usize = 2;
 
 impl LevelDrop {
     /// From one constant to another, with nothing between.
@@ -207,11 +209,11 @@ pub(super) fn drop_of(rates: &[f64]) -> Option<LevelDrop> {
     })
 }
 
-/// The level beside a drop; without the second in which it fell, if only that keeps the others from
-/// being constant.
+/// The level beside a drop: without the second in which it fell, where the others are constant and
+/// that one is not like them.
 fn beside(rates: &[f64], without: &[f64]) -> RateLevel {
     let whole = RateLevel::of(rates);
-    if whole.is_constant() || without.len() < END_MIN_S {
+    if whole.is_even() || without.len() < BESIDE_MIN_S {
         return whole;
     }
     let rest = RateLevel::of(without);
@@ -300,6 +302,23 @@ mod tests {
             let mean = base.iter().sum::<f64>() / base.len() as f64;
             assert_eq!((drop.before.rate, drop.after.rate), (burst, mean));
         }
+    }
+
+    /// Recorded of a served volume of Azure whose credit ended in the third second, and of qemu's
+    /// throttle group, whose levels by slices hid the second of the change.
+    #[test]
+    fn levels_beside_a_change_leave_its_second_out() {
+        let rates = [vec![3480.0, 3520.0, 1640.0], vec![120.0; 11]].concat();
+        let drop = drop_of(&rates).expect("it drops");
+        assert!(drop.is_step(), "{drop:?}");
+        assert_eq!((drop.before.rate, drop.after.rate), (3500.0, 120.0));
+        let few = [
+            384.0, 384.0, 384.0, 384.0, 396.0, 384.0, 384.0, 384.0, 384.0,
+        ];
+        let rates = [&[1009.0, 1010.0, 999.0, 999.0, 456.0], &few[..]].concat();
+        let drop = drop_of(&rates).expect("it drops");
+        assert!(drop.is_step(), "{drop:?}");
+        assert!((drop.after.rate / 385.3 - 1.0).abs() < 0.005, "{drop:?}");
     }
 
     /// Recorded of nbdkit's rate filter at 1 MB/s on a busy host, which stopped it for a second.
