@@ -238,6 +238,8 @@ fn suspicion(e: &Evidence) -> Option<Mechanism> {
             ", and writes end at {}: the burst may be over",
             show::rate(write)
         )
+    } else if mixed.is_none() && !are_alike(e) {
+        ": the burst may be over".to_owned()
     } else {
         ". It may be a burst".to_owned()
     };
