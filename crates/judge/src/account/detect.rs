@@ -304,7 +304,7 @@ fn lasting(record: &AccountRecord, drain: &RateSeries) -> AccountFinding {
     let level = RateLevel::steadiest(drain.settled());
     let early: Vec<&RateSeries> = record.of(SeriesPurpose::Early).collect();
     let reads = early.iter().filter(|s| s.reads && s.block == drain.block);
-    let reads: Vec<EarlyReads> = reads.map(EarlyReads::of).collect();
+    let reads: Vec<EarlyReads> = reads.map(|series| EarlyReads::of(series)).collect();
     // A host that stopped for a second moves a mean, and no median.
     let is_alike = |read: &EarlyReads| {
         level.is_alike(&read.level, read.level.rate, ALIKE) || level.is_like(read.median, ALIKE)
