@@ -82,6 +82,11 @@ if command -v gcc >/dev/null 2>&1 && command -v pkg-config >/dev/null 2>&1; then
   code=0
   "$work/log" missing || code=$?
   [ "$code" = 1 ] || miss "the log in C without a sync: exit code $code"
+  SSDLAB_PRELOAD=$(pkg-config --variable=preload ssdlab-crash)
+  export SSDLAB_PRELOAD
+  code=0
+  run installed 200 --found 'cat log-*' || code=$?
+  [ "$code" = 1 ] || miss "the installed library: $code: $(tail -n 3 "$work/installed.txt")"
 else
   skip "the C library by a C compiler" "gcc or pkg-config is not installed"
 fi

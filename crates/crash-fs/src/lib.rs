@@ -5,8 +5,12 @@
 
 #[cfg(feature = "compat")]
 pub mod compat;
+#[cfg(all(feature = "descriptors", target_os = "linux"))]
+mod descriptors;
 mod error;
 mod hooks;
+#[cfg(all(feature = "io-uring", target_os = "linux"))]
+pub mod io_uring;
 mod machine;
 mod paths;
 mod recorder;

@@ -52,12 +52,12 @@ impl CrashFs {
         CrashFs::builder().seed(seed).build()
     }
 
-    pub(crate) fn mount(files: CrashFiles, hooks: Hooks) -> Result<CrashFs> {
+    pub(crate) fn mount(files: CrashFiles, seed: u64, hooks: Hooks) -> Result<CrashFs> {
         let shadow = Shadow::new()?;
         let mut files = files;
         shadow.rebuild(&mut files)?;
         let machine = Arc::new(Machine {
-            state: Mutex::new(DiskState::new(files)),
+            state: Mutex::new(DiskState::new(files, seed)),
             shadow,
             hooks,
         });
@@ -258,8 +258,8 @@ impl CrashFsBuilder {
         self
     }
 
-    /// Decides what the file system writes back of its own accord, and where cuts strike. A
-    /// simulator's seed belongs here.
+    /// Decides what the file system writes back of its own accord, where cuts strike, and the order
+    /// of what is in flight on a ring of io_uring. A simulator's seed belongs here.
     pub fn seed(mut self, seed: u64) -> CrashFsBuilder {
         self.seed = seed;
         self
@@ -314,7 +314,7 @@ impl CrashFsBuilder {
     /// temporary files.
     pub fn build(self) -> Result<CrashFs> {
         let files = self.files(self.seed).map_err(from_crash)?;
-        CrashFs::mount(files, self.hooks)
+        CrashFs::mount(files, self.seed, self.hooks)
     }
 
     pub(crate) fn files(&self, seed: u64) -> std::result::Result<CrashFiles, crate::CrashError> {

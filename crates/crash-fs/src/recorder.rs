@@ -39,6 +39,14 @@ pub(crate) fn seed_of_cut(seed: u64, place: u64) -> u64 {
     seed << 32 | place
 }
 
+/// The finaliser of splitmix64.
+pub(crate) fn mixed(value: u64) -> u64 {
+    let value = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let value = (value ^ value >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let value = (value ^ value >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    value ^ value >> 31
+}
+
 impl CutRecorder {
     /// Cuts a fork just before a call or inside it, as the seed has it.
     pub fn cut<T>(

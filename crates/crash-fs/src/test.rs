@@ -2,7 +2,7 @@
 
 use crate::hooks::Hooks;
 use crate::machine::{CrashFs, CrashFsBuilder};
-use crate::recorder::{CutImage, CutRecorder, seed_of_cut};
+use crate::recorder::{CutImage, CutRecorder, mixed, seed_of_cut};
 use crate::replay::{ReplayToken, replay_command};
 use ssdlab_crash::{Blame, CrashFiles, DriveConfig, FileSystemRules, RecoveryReport};
 use std::collections::BTreeSet;
@@ -360,14 +360,6 @@ fn plan(calls: &Range<u64>, cuts: u64, seed: u64) -> BTreeSet<u64> {
     (0..cuts).map(place).collect()
 }
 
-/// The finaliser of splitmix64.
-fn mixed(value: u64) -> u64 {
-    let value = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let value = (value ^ value >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let value = (value ^ value >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    value ^ value >> 31
-}
-
 impl<T: Send + 'static> TestTrial<'_, T> {
     fn all(&mut self) -> Result<(), Box<TestFailure>> {
         let run = self.run(0, BTreeSet::new())?;
@@ -386,7 +378,7 @@ impl<T: Send + 'static> TestTrial<'_, T> {
     fn control(&self, run: &ProgramRun<T>) -> Result<(), Box<TestFailure>> {
         let failed = |message: String| self.failed(0, None, message);
         let check = |files: CrashFiles| -> Result<Result<(), String>, Box<TestFailure>> {
-            let machine = CrashFs::mount(files, Hooks::default());
+            let machine = CrashFs::mount(files, 0, Hooks::default());
             let machine = machine.map_err(|error| failed(error.to_string()))?;
             let facts = &run.facts;
             let recovered = RecoveredFiles { machine, facts };
@@ -418,7 +410,7 @@ impl<T: Send + 'static> TestTrial<'_, T> {
         let failed = |message: String| self.failed(seed, None, message);
         let files = self.test.settings.files(seed);
         let files = files.map_err(|error| failed(error.to_string()))?;
-        let machine = CrashFs::mount(files, Hooks::default());
+        let machine = CrashFs::mount(files, seed, Hooks::default());
         let machine = machine.map_err(|error| failed(error.to_string()))?;
         let facts: Arc<Mutex<Vec<T>>> = Arc::default();
         let counted = Arc::clone(&facts);
@@ -514,7 +506,7 @@ impl<T: Send + 'static> TestTrial<'_, T> {
         if !report.is_kept() {
             return Err(failed(Blame::Drive, report.to_string(), report));
         }
-        let machine = CrashFs::mount(files, Hooks::default())
+        let machine = CrashFs::mount(files, seed, Hooks::default())
             .map_err(|error| failed(Blame::Call, error.to_string(), report.clone()))?;
         machine.lock().recorder = cut.map(|place| CutRecorder {
             plan: BTreeSet::from([place]),

@@ -15,12 +15,10 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 
-use crate::std::fs::{File, OpenDescription, TryLockError};
-use std::collections::BTreeMap;
+use crate::descriptors::file_of;
+use crate::std::fs::{File, TryLockError};
 use std::io::{Error, Result};
-use std::os::fd::{AsRawFd, RawFd};
-use std::sync::atomic::{AtomicI32, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, Weak};
+use std::os::fd::RawFd;
 
 /// No such descriptor.
 pub const EBADF: i32 = 9;
@@ -45,30 +43,6 @@ pub const SYNC_FILE_RANGE_WRITE: u32 = 2;
 /// See [`SYNC_FILE_RANGE_WAIT_BEFORE`].
 pub const SYNC_FILE_RANGE_WAIT_AFTER: u32 = 4;
 
-/// The first descriptor: above any limit that a kernel has.
-const FIRST: RawFd = 1 << 30;
-
-/// Open files whose descriptor was asked for.
-static FILES: Mutex<BTreeMap<RawFd, Weak<OpenDescription>>> = Mutex::new(BTreeMap::new());
-
-fn files() -> MutexGuard<'static, BTreeMap<RawFd, Weak<OpenDescription>>> {
-    FILES.lock().unwrap_or_else(|error| error.into_inner())
-}
-
-impl AsRawFd for File {
-    fn as_raw_fd(&self) -> RawFd {
-        static COUNT: AtomicI32 = AtomicI32::new(FIRST);
-        let description = self.description();
-        *description.descriptor.get_or_init(|| {
-            let descriptor = COUNT.fetch_add(1, Ordering::Relaxed);
-            let mut files = files();
-            files.retain(|_, file| file.strong_count() > 0);
-            files.insert(descriptor, Arc::downgrade(description));
-            descriptor
-        })
-    }
-}
-
 #[allow(unsafe_code)]
 fn fail(number: i32) -> i32 {
     unsafe extern "C" {
@@ -80,8 +54,7 @@ fn fail(number: i32) -> i32 {
 }
 
 fn run(descriptor: RawFd, call: impl FnOnce(&File) -> Result<()>) -> i32 {
-    let description = files().get(&descriptor).and_then(Weak::upgrade);
-    match description.map(|description| call(&File::from(description))) {
+    match file_of(descriptor).map(|file| call(&file)) {
         None => fail(EBADF),
         Some(Ok(())) => 0,
         Some(Err(error)) => fail(error.raw_os_error().unwrap_or(EIO)),

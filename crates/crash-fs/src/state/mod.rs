@@ -7,7 +7,7 @@ mod names;
 pub(crate) use flags::{OpenFlags, SyncKind};
 
 use crate::error::{CrashFsError, bad_descriptor, from_crash, system};
-use crate::recorder::CutRecorder;
+use crate::recorder::{CutRecorder, mixed};
 use crate::shadow::Shadow;
 use locks::FileLock;
 use ssdlab_crash::{CrashError, CrashFiles, FileId, Nanos, RecoveryReport};
@@ -73,10 +73,13 @@ pub(crate) struct DiskState {
     number_last: u64,
     armed: Option<u64>,
     began: Nanos,
+    seed: u64,
+    /// Number of decisions about the order of requests in flight.
+    draws: u64,
 }
 
 impl DiskState {
-    pub fn new(files: CrashFiles) -> DiskState {
+    pub fn new(files: CrashFiles, seed: u64) -> DiskState {
         DiskState {
             began: files.disk().now(),
             files,
@@ -90,6 +93,24 @@ impl DiskState {
             boot: 0,
             number_last: 0,
             armed: None,
+            seed,
+            draws: 0,
+        }
+    }
+
+    /// A number below a bound, for the order of requests in flight.
+    #[cfg_attr(not(feature = "io-uring"), allow(dead_code))]
+    pub fn draw(&mut self, bound: u64) -> u64 {
+        self.draws += 1;
+        mixed(mixed(self.seed).wrapping_add(self.draws)) % bound.max(1)
+    }
+
+    /// Where an open directory is; none if it was removed.
+    #[cfg_attr(not(feature = "io-uring"), allow(dead_code))]
+    pub fn directory(&self, target: OpenTarget) -> Result<Option<String>> {
+        match target {
+            OpenTarget::File(_) => Err(system(ErrorKind::NotADirectory)),
+            OpenTarget::Directory(number) => Ok(self.directories.get(&number).cloned().flatten()),
         }
     }
 

@@ -20,7 +20,7 @@ pub(crate) struct OpenDescription {
     number: u64,
     position: Mutex<u64>,
     /// The number that stands for it where a descriptor is asked for.
-    #[cfg(all(feature = "compat", target_os = "linux"))]
+    #[cfg(all(feature = "descriptors", target_os = "linux"))]
     pub descriptor: ::std::sync::OnceLock<i32>,
 }
 
@@ -39,7 +39,7 @@ impl OpenDescription {
             boot,
             number,
             position: Mutex::new(0),
-            #[cfg(all(feature = "compat", target_os = "linux"))]
+            #[cfg(all(feature = "descriptors", target_os = "linux"))]
             descriptor: ::std::sync::OnceLock::new(),
         }
     }
@@ -49,7 +49,10 @@ impl OpenDescription {
         position.unwrap_or_else(|error| error.into_inner())
     }
 
-    fn call<T>(&self, call: impl FnOnce(&mut crate::state::DiskState) -> Result<T>) -> Result<T> {
+    pub fn call<T>(
+        &self,
+        call: impl FnOnce(&mut crate::state::DiskState) -> Result<T>,
+    ) -> Result<T> {
         self.machine.call(|state| {
             state.check(self.boot)?;
             call(state)
@@ -63,7 +66,7 @@ impl OpenDescription {
         self.call(|state| state.read_at(self.target, offset, bytes))
     }
 
-    fn write(&self, offset: Option<u64>, bytes: &[u8]) -> Result<u64> {
+    pub fn write(&self, offset: Option<u64>, bytes: &[u8]) -> Result<u64> {
         if !self.flags.is_writing() {
             return Err(bad_descriptor());
         }
@@ -111,7 +114,7 @@ pub struct File {
     description: Arc<OpenDescription>,
 }
 
-#[cfg(all(feature = "compat", target_os = "linux"))]
+#[cfg(all(feature = "descriptors", target_os = "linux"))]
 impl From<Arc<OpenDescription>> for File {
     fn from(description: Arc<OpenDescription>) -> File {
         File { description }
@@ -133,7 +136,7 @@ impl File {
         }
     }
 
-    #[cfg(all(feature = "compat", target_os = "linux"))]
+    #[cfg(all(feature = "descriptors", target_os = "linux"))]
     pub(crate) fn description(&self) -> &Arc<OpenDescription> {
         &self.description
     }

@@ -29,7 +29,7 @@ mod options;
 pub(crate) mod unix;
 
 pub use directory::{DirBuilder, DirEntry, ReadDir};
-#[cfg(all(feature = "compat", target_os = "linux"))]
+#[cfg(all(feature = "descriptors", target_os = "linux"))]
 pub(crate) use file::OpenDescription;
 pub use file::{File, TryLockError};
 pub use functions::{
