@@ -45,7 +45,7 @@ fn a_full_cache_is_passed_by_or_folded_as_the_drive_is_made() {
 #[test]
 fn a_dynamic_cache_lasts_while_superblocks_are_free_or_until_its_most() {
     // 64 are free: four may be used in SLC mode, a third of their rows each.
-    for (above_free, most) in [(60, 0), (60, 9), (8, 4)] {
+    for (above_free, most) in [(60, 0), (60, 9), (9, 4)] {
         let mut config = tlc();
         config.ftl.slc.dynamic_above_free = above_free;
         config.ftl.slc.dynamic_superblocks = most;
@@ -64,10 +64,10 @@ fn a_dynamic_cache_lasts_while_superblocks_are_free_or_until_its_most() {
 #[test]
 fn a_dynamic_cache_with_a_most_shrinks_only_when_the_drive_is_nearly_full() {
     let mut config = tlc();
-    config.user_bytes = 2_800 * SLOT;
-    config.ftl.slc.dynamic_above_free = 8;
+    config.user_bytes = 2_720 * SLOT;
+    config.ftl.slc.dynamic_above_free = 9;
     config.ftl.slc.dynamic_superblocks = 4;
-    let taken = [0, 1_000, 2_000, 2_520, 2_560, 2_640].map(|count| {
+    let taken = [0, 1_000, 2_000, 2_500, 2_540, 2_600].map(|count| {
         let mut drive = written(config.clone(), count);
         let free = drive.free_superblocks();
         let before = drive.counters().slots_slc_mode;
@@ -76,7 +76,7 @@ fn a_dynamic_cache_with_a_most_shrinks_only_when_the_drive_is_nearly_full() {
             drive.pop_completion(Nanos::MAX).expect("completes");
         }
         let cached = drive.counters().slots_slc_mode - before;
-        let superblocks = free.saturating_sub(8).min(4);
+        let superblocks = free.saturating_sub(9).min(4);
         assert_eq!(cached, 16 * superblocks as u64, "{count}: {free} free");
         superblocks
     });
