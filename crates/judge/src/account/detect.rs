@@ -157,8 +157,10 @@ fn refills(record: &AccountRecord, base: RateLevel) -> Vec<Option<AccountEstimat
                 .all(|rate| base.is_like(*rate, 0.05) || base.has(*rate));
         let extra: f64 = series.rates.iter().map(|rate| rate - base.rate).sum();
         let error = base.error() * series.rates.len() as f64 + 2.0;
-        (ended && series.pause_s > 0.0)
-            .then(|| AccountEstimate::around(extra, error).times(1.0 / series.pause_s))
+        let mut earned = AccountEstimate::around(extra, error);
+        // What was outstanding when the load before ended was served in the pause, and not counted.
+        earned.high += f64::from(series.depth).min(base.rate);
+        (ended && series.pause_s > 0.0).then(|| earned.times(1.0 / series.pause_s))
     });
     refill.collect()
 }
@@ -191,7 +193,7 @@ fn dropped(record: &AccountRecord, drain: &RateSeries, drop: &LevelDrop) -> Acco
     if let Some(rate) = read {
         why.push(format!("Reads had {} a second afterwards.", shown(rate)));
     }
-    let steps = drop.is_step();
+    let steps = record.is_step(drain, drop);
     let unit = late(false).and_then(|series| unit_of(after, drain.block, series));
     let earned = refills(record, after);
     let known: Vec<AccountEstimate> = earned.iter().flatten().copied().collect();
@@ -278,8 +280,7 @@ fn estimates(
         finding.credit = Some(AccountEstimate::around(spent, error).times(scale));
         finding.burst_s = Some((drop.second + 1) as f64);
     }
-    // The longest pause has the least relative error.
-    finding.refill = refills.last().map(|refill| refill.times(scale));
+    finding.refill = refill(record, refills).map(|refill| refill.times(scale));
 }
 
 /// Reads before the drain.
@@ -296,6 +297,25 @@ impl EarlyReads {
             level: series.level(),
             median: median(series.settled()),
         }
+    }
+}
+
+/// What a second without load earns: by two pauses of which one is twice as long, so that what
+/// either lost at its ends is in neither; else by the longest, whose relative error is least.
+fn refill(record: &AccountRecord, refills: &[AccountEstimate]) -> Option<AccountEstimate> {
+    let last = refills.last()?;
+    let pauses: Vec<f64> = record
+        .of(SeriesPurpose::Recovery)
+        .map(|series| series.pause_s)
+        .collect();
+    match (refills, pauses.as_slice()) {
+        ([first, then], [short, long]) if *long >= 2.0 * short => {
+            let earned = then.value * long - first.value * short;
+            let error = (then.value - then.low) * long + (first.value - first.low) * short;
+            let seconds = long - short;
+            Some(AccountEstimate::around(earned, error).times(1.0 / seconds))
+        }
+        _ => Some(*last),
     }
 }
 

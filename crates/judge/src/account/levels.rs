@@ -149,12 +149,14 @@ pub(super) struct LevelDrop {
     pub after: RateLevel,
     /// First second of the lower level.
     pub second: usize,
-    /// Seconds that lie on neither level.
+    /// Seconds on neither level, next to the change.
     pub between: usize,
 }
 
 /// Seconds between two levels at most: the second of the change, and one on each side.
-const BETWEEN_MAX: usize = 3;
+pub(super) const BETWEEN_MAX: usize = 3;
+/// Seconds on each side of a change that are looked at.
+const BESIDE_MAX_S: usize = 20;
 /// Fewest seconds of a level beside the second of a change.
 const BESIDE_MIN_S: usize = 2;
 
@@ -197,15 +199,16 @@ pub(super) fn drop_of(rates: &[f64]) -> Option<LevelDrop> {
     if !is_lower(after.rate, before.rate) {
         return None;
     }
-    let near = second.saturating_sub(20)..(second + 20).min(rates.len());
-    let between = rates[near]
-        .iter()
-        .filter(|rate| !before.has(**rate) && !after.has(**rate));
+    let is_between = |rate: &&f64| !before.has(**rate) && !after.has(**rate);
+    let (head, tail) = rates.split_at(second);
+    let until = head.iter().rev().take(BESIDE_MAX_S);
+    let from = tail.iter().take(BESIDE_MAX_S);
+    let between = until.take_while(is_between).count() + from.take_while(is_between).count();
     Some(LevelDrop {
         before,
         after,
         second,
-        between: between.count(),
+        between,
     })
 }
 

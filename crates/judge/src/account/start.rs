@@ -1,12 +1,15 @@
 //! An account that is nearly spent: its drop comes as the drain begins, so that only the loads
 //! before it had the burst.
 
-use super::levels::{LevelDrop, RateLevel, drop_of, is_lower};
+use super::levels::{BETWEEN_MAX, LevelDrop, RateLevel, drop_of, is_lower};
 use super::record::{AccountRecord, RateSeries, SeriesPurpose};
 use ssdlab_volume::AccountUnit;
 
 /// Two loads on an account have the same rate to this share.
 pub(super) const ALIKE: f64 = 0.02;
+/// Larger commands have the rate or the bytes of smaller ones to this share: one is four times the
+/// other, and a slow limiter lets several pass at a time.
+const UNIT_ALIKE: f64 = 0.05;
 /// One second of a load has the rate of another to this share.
 const NEARLY: f64 = 0.10;
 /// Reads this far from writes are not held by one account.
@@ -28,9 +31,9 @@ pub(super) fn unit_of(level: RateLevel, block: u64, other: &RateSeries) -> Optio
     let other_level = other.level();
     let rate = other_level.rate;
     let by_bytes = rate * other.block as f64 / block as f64;
-    if level.is_alike(&other_level, rate, ALIKE) {
+    if level.is_alike(&other_level, rate, UNIT_ALIKE) {
         Some(AccountUnit::Operations)
-    } else if level.is_alike(&other_level, by_bytes, ALIKE) {
+    } else if level.is_alike(&other_level, by_bytes, UNIT_ALIKE) {
         Some(AccountUnit::Bytes)
     } else {
         None
@@ -94,7 +97,24 @@ impl AccountRecord {
 
     /// Whether its rate stepped from one constant to a lower one.
     pub fn has_step(&self) -> bool {
-        self.dropped().is_some_and(|(_, drop)| drop.is_step())
+        let Some((drain, Some(drop))) = drain_of(self) else {
+            return false;
+        };
+        self.is_step(drain, &drop)
+    }
+
+    /// Whether a drop goes from one constant to another. A host that stopped in the drain hides that;
+    /// then each is a constant that another load by the same commands had.
+    pub(super) fn is_step(&self, drain: &RateSeries, drop: &LevelDrop) -> bool {
+        let is_constant = |level: &RateLevel, purpose: SeriesPurpose| {
+            let others = self.of(purpose).filter(|s| s.block == drain.block);
+            let mut others = others.map(RateSeries::level).filter(RateLevel::is_constant);
+            level.is_constant() || others.any(|other| other.is_alike(level, level.rate, ALIKE))
+        };
+        drop.is_step()
+            || drop.between <= BETWEEN_MAX
+                && is_constant(&drop.before, SeriesPurpose::Early)
+                && is_constant(&drop.after, SeriesPurpose::Late)
     }
 
     /// Whether reads after the drop have another rate than writes: no account holds them.
