@@ -299,7 +299,7 @@ mod tests {
             372.0, 384.0, 372.0, 372.0, 384.0, 372.0, 372.0, 384.0, 372.0,
         ];
         for (burst, mixed, base) in [(1110.0, 504.0, &few[..]), (1704.0, 806.0, &more)] {
-            let rates = [&[burst; 9], &[mixed], base].concat();
+            let rates = [&[burst; 9][..], &[mixed], base].concat();
             let drop = drop_of(&rates).expect("it drops");
             assert!(drop.is_step(), "{drop:?}");
             let mean = base.iter().sum::<f64>() / base.len() as f64;
@@ -318,7 +318,7 @@ mod tests {
         let few = [
             384.0, 384.0, 384.0, 384.0, 396.0, 384.0, 384.0, 384.0, 384.0,
         ];
-        let rates = [&[1009.0, 1010.0, 999.0, 999.0, 456.0], &few[..]].concat();
+        let rates = [&[1009.0, 1010.0, 999.0, 999.0, 456.0][..], &few].concat();
         let drop = drop_of(&rates).expect("it drops");
         assert!(drop.is_step(), "{drop:?}");
         assert!((drop.after.rate / 385.3 - 1.0).abs() < 0.005, "{drop:?}");
