@@ -16,7 +16,7 @@ if [ -e "$preload" ]; then
   without=
 else
   echo "no $preload: \`cargo build --release -p ssdlab-preload\` makes it" >&2
-  without='/SSDLAB_PRELOAD/d; /^preload=/d;'
+  without='\,SSDLAB_PRELOAD,d; \,^preload=,d;'
 fi
 sed "$without s|@prefix@|$prefix|; s|@libdir@|\${prefix}/lib|; s|@includedir@|\${prefix}/include|
   s|@version@|$version|" ssdlab-crash.pc.in >"$prefix/lib/pkgconfig/ssdlab-crash.pc"

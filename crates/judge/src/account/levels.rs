@@ -219,8 +219,8 @@ fn beside(rates: &[f64], without: &[f64]) -> RateLevel {
     if whole.is_even() || without.len() < BESIDE_MIN_S {
         return whole;
     }
-    let rest = RateLevel::of(without);
-    if rest.is_constant() { rest } else { whole }
+    let others = RateLevel::of(without);
+    if others.is_constant() { others } else { whole }
 }
 
 /// The level that a quarter of the rates reach.
@@ -288,8 +288,8 @@ mod tests {
         assert_eq!((drop.second, drop.after.rate), (2, 240.0));
     }
 
-    /// Recorded of qemu's throttle group, which lets twelve commands pass at a time, at 315 and at 376
-    /// a second: the second in which the burst ended is on neither level.
+    /// Recorded of qemu's throttle group, which lets twelve commands pass at a time, at 315 and 376 a
+    /// second: the second in which the burst ended is on neither level.
     #[test]
     fn the_second_of_the_change_is_of_neither_level() {
         let few = [

@@ -103,8 +103,8 @@ impl AccountRecord {
         self.is_step(drain, &drop)
     }
 
-    /// Whether a drop goes from one constant to another. A host that stopped in the drain hides that;
-    /// then each is a constant that another load by the same commands had.
+    /// Whether a drop goes from one constant to another. A host that stopped in the drain hides
+    /// that; then each is a constant that another load by the same commands had.
     pub(super) fn is_step(&self, drain: &RateSeries, drop: &LevelDrop) -> bool {
         let is_constant = |level: &RateLevel, purpose: SeriesPurpose| {
             let others = self.of(purpose).filter(|s| s.block == drain.block);

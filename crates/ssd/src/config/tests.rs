@@ -53,8 +53,8 @@ fn every_zero_is_refused() {
     }
 }
 
-/// Directories of drives made before commits had superblocks, and the dynamic cache a most, are read
-/// as they are, and the text of
+/// Directories of drives made before commits had superblocks, and the dynamic cache a most, are
+/// read as they are, and the text of
 /// a configuration, by whose hash references are found, has not changed either.
 #[test]
 fn superblocks_of_commits_leave_older_drives_as_they_are() {

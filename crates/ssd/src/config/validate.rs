@@ -189,23 +189,7 @@ impl DriveConfig {
             pack,
             "1, 2, 4, 8 or 16 is allowed, with at least 256 B for each",
         )?;
-        let dynamic = self.ftl.slc.dynamic_above_free;
-        require(
-            dynamic == 0 || u64::from(dynamic) > self.reserve_superblocks() + 1,
-            "slc_dynamic_above_free",
-            dynamic,
-            &format!(
-                "0, or more than {} (what reclaim needs) is allowed",
-                self.reserve_superblocks() + 1
-            ),
-        )?;
-        let most = self.ftl.slc.dynamic_superblocks;
-        require(
-            most == 0 || dynamic > 0,
-            "slc_dynamic_superblocks",
-            most,
-            "0 is allowed, or any number with slc_dynamic_above_free",
-        )?;
+        self.validate_dynamic_cache()?;
         require(
             self.buffer.fua_at_once <= 127,
             "fua_at_once",
@@ -293,6 +277,26 @@ impl DriveConfig {
                 && entries >= u64::from(journal.entry_bytes),
             "it is allowed if the root (4 B for each mapping unit of the directory) takes at most \
              half of a journal page; a larger mapping_unit or page makes it smaller",
+        )
+    }
+
+    fn validate_dynamic_cache(&self) -> Result<(), ConfigError> {
+        let dynamic = self.ftl.slc.dynamic_above_free;
+        require(
+            dynamic == 0 || u64::from(dynamic) > self.reserve_superblocks() + 1,
+            "slc_dynamic_above_free",
+            dynamic,
+            &format!(
+                "0, or more than {} (what reclaim needs) is allowed",
+                self.reserve_superblocks() + 1
+            ),
+        )?;
+        let most = self.ftl.slc.dynamic_superblocks;
+        require(
+            most == 0 || dynamic > 0,
+            "slc_dynamic_superblocks",
+            most,
+            "0 is allowed, or any number with slc_dynamic_above_free",
         )
     }
 

@@ -25,7 +25,7 @@ pub struct Instance {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct InstanceFile {
+struct InstanceFile {
     /// Where every figure comes from, by provider.
     #[allow(dead_code)]
     sources: BTreeMap<String, String>,
@@ -34,7 +34,7 @@ pub(super) struct InstanceFile {
     /// By provider, then by name.
     instances: BTreeMap<String, BTreeMap<String, Instance>>,
     /// By provider, then by series.
-    pub(super) series: BTreeMap<String, BTreeMap<String, Series>>,
+    series: BTreeMap<String, BTreeMap<String, Series>>,
 }
 
 impl Instance {
@@ -53,7 +53,7 @@ impl Instance {
     }
 }
 
-pub(super) fn read_file() -> Result<InstanceFile, LabError> {
+fn read_file() -> Result<InstanceFile, LabError> {
     let text = FILES.iter().find(|(name, _)| *name == INSTANCES);
     let text = text.map_or("", |(_, text)| *text);
     toml::from_str(text).map_err(|error| LabError::BadEntry {
@@ -95,13 +95,23 @@ pub fn family(name: &str) -> String {
     format!("{}{version}", &name[..size])
 }
 
+/// The series of a provider by name; empty for one that documents every instance.
+///
+/// # Errors
+/// When the file is wrong.
+pub fn series(provider: &str) -> Result<Vec<String>, LabError> {
+    let mut file = read_file()?;
+    let of_provider = file.series.remove(provider).unwrap_or_default();
+    Ok(of_provider.into_keys().collect())
+}
+
 /// The limits of an instance of a provider for volumes of a type.
 ///
 /// # Errors
 /// When it is not known.
 pub fn instance(provider: &str, volume: &str, name: &str) -> Result<VolumeLimits, LabError> {
-    if let Some(limits) = of_series(provider, volume, name)? {
-        return Ok(limits);
+    if let Some(series) = read_file()?.series.get(provider) {
+        return of_series(series, volume, name);
     }
     let known = instances(provider)?;
     match known.iter().find(|(known, _)| known == name) {

@@ -14,8 +14,8 @@ mod series;
 mod sourced;
 
 pub use file::{AccountTable, LatencyTable, SizeTable, TierRow, VolumeFile};
-pub use instances::{Instance, family, instance, instances};
+pub use instances::{Instance, family, instance, instances, series};
 pub use read::{names, parse, volume, volumes};
 pub use resolve::{VolumeSetting, limits, resolve, setting_range};
-pub use series::{SizeRange, series};
+pub use series::SizeRange;
 pub use sourced::{SourcedFigure, VolumeProvenance};

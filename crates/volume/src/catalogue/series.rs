@@ -1,6 +1,5 @@
 //! Limits of a provider that documents them by series, type of volume and size of the instance.
 
-use super::instances::{InstanceFile, read_file};
 use crate::account::AccountRates;
 use crate::volume::VolumeLimits;
 use serde::Deserialize;
@@ -45,8 +44,8 @@ impl SizeRange {
     }
 }
 
-/// Series and size of `n2-standard-16`, `a2-highgpu-2g`, `n2-custom-6-20480`; a name without a size,
-/// as `f1-micro`, is a series of its own.
+/// Series and size of `n2-standard-16`, `a2-highgpu-2g`, `n2-custom-6-20480`; a name without a
+/// size, as `f1-micro`, is a series of its own.
 fn parts(name: &str) -> (&str, u32) {
     let mut parts = name.split('-');
     let series = parts.next().unwrap_or_default();
@@ -56,29 +55,15 @@ fn parts(name: &str) -> (&str, u32) {
     size.map_or((name, 0), |size| (series, size))
 }
 
-/// The series of a provider by name; empty for one that documents every instance.
-///
-/// # Errors
-/// When the file is wrong.
-pub fn series(provider: &str) -> Result<Vec<String>, LabError> {
-    let mut file: InstanceFile = read_file()?;
-    let of_provider = file.series.remove(provider).unwrap_or_default();
-    Ok(of_provider.into_keys().collect())
-}
-
-/// The limits of an instance for volumes of a type; `None` if the provider has no series.
+/// The limits of an instance of the `known` series for volumes of a type.
 ///
 /// # Errors
 /// When the series, its limits for the type of volume or those of the size are not known.
 pub(super) fn of_series(
-    provider: &str,
+    known: &BTreeMap<String, Series>,
     volume: &str,
     name: &str,
-) -> Result<Option<VolumeLimits>, LabError> {
-    let file = read_file()?;
-    let Some(known) = file.series.get(provider) else {
-        return Ok(None);
-    };
+) -> Result<VolumeLimits, LabError> {
     let refused = |hint: String| {
         let message = format!("the limits of instance `{name}` for {volume} are not known");
         Err(LabError::refused(message, hint))
@@ -96,7 +81,7 @@ pub(super) fn of_series(
         ));
     };
     match ranges.iter().find(|range| range.has(size)) {
-        Some(range) => Ok(Some(range.limits())),
+        Some(range) => Ok(range.limits()),
         None => {
             let sizes: Vec<String> = ranges.iter().map(SizeRange::text).collect();
             refused(format!("sizes of {key}: {}", sizes.join(", ")))

@@ -100,16 +100,16 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
 
     fn open_slc(&mut self, from: u64) -> bool {
         let slc = self.rules.slc;
-        let kept = slc.commit_superblocks;
+        let for_commits = slc.commit_superblocks;
         while slc.full == SlcFull::Fold
-            && self.space.free_slc_ones().len() <= kept as usize
+            && self.space.free_slc_ones().len() <= for_commits as usize
             && slc.superblocks > 0
         {
             if self.fold_step(from).is_none() {
                 break;
             }
         }
-        let has_room = self.space.free_slc_ones().len() > kept as usize;
+        let has_room = self.space.free_slc_ones().len() > for_commits as usize;
         if let Some(superblock) = has_room.then(|| self.space.open_slc()).flatten() {
             let frontier = self.placement.frontier_mut(SLC_FRONTIER);
             frontier.start(superblock, Mode::Slc, &self.nand);
