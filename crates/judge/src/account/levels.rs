@@ -288,8 +288,8 @@ mod tests {
         assert_eq!((drop.second, drop.after.rate), (2, 240.0));
     }
 
-    /// Recorded of qemu's throttle group, which lets twelve commands pass at a time, at 315 and 376 a
-    /// second: the second in which the burst ended is on neither level.
+    /// Recorded of qemu's throttle group, which lets twelve commands pass at a time, at 315 and
+    /// 376 a second: the second in which the burst ended is on neither level.
     #[test]
     fn the_second_of_the_change_is_of_neither_level() {
         let few = [
