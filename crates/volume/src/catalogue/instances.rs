@@ -1,7 +1,7 @@
 //! Limits of instances, for all their volumes together.
 
 use super::read::{FILES, INSTANCES};
-use super::series::{Series, of_series};
+use super::series::{InstanceSeries, of_series};
 use crate::account::AccountRates;
 use crate::volume::VolumeLimits;
 use serde::Deserialize;
@@ -34,7 +34,7 @@ struct InstanceFile {
     /// By provider, then by name.
     instances: BTreeMap<String, BTreeMap<String, Instance>>,
     /// By provider, then by series.
-    series: BTreeMap<String, BTreeMap<String, Series>>,
+    series: BTreeMap<String, BTreeMap<String, InstanceSeries>>,
 }
 
 impl Instance {

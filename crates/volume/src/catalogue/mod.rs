@@ -17,5 +17,5 @@ pub use file::{AccountTable, LatencyTable, SizeTable, TierRow, VolumeFile};
 pub use instances::{Instance, family, instance, instances, series};
 pub use read::{names, parse, volume, volumes};
 pub use resolve::{VolumeSetting, limits, resolve, setting_range};
-pub use series::SizeRange;
+pub use series::InstanceRange;
 pub use sourced::{SourcedFigure, VolumeProvenance};

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 /// Instances of one series, within a range of sizes.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct SizeRange {
+pub struct InstanceRange {
     /// Fewest vCPUs, or accelerators where the name has them.
     pub from: u32,
     /// Most of them; any number if there is none.
@@ -21,9 +21,9 @@ pub struct SizeRange {
 }
 
 /// Ranges by type of volume.
-pub(super) type Series = BTreeMap<String, Vec<SizeRange>>;
+pub(super) type InstanceSeries = BTreeMap<String, Vec<InstanceRange>>;
 
-impl SizeRange {
+impl InstanceRange {
     fn limits(&self) -> VolumeLimits {
         VolumeLimits {
             operations: AccountRates::bursting(self.operations, self.operations, 0),
@@ -44,7 +44,7 @@ impl SizeRange {
     }
 }
 
-/// Series and size of `n2-standard-16`, `a2-highgpu-2g`, `n2-custom-6-20480`; a name without a
+/// InstanceSeries and size of `n2-standard-16`, `a2-highgpu-2g`, `n2-custom-6-20480`; a name without a
 /// size, as `f1-micro`, is a series of its own.
 fn parts(name: &str) -> (&str, u32) {
     let mut parts = name.split('-');
@@ -60,7 +60,7 @@ fn parts(name: &str) -> (&str, u32) {
 /// # Errors
 /// When the series, its limits for the type of volume or those of the size are not known.
 pub(super) fn of_series(
-    known: &BTreeMap<String, Series>,
+    known: &BTreeMap<String, InstanceSeries>,
     volume: &str,
     name: &str,
 ) -> Result<VolumeLimits, LabError> {
@@ -83,7 +83,7 @@ pub(super) fn of_series(
     match ranges.iter().find(|range| range.has(size)) {
         Some(range) => Ok(range.limits()),
         None => {
-            let sizes: Vec<String> = ranges.iter().map(SizeRange::text).collect();
+            let sizes: Vec<String> = ranges.iter().map(InstanceRange::text).collect();
             refused(format!("sizes of {key}: {}", sizes.join(", ")))
         }
     }
