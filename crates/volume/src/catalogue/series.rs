@@ -44,7 +44,7 @@ impl InstanceRange {
     }
 }
 
-/// InstanceSeries and size of `n2-standard-16`, `a2-highgpu-2g`, `n2-custom-6-20480`; a name without a
+/// Series and size of `n2-standard-16`, `a2-highgpu-2g`, `n2-custom-6-20480`; a name without a
 /// size, as `f1-micro`, is a series of its own.
 fn parts(name: &str) -> (&str, u32) {
     let mut parts = name.split('-');
