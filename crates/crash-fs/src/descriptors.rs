@@ -46,7 +46,7 @@ pub(crate) fn file_of(descriptor: RawFd) -> Option<File> {
     Some(File::from(description))
 }
 
-/// Closes a descriptor; false if there is none.
+/// Closes a descriptor; false if nothing is open under it.
 #[cfg(feature = "io-uring")]
 pub(crate) fn close(descriptor: RawFd) -> bool {
     // Not inside of the lock: the last holder of a file closes it.

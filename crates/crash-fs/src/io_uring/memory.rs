@@ -67,7 +67,7 @@ impl UserBuffer {
     }
 }
 
-/// A path; none of the address is none.
+/// A path; `None` if the address is null.
 pub(super) fn path(address: u64) -> Option<PathBuf> {
     let pointer = ptr::with_exposed_provenance(address as usize);
     if address == 0 {

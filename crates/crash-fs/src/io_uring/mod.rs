@@ -78,7 +78,7 @@ impl IoUring<squeue::Entry, cqueue::Entry> {
     /// A ring for this many requests, rounded up to a power of two.
     ///
     /// # Errors
-    /// When it is none, or more than 32,768.
+    /// When it is zero, or more than 32,768.
     pub fn new(entries: u32) -> Result<IoUring> {
         IoUring::builder().build(entries)
     }
@@ -226,7 +226,7 @@ impl<S: squeue::EntryMarker, C: cqueue::EntryMarker> Builder<S, C> {
     /// A ring for this many requests, rounded up to a power of two.
     ///
     /// # Errors
-    /// When it is none or more than 32,768, or fewer completions than requests fit in.
+    /// When it is zero or more than 32,768, or fewer completions than requests fit in.
     pub fn build(&self, entries: u32) -> Result<IoUring<S, C>> {
         let size = |entries: u32, entries_max: u32| match entries {
             0 => Err(Error::from_raw_os_error(libc::EINVAL)),

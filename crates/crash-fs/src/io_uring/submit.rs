@@ -21,7 +21,7 @@ fn number<T>(number: i32) -> Result<T> {
     Err(Error::from_raw_os_error(number))
 }
 
-/// The file of a descriptor; -1 is none.
+/// The file of a descriptor; -1 stands for an empty place.
 fn registered(descriptor: RawFd) -> Result<Option<File>> {
     match file_of(descriptor) {
         None if descriptor != -1 => number(EBADF),
@@ -77,7 +77,7 @@ impl<'a> Submitter<'a> {
     /// empty.
     ///
     /// # Errors
-    /// When files are registered, and when a descriptor is none of a crash file.
+    /// When files are registered, and when a descriptor is not of a crash file.
     pub fn register_files(&self, fds: &[RawFd]) -> Result<()> {
         let files: Result<Vec<_>> = fds.iter().map(|&fd| registered(fd)).collect();
         let mut ring = self.ring.lock();
@@ -99,7 +99,7 @@ impl<'a> Submitter<'a> {
     /// Replaces registered files from a place on, and returns their number.
     ///
     /// # Errors
-    /// When there are no such places, and when a descriptor is none of a crash file.
+    /// When there are no such places, and when a descriptor is not of a crash file.
     pub fn register_files_update(&self, offset: u32, fds: &[RawFd]) -> Result<usize> {
         let files: Result<Vec<_>> = fds.iter().map(|&fd| registered(fd)).collect();
         let mut ring = self.ring.lock();

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 pub struct InstanceRange {
     /// Fewest vCPUs, or accelerators where the name has them.
     pub from: u32,
-    /// Most of them; any number if there is none.
+    /// Most of them; any number if it is left out.
     pub to: Option<u32>,
     /// Operations a second.
     pub operations: u64,
