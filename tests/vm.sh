@@ -2,7 +2,7 @@
 # Virtual machines: QEMU without KVM, a guest with Debian's kernel.
 # 1. `ssdlab conform`: what QEMU 7.2 promises its guests and what reaches the drive; the FUA that its
 #    NVMe drops must be found, and our vhost-user-blk must keep everything; QEMU's storage daemon
-#    between them breaks every promise.
+#    between them breaks every promise, and so does a layer in the guest that drops flushes.
 # 2. Power cuts under SQLite on ext4, on a drive served as vhost-user-blk: an honest drive loses
 #    nothing, one that ignores flushes is found out.
 # 3. The server killed under a writing guest, which goes on: nothing that was durable is lost.
@@ -12,8 +12,8 @@
 #    back, a kernel that is locked down.
 # 7. `ssdlab pull` rehearsed: a machine that loses its power, a drive that is unplugged.
 # Usage: bash tests/vm.sh [path of ssdlab] [cuts]
-# SSDLAB_VM=all tests every device model with every cache mode, over NBD and as a file, and every
-# program of examples/conform/through.sh.
+# SSDLAB_VM=all tests every device model with every cache mode, over NBD and as a file, every
+# program of examples/conform/through.sh, and ublk where it is installed.
 # SSDLAB_GUEST_KERNEL is a folder with boot/vmlinuz-* and lib/modules/*; otherwise Debian's is
 # downloaded into the build folder.
 set -euo pipefail
@@ -117,7 +117,28 @@ if command -v qemu-storage-daemon >/dev/null; then
 else
   skip "QEMU's storage daemon" "it is not installed"
 fi
+# What a program in the guest makes of its disk.
+layer() { # the last line, command, module
+  local code=0
+  "$ssdlab" conform --kernel "$kernel" --modules "$modules" --model virtio-blk --cache none \
+    --layer "$2" --layer-module "$3" -- qemu-system-x86_64 >"$work/report" || code=$?
+  [ "$(tail -n 1 "$work/report")" = "$1" ] ||
+    { cat "$work/report" && echo "FAILED: $2: exit code $code" && exit 1; }
+  echo "ok: conform on $2: $1"
+}
+if command -v qemu-nbd >/dev/null; then
+  layer "promises kept 10, broken 0" 'qemu-nbd --cache=writeback -f raw -c /dev/nbd0 {disk}' nbd
+  layer "promises kept 0, broken 10" 'qemu-nbd --cache=unsafe -f raw -c /dev/nbd0 {disk}' nbd
+else
+  skip "a layer in the guest" "qemu-nbd is not installed"
+fi
 if [ "${SSDLAB_VM:-}" = all ]; then
+  # `cargo install rublk`, and a kernel later than Debian 12's 6.1.
+  if command -v rublk >/dev/null && compgen -G "$modules/kernel/drivers/block/ublk_drv.ko*"; then
+    layer "promises kept 10, broken 0" 'rublk add loop -f {disk}' ublk_drv
+  else
+    skip "ublk" "rublk, or a kernel with ublk (SSDLAB_GUEST_KERNEL), is not installed"
+  fi
   for program in qemu-nbd nbdkit nbdkit-cache; do
     command -v "${program%-cache}" >/dev/null || { skip "$program" "it is not installed" && continue; }
     through "$program" 0 "promises kept 11, broken 0"

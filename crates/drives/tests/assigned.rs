@@ -79,6 +79,7 @@ const SELDOM: [(&str, &[(&str, &str)]); 6] = [
             ("fua_at_once", "3"),
         ],
     ),
+    ("host", &[("write_limit", "\"1484.8 MB/s\"")]),
     ("heat", &[("hysteresis", "\"4 K\"")]),
     ("wear", &[("end_of_life", "\"failed\"")]),
 ];
@@ -129,8 +130,9 @@ fn every_field_of_a_configuration_is_assigned() {
 /// The text of a configuration leaves these out while they are zero, so that the test above cannot
 /// miss them.
 #[test]
-fn superblocks_of_commits_and_writes_by_fua_at_once_come_from_the_file() {
+fn superblocks_of_commits_writes_by_fua_at_once_and_the_limit_come_from_the_file() {
     let config = seldom().config;
     assert_eq!(config.ftl.slc.commit_superblocks, 2);
     assert_eq!(config.buffer.fua_at_once, 3);
+    assert_eq!(config.host.write_bytes_per_second, 1_484_800_000);
 }

@@ -257,6 +257,10 @@ impl Cause {
                 "its map is fragmented and no longer fits into DRAM".into()
             }
             Cause::Map => "its map does not fit into DRAM".into(),
+            Cause::Link if host.write_bytes_per_second > 0 => format!(
+                "its firmware lets in {} MB/s of writes",
+                host.write_bytes_per_second / 1_000_000
+            ),
             Cause::Link => format!(
                 "its link carries only {} MB/s",
                 host.link_bytes_per_second / 1_000_000

@@ -21,8 +21,11 @@ use ssdlab_ssd::{Command, DriveConfig, Nanos};
 const TICK: Nanos = Nanos::from_millis(1);
 /// Size of the models.
 pub const MODEL_BYTES: u64 = 1 << 30;
-/// Share of the drive that a load on part of it covers: 1/8.
-const REGION_SHARE: u64 = 8;
+/// Share of the drive that a load on a file covers: 1/64. Files of published tests have 1 to 16 GiB,
+/// on drives of half a TB and more.
+const REGION_SHARE: u64 = 64;
+/// The largest share, where the buffer asks for more.
+const REGION_SHARE_MOST: u64 = 8;
 /// Most commands of a run, and the fewest.
 const COMMANDS_MAX: u64 = 40_000;
 const COMMANDS_MIN: u64 = 600;
@@ -319,13 +322,17 @@ impl ModelRig {
         served
     }
 
-    /// Bytes of the region: the whole drive in a steady state, half of a fresh one; else an eighth,
-    /// where a file is meant.
+    /// Bytes of the region: the whole drive in a steady state, half of a fresh one; else that of a
+    /// file. The buffer is not made smaller with the drive, and must not hold most of the region.
     fn region(&self, load: &ClosedLoad, state: StateBefore) -> Option<u64> {
         let region = match state {
             StateBefore::Steady => self.user,
             StateBefore::Fresh => self.user / 2,
-            StateBefore::Filled(_) => self.user / REGION_SHARE,
+            StateBefore::Filled(_) => {
+                let buffered = BUFFERED * self.devices.drive(0).config().buffer.bytes;
+                let file = (self.user / REGION_SHARE).max(buffered);
+                file.min(self.user / REGION_SHARE_MOST)
+            }
         };
         (u64::from(load.block) * 4 <= region && load.block >= 512).then_some(region)
     }

@@ -7,9 +7,7 @@ use clap::Args;
 use serde_json::json;
 use ssdlab_base::LabError;
 use ssdlab_conform::guest;
-use ssdlab_conform::host::{
-    CACHE_MODES, ConformPlan, MODELS, RouteVerdict, Transport, VHOST_USER, conform,
-};
+use ssdlab_conform::host::{ConformPlan, RouteVerdict, Transport, conform, layer_words};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -23,11 +21,15 @@ Examples:
   ssdlab conform --kernel vmlinux -- cloud-hypervisor --kernel {kernel} \\
     --initramfs {initrd} --cmdline {append} --console off --serial tty \\
     --memory size=1G,shared=on --disk vhost_user=on,socket={vhost-user}
+  ssdlab conform --kernel vmlinuz --modules modules/6.12.0 --model virtio-blk \\
+    --cache none --layer 'rublk add loop -f {disk}' --layer-module ublk_drv \\
+    -- qemu-system-x86_64
 
 The name of QEMU alone tests its device models with its cache modes. Otherwise,
 the arguments have the places {kernel}, {initrd}, {append}, and {drive} (an NBD
 URI; a path with --file) or {vhost-user} (a socket); the guest's serial line is
-standard input and output.
+standard input and output. A layer is tested in place of the disk: a program of
+this machine, copied into the guest, that makes a block device of {disk}.
 
 Exit codes: 0 every promise kept, 1 some broken, 2 an error: what was seen until
 then is printed.")]
@@ -47,6 +49,12 @@ pub struct Conform {
     /// Give the drives to the hypervisor as files, under FUSE, in place of NBD.
     #[arg(long)]
     pub file: bool,
+    /// Test the block device that this command makes of {disk} in the guest.
+    #[arg(long, value_name = "COMMAND")]
+    pub layer: Option<String>,
+    /// A module that the layer needs; may be repeated.
+    #[arg(long, value_name = "NAME")]
+    pub layer_module: Vec<String>,
     /// Seconds that one guest has.
     #[arg(long, value_name = "SECONDS", default_value_t = 300)]
     pub timeout: u64,
@@ -63,10 +71,6 @@ pub struct Conform {
 /// # Errors
 /// When the plan cannot be carried out at all.
 pub fn run(args: &Conform) -> Result<CommandExit, CliFailure> {
-    let or = |given: &[String], all: &[&str]| match given {
-        [] => all.iter().map(|name| (*name).to_owned()).collect(),
-        given => given.to_vec(),
-    };
     let guest = std::env::current_exe().map_err(|error| {
         LabError::refused(
             format!("this program cannot be found: {error}"),
@@ -78,8 +82,10 @@ pub fn run(args: &Conform) -> Result<CommandExit, CliFailure> {
         kernel: args.kernel.clone(),
         modules: args.modules.clone(),
         guest,
-        models: or(&args.model, &[MODELS, &[VHOST_USER]].concat()),
-        cache_modes: or(&args.cache, CACHE_MODES),
+        layer: layer_words(args.layer.as_deref())?,
+        layer_modules: args.layer_module.clone(),
+        models: args.model.clone(),
+        cache_modes: args.cache.clone(),
         transport: if args.file {
             Transport::File
         } else {

@@ -8,6 +8,8 @@ use std::io::Read;
 pub enum CommandSet {
     /// No command set that a program can use.
     Virtio,
+    /// Likewise: a device that a layer makes.
+    Layer,
     /// SCSI.
     Scsi,
     /// ATA, which Linux shows as SCSI.
@@ -102,6 +104,7 @@ fn kind(device: &str) -> CommandSet {
         [b'n', b'v', b'm', b'e', ..] => CommandSet::Nvme,
         [b's', b'd', ..] if vendor.is_ok_and(|name| name.trim() == "ATA") => CommandSet::Ata,
         [b's', b'd', ..] => CommandSet::Scsi,
-        _ => CommandSet::Virtio,
+        [b'v', b'd', ..] => CommandSet::Virtio,
+        _ => CommandSet::Layer,
     }
 }

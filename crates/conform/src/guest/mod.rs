@@ -5,6 +5,7 @@
 
 mod console;
 mod disk;
+mod layer;
 mod raw;
 mod routes;
 mod system;
@@ -18,6 +19,8 @@ use system::mount_at;
 pub const ARGUMENT: &str = "conform-guest";
 /// Where the image has the modules, and a file that lists them in order.
 pub const MODULES: &str = "/usr/modules";
+/// Where the image has the words of a layer's command, a line each.
+pub const LAYER: &str = "/usr/layer";
 /// How long disks may take to appear.
 const DISKS_WITHIN: Duration = Duration::from_secs(60);
 /// Pause between two looks.
@@ -79,6 +82,10 @@ fn take_all(console: &mut Console, count: usize) {
         let found = disks.len();
         console.fail(&format!("{found} of {count} disks have appeared: {seen}"));
     }
+    let disks = match layer::over(disks) {
+        Ok(disks) => disks,
+        Err(why) => return console.fail(&why),
+    };
     // A token names a block among those of all disks.
     let mut token = 1;
     for disk in &disks {

@@ -1,8 +1,9 @@
 //! The kernel and the initial RAM disk, with program and modules, that a guest boots.
 
 use super::elf::{libraries, module_name, module_needs};
+use super::files::{failed, find_modules, find_program, libraries_of, read_module};
 use super::plan::ConformPlan;
-use crate::guest::{ARGUMENT, MODULES};
+use crate::guest::{ARGUMENT, LAYER, MODULES};
 use crate::route::EXT4_BYTES;
 use ssdlab_base::LabError;
 use std::collections::BTreeMap;
@@ -28,6 +29,9 @@ const KERNEL_ARGUMENTS: &str =
 /// Where a program looks for the dynamic linker.
 const LINKER_FOLDERS: [&str; 2] = ["/lib64", "/lib"];
 
+/// Where a guest has the program of a layer.
+const LAYER_FOLDER: &str = "/usr/bin";
+
 /// The files that a guest boots, and its file system.
 pub struct BootImage {
     /// The kernel.
@@ -42,19 +46,22 @@ impl BootImage {
     /// Makes the files in `folder`.
     pub fn make(plan: &ConformPlan, folder: &Path) -> Result<BootImage, LabError> {
         let mut archive = CpioArchive::default();
-        for name in ["dev", "proc", "sys", "run"] {
+        for name in [
+            "dev", "proc", "sys", "run", "tmp", "etc", "var/lock", "var/run",
+        ] {
             archive.folder(name);
         }
         add_program(&mut archive, &plan.guest)?;
         if let Some(modules) = &plan.modules {
-            add_modules(&mut archive, modules)?;
+            add_modules(&mut archive, modules, &plan.layer_modules)?;
         } else {
             archive.file(&format!("{MODULES}/order"), b"");
         }
+        add_layer(&mut archive, &plan.layer)?;
         read(&plan.kernel, "reading the kernel")?;
         let initrd = folder.join("initrd");
         let written = std::fs::write(&initrd, archive.end());
-        written.map_err(|error| file("writing", &initrd, error, "TMPDIR names another place"))?;
+        written.map_err(|error| failed("writing", &initrd, error, "TMPDIR names another place"))?;
         Ok(BootImage {
             kernel: plan.kernel.clone(),
             initrd,
@@ -73,19 +80,10 @@ impl BootImage {
     }
 }
 
-fn file(action: &'static str, path: &Path, source: std::io::Error, hint: &str) -> LabError {
-    LabError::File {
-        action,
-        path: path.to_owned(),
-        source,
-        hint: hint.to_owned(),
-    }
-}
-
 fn read(path: &Path, action: &'static str) -> Result<Vec<u8>, LabError> {
     let hint = "on Debian: apt-get download linux-image-amd64 and what it depends on, then \
                 dpkg-deb -x; --kernel boot/vmlinuz-VERSION --modules lib/modules/VERSION";
-    std::fs::read(path).map_err(|error| file(action, path, error, hint))
+    std::fs::read(path).map_err(|error| failed(action, path, error, hint))
 }
 
 /// The program that the guest runs, with the libraries that it runs with here.
@@ -93,7 +91,32 @@ fn add_program(archive: &mut CpioArchive, program: &Path) -> Result<(), LabError
     archive.file("/init", &read(program, "reading the guest's program")?);
     // The guest runs this executable with the libraries mapped here.
     let maps = std::fs::read_to_string("/proc/self/maps").unwrap_or_default();
-    for library in libraries(&maps, program) {
+    add_libraries(archive, libraries(&maps, program))
+}
+
+/// The program of a layer with its libraries, and its command.
+fn add_layer(archive: &mut CpioArchive, words: &[String]) -> Result<(), LabError> {
+    let [name, arguments @ ..] = words else {
+        return Ok(());
+    };
+    if !arguments.iter().any(|word| word.contains("{disk}")) {
+        return Err(LabError::refused(
+            "{disk} is in none of the words of the layer's command",
+            "as in --layer 'rublk add loop -f {disk}'",
+        ));
+    }
+    let program = find_program(name)?;
+    let within = program.file_name().unwrap_or_default();
+    let within = format!("{LAYER_FOLDER}/{}", within.to_string_lossy());
+    archive.file(&within, &read(&program, "reading the layer's program")?);
+    add_libraries(archive, libraries_of(&program))?;
+    let command = [&[within], arguments].concat();
+    archive.file(LAYER, command.join("\n").as_bytes());
+    Ok(())
+}
+
+fn add_libraries(archive: &mut CpioArchive, libraries: Vec<PathBuf>) -> Result<(), LabError> {
+    for library in libraries {
         let bytes = read(&library, "reading a library of the guest's program")?;
         archive.file(&library.to_string_lossy(), &bytes);
         let name = library.file_name().unwrap_or_default().to_string_lossy();
@@ -107,37 +130,39 @@ fn add_program(archive: &mut CpioArchive, program: &Path) -> Result<(), LabError
 }
 
 /// Adds the wanted modules, their dependencies and the order of loading.
-fn add_modules(archive: &mut CpioArchive, folder: &Path) -> Result<(), LabError> {
+fn add_modules(
+    archive: &mut CpioArchive,
+    folder: &Path,
+    of_layer: &[String],
+) -> Result<(), LabError> {
     let mut files = BTreeMap::new();
     find_modules(folder, &mut files);
     if files.is_empty() {
         return Err(LabError::refused(
-            format!("{}: no module (.ko) is below it", folder.display()),
-            "a folder like lib/modules/VERSION, with modules that are not compressed",
+            format!(
+                "{}: no module (.ko, .ko.xz, .ko.zst, .ko.gz) is below it",
+                folder.display()
+            ),
+            "a folder like lib/modules/VERSION",
         ));
     }
     let mut order = Vec::new();
-    for name in WANTED {
-        add_module(archive, &files, name, &mut order)?;
+    for name in of_layer {
+        if !files.contains_key(&module_name(name)) {
+            return Err(LabError::refused(
+                format!("{}: it has no module {name}", folder.display()),
+                "another kernel's modules; one that is built in needs no --layer-module",
+            ));
+        }
+    }
+    let of_layer = of_layer.iter().map(|name| module_name(name));
+    let names = WANTED.iter().map(|name| (*name).to_owned()).chain(of_layer);
+    for name in names {
+        add_module(archive, &files, &name, &mut order)?;
     }
     let text: String = order.iter().map(|name| format!("{name}.ko\n")).collect();
     archive.file(&format!("{MODULES}/order"), text.as_bytes());
     Ok(())
-}
-
-fn find_modules(folder: &Path, files: &mut BTreeMap<String, PathBuf>) {
-    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
-        let path = entry.path();
-        match entry.file_type() {
-            Ok(kind) if kind.is_dir() => find_modules(&path, files),
-            _ => {
-                let name = entry.file_name().to_string_lossy().into_owned();
-                if let Some(name) = name.strip_suffix(".ko") {
-                    files.insert(module_name(name), path);
-                }
-            }
-        }
-    }
 }
 
 fn add_module(
@@ -152,7 +177,7 @@ fn add_module(
     else {
         return Ok(());
     };
-    let bytes = read(path, "reading a module")?;
+    let bytes = read_module(path)?;
     for needed in module_needs(&bytes) {
         add_module(archive, files, &needed, order)?;
     }
@@ -165,7 +190,7 @@ fn add_module(
 fn file_system(folder: &Path) -> Result<Vec<u8>, LabError> {
     let path = folder.join("ext4");
     let created = std::fs::File::create(&path).and_then(|file| file.set_len(EXT4_BYTES));
-    created.map_err(|error| file("writing", &path, error, "TMPDIR names another place"))?;
+    created.map_err(|error| failed("writing", &path, error, "TMPDIR names another place"))?;
     let mut mkfs = Command::new("mkfs.ext4");
     // Lazy initialisation would write while a guest tests.
     mkfs.args([

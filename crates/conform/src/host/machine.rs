@@ -65,39 +65,40 @@ pub fn machines(plan: &ConformPlan) -> Result<Vec<GuestMachine>, LabError> {
              these belong, and its serial line on standard input and output",
         ));
     }
-    known(
-        "--model",
-        &plan.models,
-        MODELS.iter().copied().chain([VHOST_USER]),
-    )?;
-    known("--cache", &plan.cache_modes, CACHE_MODES.iter().copied())?;
+    let mut models = chosen("--model", &plan.models, &[MODELS, &[VHOST_USER]].concat())?;
+    let cache_modes = chosen("--cache", &plan.cache_modes, CACHE_MODES)?;
     let mut machines = Vec::new();
-    let models = plan.models.iter().filter(|model| *model != VHOST_USER);
-    let models: Vec<&str> = models.map(String::as_str).collect();
-    for cache in plan.cache_modes.iter().filter(|_| !models.is_empty()) {
+    let has_own = models.contains(&VHOST_USER);
+    models.retain(|model| *model != VHOST_USER);
+    for cache in cache_modes.iter().filter(|_| !models.is_empty()) {
         machines.push(qemu(program, cache, &models));
     }
-    if plan.models.iter().any(|model| model == VHOST_USER) {
+    if has_own {
         machines.push(qemu_vhost_user(program));
     }
     Ok(machines)
 }
 
-fn known<'a>(
-    option: &'static str,
-    given: &[String],
-    allowed: impl Iterator<Item = &'a str> + Clone,
-) -> Result<(), LabError> {
-    for name in given {
-        if !allowed.clone().any(|it| it == name) {
-            let allowed: Vec<&str> = allowed.collect();
-            return Err(LabError::refused(
-                format!("{option} {name} is not known"),
-                format!("one of {}", allowed.join(", ")),
-            ));
-        }
+/// The names given to `option`, which must be among `known`; these without any.
+fn chosen(
+    option: &str,
+    names: &[String],
+    known: &[&'static str],
+) -> Result<Vec<&'static str>, LabError> {
+    if names.is_empty() {
+        return Ok(known.to_vec());
     }
-    Ok(())
+    let known_one = |name: &String| {
+        let position = known.iter().position(|it| it == name);
+        let position = position.ok_or_else(|| {
+            LabError::refused(
+                format!("{option} {name} is not known"),
+                format!("one of {}", known.join(", ")),
+            )
+        })?;
+        Ok(known[position])
+    };
+    names.iter().map(known_one).collect()
 }
 
 fn given(command: &[String]) -> Result<GuestMachine, LabError> {
@@ -209,6 +210,8 @@ mod tests {
             kernel: PathBuf::new(),
             modules: None,
             guest: PathBuf::new(),
+            layer: Vec::new(),
+            layer_modules: Vec::new(),
             models: owned(models),
             cache_modes: owned(cache_modes),
             transport: Transport::Nbd,

@@ -2,13 +2,14 @@
 
 mod drive;
 mod elf;
+mod files;
 mod image;
 mod machine;
 mod plan;
 mod report;
 mod session;
 
-pub use plan::{CACHE_MODES, ConformPlan, MODELS, Transport, VHOST_USER};
+pub use plan::{CACHE_MODES, ConformPlan, MODELS, Transport, VHOST_USER, layer_words};
 pub use report::{ConformReport, RouteCell, RouteVerdict};
 
 use image::BootImage;
@@ -36,6 +37,7 @@ pub fn conform(
     let image = BootImage::make(plan, folder.path())?;
     let mut report = ConformReport::new(&plan.command);
     report.ext4 = image.has_ext4();
+    report.layer.clone_from(&plan.layer);
     for machine in &machines {
         progress(&format!("booting {}", machine.name));
         match session::run(plan, machine, &image, folder.path(), stop, &mut report) {

@@ -1,5 +1,6 @@
 //! What to run.
 
+use ssdlab_base::LabError;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -33,12 +34,29 @@ pub struct ConformPlan {
     /// The program that the guest runs: it calls [`crate::guest::run`] for
     /// [`crate::guest::ARGUMENT`]. With its libraries it goes into the image.
     pub guest: PathBuf,
-    /// Device models, of [`MODELS`]; used where `command` is only a program.
+    /// The words of a command that makes another block device of `{disk}` in the guest, which is
+    /// tested in its place. Empty: the disks themselves are tested.
+    pub layer: Vec<String>,
+    /// Modules that the layer needs, by name.
+    pub layer_modules: Vec<String>,
+    /// Device models, of [`MODELS`] and [`VHOST_USER`]; all of them if empty. Used where `command` is
+    /// only a program.
     pub models: Vec<String>,
-    /// Cache modes, of [`CACHE_MODES`]; likewise.
+    /// Cache modes, of [`CACHE_MODES`], likewise.
     pub cache_modes: Vec<String>,
     /// How hypervisors reach the drives.
     pub transport: Transport,
     /// Time that one guest has.
     pub timeout: Duration,
+}
+
+/// The words of the command of a layer, quoted as in a shell; none without a command.
+///
+/// # Errors
+/// When a quote is not closed.
+pub fn layer_words(command: Option<&str>) -> Result<Vec<String>, LabError> {
+    let text = command.unwrap_or_default();
+    shlex::split(text).ok_or_else(|| {
+        LabError::refused(format!("--layer {text}: a quote is not closed"), "close it")
+    })
 }

@@ -74,6 +74,9 @@ pub struct GuestDiskReport {
 pub struct ConformReport {
     /// The hypervisor and its arguments.
     pub command: Vec<String>,
+    /// The command that made another block device of each disk in the guest; empty without one.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub layer: Vec<String>,
     /// Whether routes by files of ext4 were taken.
     pub ext4: bool,
     /// The disks.
@@ -86,6 +89,7 @@ impl ConformReport {
     pub(super) fn new(command: &[String]) -> ConformReport {
         ConformReport {
             command: command.to_vec(),
+            layer: Vec::new(),
             ext4: false,
             disks: Vec::new(),
             trouble: None,
@@ -101,6 +105,10 @@ impl ConformReport {
     /// A table for each device model in the syntax of Markdown, then what was broken.
     pub fn render(&self) -> String {
         let mut text = String::new();
+        if !self.layer.is_empty() {
+            let layer = self.layer.join(" ");
+            let _ = writeln!(text, "layer in the guest: {layer}\n");
+        }
         let mut models: Vec<&str> = self.disks.iter().map(|disk| disk.model.as_str()).collect();
         // A guest finds them in an order of its own.
         models.sort_by_key(|model| {

@@ -99,6 +99,10 @@ fn host(r: &QuantityReader<'_>, h: &HostTable, slot: u32) -> Result<HostConfig, 
     let mut host = HostConfig::default();
     host.queue_depth = h.queue_depth.value;
     host.link_bytes_per_second = r.rate("host.link_rate", &h.link_rate)?;
+    host.write_bytes_per_second = match &h.write_limit {
+        Some(rate) => r.rate("host.write_limit", rate)?,
+        None => 0,
+    };
     host.full_duplex = h.full_duplex.value;
     host.command_overhead = command_overhead;
     host.write_overhead = match &h.write_overhead {

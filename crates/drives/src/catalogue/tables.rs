@@ -183,6 +183,7 @@ table! {
         latency: String,
     } optional {
         write_overhead: String,
+        write_limit: String,
         moved_slot: String,
         read_ahead: String,
     }

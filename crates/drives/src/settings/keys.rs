@@ -81,6 +81,7 @@ pub(super) const ALL: &[(&str, ParameterForm, &str)] = &[
     ("buffer.fua_at_once", Number, "3"),
     ("host.queue_depth", Number, "32"),
     ("host.link_rate", Text, "550MB/s"),
+    ("host.write_limit", Text, "1484.8MB/s"),
     ("host.full_duplex", Flag, "true"),
     ("host.command_overhead", Text, "3us"),
     ("host.write_overhead", Text, "3us"),

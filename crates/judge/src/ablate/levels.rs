@@ -112,7 +112,7 @@ impl ReliefLevels {
                 vec![Relief::MapInDram],
             ),
             Cause::Link => (
-                host.link_bytes_per_second < self.link,
+                host.link_bytes_per_second < self.link || host.write_bytes_per_second > 0,
                 vec![Relief::Link(self.link)],
             ),
             Cause::Controller => (

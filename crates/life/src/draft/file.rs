@@ -337,8 +337,9 @@ fn ftl(page: &mut DraftWriter<'_>, user: u64, array: &ArrayShape) {
         page.line("slc_commit_superblocks", "2", ASSUMED, source);
     }
     if has_slc(f) {
-        let source = "host writes go past the cache when it is full";
-        page.line("slc_full", "\"direct\"", ASSUMED, source);
+        let source = "host writes go past a full cache; what was overwritten in it is used again: a \
+                      T500 writes 1 GiB for longer than its cache lasts, at one rate";
+        page.line("slc_full", "\"recycle\"", ASSUMED, source);
     }
     page.line(
         "journal_entry",

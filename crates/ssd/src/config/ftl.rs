@@ -270,6 +270,9 @@ pub enum SlcFull {
     Direct = 0,
     /// They wait until enough of the cache is folded.
     Fold = 1,
+    /// As `Direct`, but superblocks of the cache of which the host has overwritten half or more are
+    /// folded and used again first.
+    Recycle = 2,
 }
 
 /// The pSLC cache: superblocks written in SLC mode first, folded into native ones later.
@@ -338,6 +341,7 @@ impl Image for SlcConfig {
         let full = match choice & !HAS_MOST {
             0 => SlcFull::Direct,
             1 => SlcFull::Fold,
+            2 => SlcFull::Recycle,
             other => return Err(ImageError::Unknown(format!("{other} for SlcFull"))),
         };
         Ok(SlcConfig {

@@ -4,6 +4,7 @@
 mod curve;
 mod ftl;
 mod heat;
+mod host;
 mod nand;
 pub mod policy;
 mod validate;
@@ -17,6 +18,7 @@ pub use ftl::{
     SlcConfig, SlcFull, SpareArea,
 };
 pub use heat::{HeatConfig, PowerState, ThrottleStep};
+pub use host::HostConfig;
 pub use nand::{NandConfig, NandTiming, Suspend};
 pub use wear::{EndOfLife, LevellingConfig, RBER_UNITY, UNITY, WearConfig};
 
@@ -185,49 +187,6 @@ impl BufferConfig {
     /// Whether writes wait for the media because the host has switched the write cache off.
     pub fn writes_through(&self) -> bool {
         !self.protected && !self.write_cache
-    }
-}
-
-image_of! {
-    /// The host side.
-    #[derive(Clone, Debug, PartialEq, Eq)]
-    #[non_exhaustive]
-    pub struct HostConfig {
-        /// Maximum number of commands in progress; further ones are queued.
-        pub queue_depth: u32,
-        /// Payload bytes per second of the link.
-        pub link_bytes_per_second: u64,
-        /// Whether reads and writes use the link at the same time (PCIe) or share it (SATA).
-        pub full_duplex: bool,
-        /// Controller time that each command other than a write occupies; bounds the command rate.
-        pub command_overhead: Nanos,
-        /// The same of each write.
-        pub write_overhead: Nanos,
-        /// Controller time for each slot that the drive moves (reclaim, folding, refresh,
-        /// levelling): the firmware's read, change of the map and program; 0 = the controller is
-        /// never busy with it.
-        pub moved_slot: Nanos,
-        /// Latency that each command adds without occupying anything (host stack, firmware
-        /// pipeline).
-        pub latency: Nanos,
-        /// Slots that are kept read ahead behind reads in order; 0 = none.
-        pub read_ahead: u32,
-    }
-}
-
-impl Default for HostConfig {
-    /// A SATA link at 550 MB/s with 32 commands, and a controller that takes no time.
-    fn default() -> HostConfig {
-        HostConfig {
-            queue_depth: 32,
-            link_bytes_per_second: 550_000_000,
-            full_duplex: false,
-            command_overhead: Nanos::ZERO,
-            write_overhead: Nanos::ZERO,
-            moved_slot: Nanos::ZERO,
-            latency: Nanos::ZERO,
-            read_ahead: 0,
-        }
     }
 }
 
@@ -563,6 +522,7 @@ impl DriveConfig {
             host: HostConfig {
                 queue_depth: 32,
                 link_bytes_per_second: 550_000_000,
+                write_bytes_per_second: 0,
                 full_duplex: false,
                 command_overhead: Nanos::from_micros(3),
                 write_overhead: Nanos::from_micros(3),

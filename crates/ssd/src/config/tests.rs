@@ -54,8 +54,8 @@ fn every_zero_is_refused() {
 }
 
 /// Directories of drives made before commits had superblocks, and the dynamic cache a most, are
-/// read as they are, and the text of
-/// a configuration, by whose hash references are found, has not changed either.
+/// read as they are, and the text of a configuration, by whose hash references are found, has not
+/// changed either.
 #[test]
 fn superblocks_of_commits_leave_older_drives_as_they_are() {
     let mut slc = SlcConfig {
@@ -82,4 +82,27 @@ fn superblocks_of_commits_leave_older_drives_as_they_are() {
     let mut reader = crate::image::Reader::new(&mut input, bytes.len() as u64);
     assert_eq!(SlcConfig::load(&mut reader).unwrap(), slc);
     assert!(format!("{slc:?}").contains("commit_superblocks: 64"));
+}
+
+/// Likewise of drives made before the firmware could limit writes.
+#[test]
+fn a_limit_of_writes_leaves_older_drives_as_they_are() {
+    let mut host = HostConfig::default();
+    let saved = |host: &HostConfig| {
+        let mut bytes = Vec::new();
+        let mut out = crate::image::Writer::new(&mut bytes);
+        host.save(&mut out).unwrap();
+        out.flush().unwrap();
+        bytes
+    };
+    let older = saved(&host);
+    assert_eq!(older.len(), 4 + 8 + 1 + 4 * 8 + 4);
+    assert!(!format!("{host:?}").contains("write_bytes_per_second"));
+    host.full_duplex = true;
+    host.write_bytes_per_second = 1_484_800_000;
+    let bytes = saved(&host);
+    assert_eq!(bytes.len(), older.len() + 8);
+    let mut input = bytes.as_slice();
+    let mut reader = crate::image::Reader::new(&mut input, bytes.len() as u64);
+    assert_eq!(HostConfig::load(&mut reader).unwrap(), host);
 }

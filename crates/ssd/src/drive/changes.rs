@@ -24,6 +24,9 @@ impl<F: Translation> Engine<F> {
         if partial != 0 {
             received = received.max(self.read_edges(command, &slots, ready));
         }
+        if let Some(limit) = &mut self.limit {
+            received = limit.admit(received, command.len);
+        }
         self.ftl.counters().count_write(command);
         let buffer = &self.config.buffer;
         let through = (command.fua || !buffer.write_cache) && !buffer.protected;

@@ -2,6 +2,7 @@
 
 use super::ahead::ReadAhead;
 use super::completions::{Completion, Completions};
+use super::limit::WriteLimit;
 use super::patrol::Patrol;
 use super::pipeline::Pipeline;
 use super::span::{assert_possible, refuses, slots_touched, transfer_ns};
@@ -51,6 +52,8 @@ pub(super) struct Engine<F> {
     pub(super) unreadable: Vec<u32>,
     /// `None` on a drive that does not read ahead.
     pub(super) ahead: Option<Box<ReadAhead>>,
+    /// `None` on a drive whose firmware takes writes as they come.
+    pub(super) limit: Option<WriteLimit>,
     /// The media does not wear and nothing is read ahead.
     reads_plainly: bool,
 }
@@ -92,6 +95,7 @@ impl<F: Translation> Engine<F> {
             pause: 0,
             unreadable: Vec::new(),
             ahead: ReadAhead::of(&config.host),
+            limit: WriteLimit::of(&config.host),
             reads_plainly: config.wear.is_none() && config.host.read_ahead == 0,
             config,
         };
@@ -120,6 +124,9 @@ impl<F: Translation> Engine<F> {
         if let Some(ahead) = &self.ahead {
             ahead.save(out)?;
         }
+        if let Some(limit) = &self.limit {
+            limit.due.save(out)?;
+        }
         self.pipeline.save(out)?;
         self.ftl.save(out)
     }
@@ -134,6 +141,10 @@ impl<F: Translation> Engine<F> {
             0 => None,
             _ => Some(Box::new(Image::load(from)?)),
         };
+        let mut limit = WriteLimit::of(&config.host);
+        if let Some(limit) = &mut limit {
+            limit.due = Image::load(from)?;
+        }
         let mut pipeline: Pipeline = Image::load(from)?;
         pipeline.waits = pipeline.joins || config.ftl.mapping.kind == MappingKind::Tree;
         let ftl = F::load(from)?;
@@ -145,6 +156,7 @@ impl<F: Translation> Engine<F> {
             idle_at,
             patrol,
             ahead,
+            limit,
             pipeline,
             ..Engine::around(config, ftl)
         };

@@ -23,6 +23,7 @@ mod completions;
 mod counting;
 mod energy;
 mod engine;
+mod limit;
 mod patrol;
 mod pipeline;
 pub mod power;

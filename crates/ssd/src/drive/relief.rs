@@ -14,7 +14,7 @@ pub enum Relief {
     ProtectedBuffer,
     /// The host switches the write cache on.
     WriteCacheOn,
-    /// Minimum of bytes per second of the link.
+    /// Minimum of bytes per second of the link, and no limit of the firmware on writes.
     Link(u64),
     /// A command occupies the controller for so long at most.
     Overhead(Nanos),
@@ -51,6 +51,7 @@ impl<F: Translation> Engine<F> {
             Relief::Link(rate) => {
                 let rate = rate.max(host.link_bytes_per_second);
                 self.set_link(rate);
+                self.limit = None;
             }
             Relief::Overhead(most) => {
                 host.command_overhead = host.command_overhead.min(most);

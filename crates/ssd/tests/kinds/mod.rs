@@ -119,7 +119,7 @@ const BARE: [Change; 15] = [
 ];
 
 /// Changes of each kind to [`journal`].
-const JOURNAL: [Change; 13] = [
+const JOURNAL: [Change; 15] = [
     ("journal", |_| {}),
     ("protected", |c| c.buffer.protected = true),
     ("pslc", |c| slc(c, 3, 0, SlcFull::Direct)),
@@ -144,6 +144,8 @@ const JOURNAL: [Change; 13] = [
         streams(c, 2, Separation::Lifespan);
         c.user_bytes = 100 * SLOT;
     }),
+    ("pslc used again", |c| slc(c, 3, 0, SlcFull::Recycle)),
+    ("both pslc used again", |c| slc(c, 2, 9, SlcFull::Recycle)),
 ];
 
 /// Changes of each kind of map apart from data to [`journal`]. They come late in [`all`].

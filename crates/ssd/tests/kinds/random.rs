@@ -249,6 +249,7 @@ pub fn drive(seed: u64) -> DriveConfig {
             with_heat(&mut config, seed);
             with_handles(&mut config, seed);
             with_commits(&mut config, seed);
+            with_limit(&mut config, seed);
             return with_map_apart(&config, seed).unwrap_or(config);
         }
     }
@@ -257,6 +258,19 @@ pub fn drive(seed: u64) -> DriveConfig {
 /// Seeds below this draw drives without the features that were added later: `cuts` replays some of
 /// them.
 const FIRST_WITH_ALL: u64 = 40;
+
+/// Lets the firmware of one drive of four limit its writes, and one of three use its cache again.
+fn with_limit(config: &mut DriveConfig, seed: u64) {
+    let mut rng = Rng::named(seed, "swarm limit");
+    if seed >= FIRST_WITH_ALL && rng.percent(25) {
+        config.host.write_bytes_per_second = between(&mut rng, 1_000_000, 2_000_000_000);
+    }
+    let slc = &mut config.ftl.slc;
+    let has_slc = slc.superblocks > 0 || slc.dynamic_above_free > 0;
+    if seed >= FIRST_WITH_ALL && has_slc && rng.percent(33) {
+        slc.full = SlcFull::Recycle;
+    }
+}
 
 /// Makes one drive of four hot and drowsy.
 fn with_heat(config: &mut DriveConfig, seed: u64) {

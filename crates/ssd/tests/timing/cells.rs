@@ -85,6 +85,64 @@ fn a_dynamic_cache_with_a_most_shrinks_only_when_the_drive_is_nearly_full() {
     assert_eq!(taken[5], 0, "{taken:?}");
 }
 
+/// Times between the completions of 200 writes of a slot each, round and round over `places`.
+fn overwritten(config: DriveConfig, places: u64) -> (Drive, Vec<u64>) {
+    let mut drive = new(config);
+    for n in 0..200 {
+        drive.submit(n, &write(u64::from(n) % places, 1), Nanos::ZERO);
+    }
+    let mut ends = Vec::new();
+    while let Some(done) = drive.pop_completion(Nanos::MAX) {
+        ends.push(done.done.0);
+    }
+    let steps = ends.windows(2).map(|pair| pair[1] - pair[0]);
+    let steps = steps.collect();
+    (drive, steps)
+}
+
+/// A file that fits never fills the cache, however long it is overwritten; by `direct` it does.
+#[test]
+fn a_cache_is_used_again_where_it_was_overwritten() {
+    let mut fixed = cached();
+    fixed.nand.read_first = false;
+    let mut dynamic = tlc();
+    dynamic.ftl.slc.dynamic_above_free = 9;
+    dynamic.ftl.slc.dynamic_superblocks = 4;
+    for config in [fixed, dynamic] {
+        let of = |full: SlcFull| {
+            let mut config = config.clone();
+            config.ftl.slc.full = full;
+            let (drive, steps) = overwritten(config, 12);
+            (drive.counters().slots_slc_mode, steps)
+        };
+        let (cached, steps) = of(SlcFull::Recycle);
+        assert!(cached >= 192, "{cached} of 200 slots in SLC mode");
+        // Each superblock of 16 units is erased before.
+        let erasing = steps[20..190].iter().filter(|step| **step != SLC_UNIT);
+        let erasing: Vec<u64> = erasing.copied().collect();
+        assert!(erasing.len() <= 11, "{erasing:?}");
+        assert!(
+            erasing.iter().all(|step| *step == SLC_UNIT + ERASE),
+            "{erasing:?}"
+        );
+        let (cached, steps) = of(SlcFull::Direct);
+        assert!(cached <= 64, "{cached} slots in SLC mode");
+        assert!(steps[190] > SLC_UNIT);
+    }
+}
+
+/// Where nothing was overwritten, nothing is used again.
+#[test]
+fn a_cache_that_is_full_of_valid_data_is_passed_by() {
+    let mut config = cached();
+    config.ftl.slc.full = SlcFull::Direct;
+    let direct = acknowledged(config.clone(), 100).1;
+    config.ftl.slc.full = SlcFull::Recycle;
+    let (drive, ends) = acknowledged(config, 100);
+    assert_eq!(ends, direct);
+    assert_eq!(drive.counters().slots_folded, 0);
+}
+
 /// Four dies: the parity of row r is on die r modulo 4.
 #[test]
 fn parity_is_one_die_of_each_row_in_turn() {

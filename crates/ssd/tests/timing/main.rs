@@ -12,6 +12,7 @@ mod journal_of_commits;
 #[path = "../kinds/mod.rs"]
 mod kinds;
 mod laws;
+mod limit;
 mod moved;
 mod reads;
 mod relief;

@@ -77,7 +77,11 @@ fn slc(r: &QuantityReader<'_>, t: &FtlTable) -> Result<SlcConfig, LabError> {
         r,
         "ftl.slc_full",
         t.slc_full.as_ref(),
-        &[("direct", SlcFull::Direct), ("fold", SlcFull::Fold)],
+        &[
+            ("direct", SlcFull::Direct),
+            ("fold", SlcFull::Fold),
+            ("recycle", SlcFull::Recycle),
+        ],
         SlcFull::Direct,
     )?;
     Ok(slc)

@@ -30,6 +30,11 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
         self.reclaim.mover(MoverKind::Fold).is_working()
     }
 
+    /// The superblock of the pSLC cache that is being folded.
+    pub(super) fn folding(&self) -> Option<u32> {
+        self.reclaim.mover(MoverKind::Fold).victim
+    }
+
     pub(super) fn fold_step(&mut self, from: u64) -> Option<u64> {
         self.step::<false>(MoverKind::Fold, from)
     }

@@ -109,6 +109,11 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
                 break;
             }
         }
+        while slc.full == SlcFull::Recycle && !self.has_slc_room() && self.has_stale_slc() {
+            if self.fold_step(from).is_none() {
+                break;
+            }
+        }
         let has_room = self.space.free_slc_ones().len() > for_commits as usize;
         if let Some(superblock) = has_room.then(|| self.space.open_slc()).flatten() {
             let frontier = self.placement.frontier_mut(SLC_FRONTIER);
@@ -120,6 +125,21 @@ impl<G: Gear, L: Layout> PageFtl<G, L> {
             return true;
         }
         false
+    }
+
+    /// Whether a superblock may be opened in SLC mode.
+    fn has_slc_room(&self) -> bool {
+        let for_commits = self.rules.slc.commit_superblocks;
+        let free = self.space.free_slc_ones().len();
+        free > for_commits as usize || self.has_dynamic_room() && !self.needs_reclaim()
+    }
+
+    /// Whether the host has overwritten half or more of the superblock of the cache that is folded
+    /// next.
+    fn has_stale_slc(&self) -> bool {
+        let next = self.folding().or_else(|| self.space.next_slc_full());
+        let slots = self.units_of(Mode::Slc) * self.unit_slots();
+        next.is_some_and(|superblock| 2 * self.space.valid(superblock) <= slots)
     }
 
     /// Whether a native superblock may be opened in SLC mode.

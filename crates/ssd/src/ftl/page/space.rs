@@ -361,12 +361,19 @@ impl Space {
     /// Takes the oldest full superblock of the pSLC cache, of the static one if commits wait for
     /// that.
     pub fn take_slc_full(&mut self) -> Option<u32> {
-        if self.static_first
-            && let Some(index) = self.slc_full.iter().position(|&s| s < self.slc)
-        {
-            return self.slc_full.remove(index);
-        }
-        self.slc_full.pop_front()
+        let index = self.next_slc_index();
+        self.slc_full.remove(index)
+    }
+
+    /// The superblock that [`Space::take_slc_full`] takes.
+    pub fn next_slc_full(&self) -> Option<u32> {
+        self.slc_full.get(self.next_slc_index()).copied()
+    }
+
+    fn next_slc_index(&self) -> usize {
+        let mut full = self.slc_full.iter();
+        let first = self.static_first.then(|| full.position(|&s| s < self.slc));
+        first.flatten().unwrap_or(0)
     }
 
     /// Whether a superblock of the static pSLC cache is full.
