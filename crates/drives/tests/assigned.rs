@@ -47,7 +47,7 @@ fn fields(config: &DriveConfig) -> BTreeMap<String, String> {
 }
 
 /// Keys that every drive of the catalogue leaves at the default, changed, and what that needs.
-const SELDOM: [(&str, &[(&str, &str)]); 6] = [
+const SELDOM: [(&str, &[(&str, &str)]); 7] = [
     ("capacity", &[("user", "\"480 GiB\"")]),
     ("nand", &[("cache_read", "true"), ("cache_program", "true")]),
     (

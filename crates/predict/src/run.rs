@@ -4,8 +4,10 @@
 //! config -> scaled -> prepared (fresh, filled, steady) -> clone -> writers, each in its steps
 //! ```
 //! Each writer has one command outstanding: a write, then what makes it durable, then the next.
-//! Writers of a file system share the commits of its journal. A sync commits it only if the time
-//! stamp of the file has moved since the last commit, which it does once a tick of the kernel.
+//! Writers of a file system share the commits of its journal: who began to write before a commit is
+//! in it if its data comes before the flush, so that writers served together stay together. A sync
+//! commits only if the time stamp of the file has moved since the last commit, which it does once a
+//! tick of the kernel.
 //! Deliberately left out: host time beyond the latency that the model adds to every command, and
 //! plugs and schedulers of the host.
 
@@ -112,7 +114,7 @@ impl LoadWriter {
     }
 }
 
-/// The commits of a file system: writers that come while one is under way share the next.
+/// The commits of a file system: writers that begin while one is under way share the next.
 struct HostCommits<'a> {
     /// Steps of the commit under way.
     steps: &'a [WriteStep],
@@ -123,6 +125,8 @@ struct HostCommits<'a> {
     waiting: Vec<u64>,
     /// Whom the commit under way serves; empty: none is.
     served: Vec<u64>,
+    /// When it began: time stamps from before are in it.
+    began: Nanos,
     step: usize,
     count: u64,
 }
@@ -131,6 +135,14 @@ impl HostCommits<'_> {
     /// Whether the sync of a writer asks anything of the drive.
     fn has_steps_for(&self, writer: &LoadWriter) -> bool {
         Some(writer.tick()) > self.tick || !self.clean.is_empty()
+    }
+
+    /// Whether the commit under way serves a writer whose data is written: it has its time stamp,
+    /// which moved when the write began, and the flush is still to come.
+    fn takes(&self, writer: &LoadWriter) -> bool {
+        let mut sent = self.steps.iter().take(self.step + 1);
+        let is_before_flush = sent.all(|step| *step == WriteStep::Journal);
+        !self.served.is_empty() && writer.began < self.began && is_before_flush
     }
 }
 
@@ -236,6 +248,7 @@ impl ModelRig {
             tick: None,
             waiting: Vec::new(),
             served: Vec::new(),
+            began: Nanos::ZERO,
             step: 0,
             count: 0,
         };
@@ -268,6 +281,10 @@ impl ModelRig {
             } else if writer.step < steps.own.len() {
                 self.submit(steps.own[writer.step], done.token, &course, 0);
                 continue;
+            } else if !steps.shared.is_empty() && commits.takes(writer) {
+                commits.tick = commits.tick.max(Some(writer.tick()));
+                commits.served.push(done.token);
+                continue;
             } else if !steps.shared.is_empty() && commits.has_steps_for(writer) {
                 commits.waiting.push(done.token);
                 self.commit_starts(&mut commits, &course, &writers);
@@ -291,6 +308,7 @@ impl ModelRig {
     ) {
         if commits.served.is_empty() && !commits.waiting.is_empty() {
             commits.served = std::mem::take(&mut commits.waiting);
+            commits.began = self.devices.now();
             commits.step = 0;
             commits.count += 1;
             let waiting = commits.served.iter().map(|token| &writers[*token as usize]);
