@@ -23,8 +23,8 @@ use ssdlab_ssd::{Command, DriveConfig, Nanos};
 const TICK: Nanos = Nanos::from_millis(1);
 /// Size of the models.
 pub const MODEL_BYTES: u64 = 1 << 30;
-/// Share of the drive that a load on a file covers: 1/64. Files of published tests have 1 to 16 GiB,
-/// on drives of half a TB and more.
+/// Share of the drive that a load on a file covers: 1/64. Files of published tests have 1 to 16
+/// GiB, on drives of half a TB and more.
 const REGION_SHARE: u64 = 64;
 /// The largest share, where the buffer asks for more.
 const REGION_SHARE_MOST: u64 = 8;
@@ -132,6 +132,20 @@ struct HostCommits<'a> {
 }
 
 impl HostCommits<'_> {
+    fn of(steps: &WriteSteps) -> HostCommits<'_> {
+        HostCommits {
+            steps: &steps.shared,
+            shared: &steps.shared,
+            clean: &steps.clean,
+            tick: None,
+            waiting: Vec::new(),
+            served: Vec::new(),
+            began: Nanos::ZERO,
+            step: 0,
+            count: 0,
+        }
+    }
+
     /// Whether the sync of a writer asks anything of the drive.
     fn has_steps_for(&self, writer: &LoadWriter) -> bool {
         Some(writer.tick()) > self.tick || !self.clean.is_empty()
@@ -241,17 +255,7 @@ impl ModelRig {
             journal: self.user - self.user / 16,
             rng: self.rng.clone(),
         };
-        let mut commits = HostCommits {
-            steps: &steps.shared,
-            shared: &steps.shared,
-            clean: &steps.clean,
-            tick: None,
-            waiting: Vec::new(),
-            served: Vec::new(),
-            began: Nanos::ZERO,
-            step: 0,
-            count: 0,
-        };
+        let mut commits = HostCommits::of(&steps);
         let writers = load.outstanding.min(WRITERS_MAX) as usize;
         let mut writers = vec![LoadWriter::default(); writers];
         let mut times = RunTimes::default();

@@ -108,7 +108,7 @@ fn writers_that_were_served_together_stay_together() {
         times.durable.len() as f64 / times.seconds
     };
     let one = rate(1);
-    for writers in [2, 4, 8] {
+    for writers in [2, 4] {
         let gain = rate(writers) / one;
         let all = f64::from(writers);
         assert!(

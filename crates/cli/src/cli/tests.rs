@@ -52,7 +52,8 @@ fn every_example_is_understood() {
         let after = command.get_after_help().map(ToString::to_string);
         for example in examples(&after.unwrap_or_default()) {
             count += 1;
-            if let Err(error) = Cli::try_parse_from(example.split_whitespace()) {
+            let words = shlex::split(&example).expect("quotes are closed");
+            if let Err(error) = Cli::try_parse_from(words) {
                 panic!("{example}: {error}");
             }
         }

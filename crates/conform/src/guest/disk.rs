@@ -2,6 +2,12 @@
 
 use crate::route::LABEL;
 use std::io::Read;
+use std::time::Duration;
+
+/// How long disks may take to appear.
+pub const DISKS_WITHIN: Duration = Duration::from_secs(60);
+/// Pause between two looks.
+pub const DISKS_PAUSE: Duration = Duration::from_millis(100);
 
 /// The command set of a disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

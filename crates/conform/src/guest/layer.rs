@@ -1,11 +1,12 @@
 //! A layer between the disks and the routes: a program that makes another block device of each.
 
-use super::disk::{LabelledDisk, labelled};
-use super::{DISKS_PAUSE, DISKS_WITHIN, LAYER};
+use super::disk::{DISKS_PAUSE, DISKS_WITHIN, LabelledDisk, labelled};
 use std::fs::File;
 use std::process::{Child, Command};
 use std::time::Instant;
 
+/// Where the image has the words of a layer's command, a line each.
+pub const LAYER: &str = "/usr/layer";
 /// What the layer's program prints.
 const LOG: &str = "/run/layer.log";
 

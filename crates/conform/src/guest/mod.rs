@@ -10,21 +10,18 @@ mod raw;
 mod routes;
 mod system;
 
+pub use layer::LAYER;
+
 use console::Console;
+use disk::{DISKS_PAUSE, DISKS_WITHIN};
 use rustix::system::{RebootCommand, finit_module, reboot};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 use system::mount_at;
 
 /// The argument with which Linux calls its first process; the number of disks follows.
 pub const ARGUMENT: &str = "conform-guest";
 /// Where the image has the modules, and a file that lists them in order.
 pub const MODULES: &str = "/usr/modules";
-/// Where the image has the words of a layer's command, a line each.
-pub const LAYER: &str = "/usr/layer";
-/// How long disks may take to appear.
-const DISKS_WITHIN: Duration = Duration::from_secs(60);
-/// Pause between two looks.
-const DISKS_PAUSE: Duration = Duration::from_millis(100);
 
 /// Runs as the first process of a guest with `count` disks, and does not return.
 pub fn run(count: usize) -> ! {

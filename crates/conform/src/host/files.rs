@@ -102,12 +102,9 @@ mod tests {
     #[test]
     fn libraries_are_the_paths_that_ldd_prints() {
         let text = "\tlinux-vdso.so.1 (0x00007ffd)\n\
-                    \tlibgcc_s.so.1 => /lib/x86_64-linux-gnu/libgcc_s.so.1 (0x00007f0a)\n\
-                    \t/lib64/ld-linux-x86-64.so.2 (0x00007f0b)\n";
-        let want = [
-            "/lib/x86_64-linux-gnu/libgcc_s.so.1",
-            "/lib64/ld-linux-x86-64.so.2",
-        ];
+                    \tlibgcc_s.so.1 => /usr/lib/libgcc_s.so.1 (0x00007f0a)\n\
+                    \t/usr/lib/ld-linux-x86-64.so.2 (0x00007f0b)\n";
+        let want = ["/usr/lib/libgcc_s.so.1", "/usr/lib/ld-linux-x86-64.so.2"];
         assert_eq!(listed_libraries(text), want.map(PathBuf::from));
         assert!(listed_libraries("\tnot a dynamic executable\n").is_empty());
     }
@@ -144,7 +141,8 @@ mod tests {
     #[test]
     fn a_program_is_found_by_name_or_by_path() {
         assert!(find_program("sh").is_ok());
-        assert!(find_program("/bin/sh").is_ok());
+        let own = std::env::current_exe().expect("it runs");
+        assert_eq!(find_program(&own.to_string_lossy()).expect("a path"), own);
         let error = find_program("no-such-program").expect_err("refused");
         assert!(error.hint().contains("--layer"), "{error}");
     }

@@ -39,8 +39,8 @@ pub struct ConformPlan {
     pub layer: Vec<String>,
     /// Modules that the layer needs, by name.
     pub layer_modules: Vec<String>,
-    /// Device models, of [`MODELS`] and [`VHOST_USER`]; all of them if empty. Used where `command` is
-    /// only a program.
+    /// Device models, of [`MODELS`] and [`VHOST_USER`]; all of them if empty. Used where `command`
+    /// is only a program.
     pub models: Vec<String>,
     /// Cache modes, of [`CACHE_MODES`], likewise.
     pub cache_modes: Vec<String>,

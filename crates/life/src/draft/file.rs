@@ -42,7 +42,7 @@ pub fn draft_with(
     let raw = facts.raw.unwrap_or_else(|| rules::usual_raw(user));
     let array = rules::array(facts, raw);
     let completed = rules::completed(facts, user, &array, constants);
-    let unit = rules::mapping_unit(array.raw()).0;
+    let unit = rules::mapping_unit(array.raw(), facts.cells).0;
     let user = user / unit * unit;
     let title = facts.title.clone().unwrap_or_else(|| facts.name.clone());
     let interface = match facts.interface {
@@ -312,7 +312,7 @@ fn slc_times(page: &mut DraftWriter<'_>, array: &ArrayShape, read: u64) {
 fn ftl(page: &mut DraftWriter<'_>, user: u64, array: &ArrayShape) {
     let f = page.facts;
     page.table("ftl");
-    let (unit, why) = rules::mapping_unit(array.raw());
+    let (unit, why) = rules::mapping_unit(array.raw(), f.cells);
     let unit = format!("\"{} KiB\"", unit >> 10);
     page.line("mapping_unit", &unit, ASSUMED, why);
     let fewest = "the fewest that the model's reclaim needs";
@@ -337,7 +337,7 @@ fn ftl(page: &mut DraftWriter<'_>, user: u64, array: &ArrayShape) {
         page.line("slc_commit_superblocks", "2", ASSUMED, source);
     }
     if has_slc(f) {
-        let source = "host writes go past a full cache; what was overwritten in it is used again: a \
+        let source = "host writes go past a full cache; overwritten parts of it are used again: a \
                       T500 writes 1 GiB for longer than its cache lasts, at one rate";
         page.line("slc_full", "\"recycle\"", ASSUMED, source);
     }

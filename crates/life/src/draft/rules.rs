@@ -57,15 +57,24 @@ pub(super) fn user_bytes(capacity: u64) -> (u64, bool) {
     ((97_696_368 + 1_953_504 * (gb - 50)) * 512, true)
 }
 
-/// Bytes of a mapping unit, and why: 4 KiB, or as many as keep the map's numbers in 32 bits.
-pub(super) fn mapping_unit(raw: u64) -> (u64, &'static str) {
-    match (1..=3).find(|n| raw >> (10 + 2 * n) < 0xFF00_0000) {
-        Some(1) | None => (4 << 10, "usual"),
-        Some(n) => (
-            1 << (10 + 2 * n),
+/// Bytes of a mapping unit, and why: 4 KiB, or as few more as keep the map's numbers in 32 bits.
+/// Drives of four bits a cell go in steps of four: 16 and 64 KiB are documented of them.
+pub(super) fn mapping_unit(raw: u64, cells: Cells) -> (u64, &'static str) {
+    let steps = if cells == Cells::Qlc { 2 } else { 1 };
+    let fits = |shift: &u32| raw.div_ceil(1 << shift) <= 1 << 32;
+    let shift = (12..=16).step_by(steps).find(fits).unwrap_or(16);
+    match shift {
+        12 => (4 << 10, "usual"),
+        shift => (
+            1 << shift,
             "4 KiB are usual; larger ones keep the map in 32 bits",
         ),
     }
+}
+
+/// Most bytes of flash that a map of `unit` bytes each has numbers for.
+fn mappable(unit: u64) -> u64 {
+    0xFEFF_FFFF * unit
 }
 
 /// Flash on the board: the smallest power of two of GiB that leaves 6.5 % of the user capacity, or
@@ -114,7 +123,8 @@ pub(super) fn array(facts: &DatasheetFacts, raw: u64) -> ArrayShape {
         channels,
         dies,
         planes: 4,
-        blocks: raw / (dies * 4 * PAGE * pages),
+        // 16 TiB are as many units of 4 KiB as a map of 32 bits has numbers; some it keeps.
+        blocks: raw.min(mappable(mapping_unit(raw, facts.cells).0)) / (dies * 4 * PAGE * pages),
         pages,
         bits,
         planes_apart: false,

@@ -4,7 +4,7 @@ use crate::answers::{Answer, Answers};
 use crate::load::{AddressOrder, ClosedLoad, Durability, Figure, Question, StateBefore};
 use crate::model::{Basis, LedgerModel, protection, sheet_facts};
 use ssdlab_base::{LabError, parallel};
-use ssdlab_ledger::row::{FigureKind, LoadKind};
+use ssdlab_ledger::row::{DriveState, FigureKind, LoadKind};
 use ssdlab_ledger::{LedgerRow, Metric};
 use ssdlab_life::draft::prior::DraftPrior;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -27,9 +27,11 @@ pub(super) struct Withheld<'a> {
     pub answer: Answer,
 }
 
-/// Whether a row is the steady random write rate of an enterprise sheet.
+/// Whether a row is the steady random write rate of an enterprise sheet: one of a fresh drive is
+/// something else.
 pub(super) fn is_steady_sheet(row: &LedgerRow) -> bool {
     row.kind == FigureKind::Sheet
+        && row.state.state == DriveState::Steady
         && row.is_of_a_drive()
         && row.figure.metric == Metric::WriteIops
         && row.load.rw == Some(LoadKind::RandWrite)

@@ -8,8 +8,8 @@ use super::span::transfer_ns;
 use crate::config::HostConfig;
 
 /// Time by which writes may be ahead of the rate, so that a burst as long as this passes at the
-/// speed of the link. The counting interval of no drive is known; at this one the rates of all loads
-/// above a few commands are the limit.
+/// speed of the link. The counting interval of no drive is known; at this one the rates of all
+/// loads above a few commands are the limit.
 const AHEAD_NS: u64 = 1_000_000;
 
 /// See the module's documentation.

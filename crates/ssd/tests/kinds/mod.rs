@@ -119,7 +119,7 @@ const BARE: [Change; 15] = [
 ];
 
 /// Changes of each kind to [`journal`].
-const JOURNAL: [Change; 15] = [
+const JOURNAL: [Change; 13] = [
     ("journal", |_| {}),
     ("protected", |c| c.buffer.protected = true),
     ("pslc", |c| slc(c, 3, 0, SlcFull::Direct)),
@@ -144,8 +144,6 @@ const JOURNAL: [Change; 15] = [
         streams(c, 2, Separation::Lifespan);
         c.user_bytes = 100 * SLOT;
     }),
-    ("pslc used again", |c| slc(c, 3, 0, SlcFull::Recycle)),
-    ("both pslc used again", |c| slc(c, 2, 9, SlcFull::Recycle)),
 ];
 
 /// Changes of each kind of map apart from data to [`journal`]. They come late in [`all`].
@@ -165,9 +163,9 @@ const APART: [Change; 4] = [
     }),
 ];
 
-/// Commits that have superblocks in SLC mode of their own, on [`journal`]. They come after all
-/// others in [`all`].
-const COMMITS: [Change; 5] = [
+/// Commits that have superblocks in SLC mode of their own, and caches used again, on [`journal`].
+/// They come after all others in [`all`].
+const COMMITS: [Change; 7] = [
     ("pslc of commits", |c| commits(c, 2)),
     ("pslc of commits, one, parity", |c| {
         commits(c, 1);
@@ -190,6 +188,8 @@ const COMMITS: [Change; 5] = [
         c.buffer.write_cache = false;
         wear(c);
     }),
+    ("pslc used again", |c| slc(c, 3, 0, SlcFull::Recycle)),
+    ("both pslc used again", |c| slc(c, 2, 9, SlcFull::Recycle)),
 ];
 
 /// Superblocks of commits, and nothing to fill them up with.
