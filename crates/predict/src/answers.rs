@@ -20,6 +20,8 @@ const PARTS: usize = 128;
 const WINDOW: usize = 5;
 /// Share of a phase's rate below which another phase begins.
 const PHASE_SHARE: f64 = 0.75;
+/// Fewest draws with a fall that speak for all.
+const FALLS_MIN: usize = 3;
 
 /// A value with its 80 % interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -248,12 +250,20 @@ impl<'a> Answers<'a> {
         let capacity = self.model.config.user_bytes as f64 / 1e9;
         let knows_cache = self.model.knows_cache;
         let answer = if count > 0 {
-            let mut values = Vec::new();
+            // Whoever measured the end of a phase saw another: draws without one are not asked,
+            // unless hardly any has it.
+            let (mut values, mut of_falls) = (Vec::new(), Vec::new());
             for number in 0..count {
                 let rates = self.curve(ModelDrive::Draw(number), block)?;
-                values.push(fill_figure(rates, figure, capacity, knows_cache)?);
+                let value = fill_figure(rates, figure, capacity, knows_cache)?;
+                if phases(rates).len() >= phases_seen(figure) {
+                    of_falls.push(value);
+                }
+                values.push(value);
             }
-            over_draws(&values, Margin::of_drawn_fill())?
+            let has_falls = of_falls.len() >= FALLS_MIN;
+            let asked = if has_falls { &of_falls } else { &values };
+            over_draws(asked, Margin::of_drawn_fill())?
         } else {
             let rates = self.curve(ModelDrive::Own(FlushVariant::Model), block)?;
             let value = fill_figure(rates, figure, capacity, knows_cache)?;
@@ -387,6 +397,15 @@ fn figure_of(outcome: &RunTimes, figure: Figure) -> Option<f64> {
     }
 }
 
+/// How many phases a fill had of which there is a figure.
+fn phases_seen(figure: FillFigure) -> usize {
+    match figure {
+        FillFigure::Mean => 1,
+        FillFigure::Rate(number) => number,
+        FillFigure::End(number) => number + 1,
+    }
+}
+
 fn fill_figure(
     rates: &[f64],
     figure: FillFigure,
@@ -456,5 +475,27 @@ mod tests {
         assert!((end - 300.0).abs() <= 10.0, "{end}");
         let unknown = fill_figure(&rates, FillFigure::End(1), 1280.0, false);
         assert_eq!(unknown, Err(NoPrediction::CacheUnknown));
+    }
+
+    /// A drive whose cache is as fast as its link allows shows no end of it in most draws, and was
+    /// predicted to have none; a row of the end is of a drive that showed one.
+    #[test]
+    fn the_end_of_a_phase_is_that_of_the_draws_that_have_one() {
+        let ledger = ssdlab_ledger::Ledger::open();
+        let row = ledger.all_rows().iter().find(|row| {
+            let metric = row.figure.metric;
+            row.drive.family == "crucial-mx500" && metric == ssdlab_ledger::Metric::SeqFillPhase1End
+        });
+        let row = row.expect("a fill of an MX500");
+        let prior = DraftPrior::built_in();
+        let model = crate::model::choose(&row.drive, "", ledger.all_rows(), prior).unwrap();
+        let (question, _) = crate::load::question(row).unwrap();
+        let answer = Answers::new(&model, prior).answer(question).unwrap();
+        let capacity = row.drive.capacity_gb.unwrap();
+        assert!(answer.value < 0.5 * capacity, "{answer:?}");
+        assert!(
+            (answer.low..=answer.high).contains(&row.figure.value),
+            "{answer:?}"
+        );
     }
 }
