@@ -118,7 +118,7 @@ mod tests {
         for (end, program) in PACKED {
             let packed = Command::new(program).arg("-c").arg(&plain).output();
             let Ok(packed) = packed else {
-                ssdlab_skips::skip(&format!("{program} is not installed"));
+                ssdlab_skips::skip(format!("{program} is not installed"));
                 continue;
             };
             let name = end.replace('.', "-");
