@@ -156,7 +156,7 @@ def _verify_served(served: Served) -> None:
 def ssd(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Ssd]:
     """A drive whose power is cut, and which must keep its promises.
 
-    Block access in bytes: `read`, `write`, `fua`, `flush`, `trim`, `rest`, `arm`, `cut`,
+    Block access in bytes: `read`, `write`, `flush`, `trim`, `rest`, `arm`, `cut`,
     `power_on`. When the test ends, power is cut once more. A broken promise fails the test; the
     message has the smallest history that breaks it. The marker `ssd` chooses drive, seed and
     faults.
