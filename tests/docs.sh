@@ -3,6 +3,7 @@
 # "$ ssdlab", in order, in an empty directory per page. A line may end with "# exit N".
 set -euo pipefail
 ssdlab=$(realpath "$1")
+mkdir -p "${TMPDIR:-$PWD/target}"
 work=$(mktemp -d "${TMPDIR:-$PWD/target}/docs.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 top=$PWD

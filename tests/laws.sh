@@ -14,6 +14,7 @@ cd "$top"
 number=${3:-$(wc -l <tests/landings)}
 slices=13
 verdicts=$(dirname "$ssdlab")/examples/verdicts
+mkdir -p "${TMPDIR:-$top/target}"
 work=$(mktemp -d "${TMPDIR:-$top/target}/laws.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 names=$(cd drives && ls ./*.toml | sed 's|^\./||; s|\.toml$||' | grep -vx known)

@@ -5,6 +5,7 @@
 set -euo pipefail
 ssdlab=$(realpath "$1")
 . "$(dirname "$0")/skips.sh"
+mkdir -p "${TMPDIR:-$PWD/target}"
 work=$(mktemp -d "${TMPDIR:-$PWD/target}/outside.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 cd "$work"

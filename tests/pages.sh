@@ -11,6 +11,7 @@ for name in chromium-headless-shell chromium chromium-browser google-chrome; do
   browser=${browser:-$(command -v "$name" || true)}
 done
 [ -n "$browser" ] || { skip pages "no Chromium is installed"; exit 0; }
+mkdir -p "${TMPDIR:-$top/target}"
 work=$(mktemp -d "${TMPDIR:-$top/target}/pages.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 pictures=$work/pictures

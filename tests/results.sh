@@ -6,6 +6,7 @@ set -euo pipefail
 ssdlab=$(realpath "$1")
 top=$(realpath "$(dirname "$0")/..")
 . "$top/tests/skips.sh"
+mkdir -p "${TMPDIR:-$PWD/target}"
 work=$(mktemp -d "${TMPDIR:-$PWD/target}/results.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 python=python3

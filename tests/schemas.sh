@@ -7,6 +7,7 @@ set -euo pipefail
 ssdlab=$(realpath "$1")
 top=$(realpath "$(dirname "$0")/..")
 . "$top/tests/skips.sh"
+mkdir -p "${TMPDIR:-$PWD/target}"
 work=${SCHEMAS_WORK:-$(mktemp -d "${TMPDIR:-$PWD/target}/schemas.XXXXXX")}
 [ -n "${SCHEMAS_WORK:-}" ] || trap 'rm -rf "$work"' EXIT
 python=python3

@@ -50,13 +50,38 @@ pub struct ConformPlan {
     pub timeout: Duration,
 }
 
-/// The words of the command of a layer, quoted as in a shell; none without a command.
+/// The words of the command of a layer, quoted as in a shell; no words without a command.
 ///
 /// # Errors
-/// When a quote is not closed.
+/// When a quote is not closed, or there is nothing in it.
 pub fn layer_words(command: Option<&str>) -> Result<Vec<String>, LabError> {
-    let text = command.unwrap_or_default();
-    shlex::split(text).ok_or_else(|| {
+    let Some(text) = command else {
+        return Ok(Vec::new());
+    };
+    let words = shlex::split(text).ok_or_else(|| {
         LabError::refused(format!("--layer {text}: a quote is not closed"), "close it")
-    })
+    })?;
+    if words.is_empty() {
+        return Err(LabError::refused(
+            "--layer names no command",
+            "as in --layer 'rublk add loop -f {disk}'",
+        ));
+    }
+    Ok(words)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_layer_is_a_command_as_in_a_shell() {
+        let words = layer_words(Some("dmsetup create d --table '0 8 linear {disk} 0'"));
+        assert_eq!(words.expect("good")[4], "0 8 linear {disk} 0");
+        assert!(layer_words(None).expect("good").is_empty());
+        for text in ["", "  ", "cat '{disk}"] {
+            let error = layer_words(Some(text)).expect_err("refused");
+            assert!(!error.hint().is_empty(), "{text}");
+        }
+    }
 }
