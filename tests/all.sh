@@ -18,7 +18,7 @@ trap 'kill $(jobs -p) 2>/dev/null; exit 130' INT TERM
 small_tools() {
   tools fio:fio nbdcopy:libnbd-bin nbdsh:python3-libnbd valgrind:valgrind sqlite3:sqlite3 \
     mkfs.ext4:e2fsprogs mkfs.xfs:xfsprogs losetup:util-linux python3:python3 smartctl:smartmontools \
-    nvme:nvme-cli busybox:busybox-static openssl:openssl
+    nvme:nvme-cli busybox:busybox-static openssl:openssl xz:xz-utils zstd:zstd
 }
 ssdlab=$target/debug/ssdlab
 documentation_tests() { cargo test --workspace --quiet --doc; }
