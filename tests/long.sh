@@ -14,7 +14,7 @@ export SSDLAB_SEEDS=${SSDLAB_SEEDS:-$(date +%s)}
 echo "seeds of the cuts: SSDLAB_SEEDS=$SSDLAB_SEEDS"
 # The first thousand are those of `cargo test`.
 one SSDLAB_SWARM "1000..$((1000 + 1000 * factor))" swarm
-one SSDLAB_CUTS $((6000 * factor)) cuts
+one SSDLAB_CUTS $((30000 * factor)) cuts
 one SSDLAB_RECOVERIES $((6000 * factor)) recovery
 one SSDLAB_THEORY full theory
 # All of these two suites takes a quarter of an hour each; by hand, SSDLAB_THEORY=full.

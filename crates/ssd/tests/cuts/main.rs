@@ -33,7 +33,7 @@ const RECOVERY_STEPS: [&str; 6] = [
 ];
 
 /// Cuts on honest drives unless `SSDLAB_CUTS` says otherwise.
-const CUTS: u64 = 6_000;
+const CUTS: u64 = 30_000;
 
 fn number_from_environment(name: &str) -> Option<u64> {
     let text = std::env::var(name).ok()?;

@@ -46,7 +46,7 @@ BYTES_MAX = 6 << 30
 # Targets that ask about files outside the crate.
 LEFT_OUT = ["guides"]
 # Fewer cuts and drives than the tests take of themselves, always from the same seed.
-SIZES = {"SSDLAB_SWARM": "300",
+SIZES = {"SSDLAB_SWARM": "300", "SSDLAB_CUTS": "6000",
          "PROPTEST_RNG_SEED": "1", "PROPTEST_FAILURE_PERSISTENCE": "off", "RUST_BACKTRACE": "0"}
 
 Mutant = collections.namedtuple("Mutant", "id share file line name")
