@@ -116,4 +116,7 @@ fn writers_that_were_served_together_stay_together() {
             "{writers}: {gain}"
         );
     }
+    // Data of some of eight comes behind the flush; two groups in turn would gain 4.
+    let gain = rate(8) / one;
+    assert!((4.4..=8.4).contains(&gain), "8: {gain}");
 }

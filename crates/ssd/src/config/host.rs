@@ -74,8 +74,8 @@ impl Image for HostConfig {
 }
 
 impl std::fmt::Debug for HostConfig {
-    /// As derived, without the limit of writes where there is none: kept references are found by a
-    /// hash of this text.
+    /// As derived; a limit of writes of 0 is left out: kept references are found by a hash of this
+    /// text.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let mut text = f.debug_struct("HostConfig");
         text.field("queue_depth", &self.queue_depth)

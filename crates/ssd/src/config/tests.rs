@@ -53,6 +53,20 @@ fn every_zero_is_refused() {
     }
 }
 
+fn saved(part: &impl Image) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let mut out = crate::image::Writer::new(&mut bytes);
+    part.save(&mut out).unwrap();
+    out.flush().unwrap();
+    bytes
+}
+
+fn loaded<T: Image>(bytes: &[u8]) -> T {
+    let mut input = bytes;
+    let mut reader = crate::image::Reader::new(&mut input, bytes.len() as u64);
+    T::load(&mut reader).unwrap()
+}
+
 /// Directories of drives made before commits had superblocks, and the dynamic cache a most, are
 /// read as they are, and the text of a configuration, by whose hash references are found, has not
 /// changed either.
@@ -65,22 +79,13 @@ fn superblocks_of_commits_leave_older_drives_as_they_are() {
         dynamic_superblocks: 0,
         full: SlcFull::Fold,
     };
-    let saved = |slc: &SlcConfig| {
-        let mut bytes = Vec::new();
-        let mut out = crate::image::Writer::new(&mut bytes);
-        slc.save(&mut out).unwrap();
-        out.flush().unwrap();
-        bytes
-    };
     assert_eq!(saved(&slc), [31, 0, 0, 0, 50, 0, 0, 0, 1]);
     let text = "SlcConfig { superblocks: 31, dynamic_above_free: 50, full: Fold }";
     assert_eq!(format!("{slc:?}"), text);
     slc.commit_superblocks = 64;
     slc.dynamic_superblocks = 315;
     let bytes = saved(&slc);
-    let mut input = bytes.as_slice();
-    let mut reader = crate::image::Reader::new(&mut input, bytes.len() as u64);
-    assert_eq!(SlcConfig::load(&mut reader).unwrap(), slc);
+    assert_eq!(loaded::<SlcConfig>(&bytes), slc);
     assert!(format!("{slc:?}").contains("commit_superblocks: 64"));
 }
 
@@ -88,13 +93,6 @@ fn superblocks_of_commits_leave_older_drives_as_they_are() {
 #[test]
 fn a_limit_of_writes_leaves_older_drives_as_they_are() {
     let mut host = HostConfig::default();
-    let saved = |host: &HostConfig| {
-        let mut bytes = Vec::new();
-        let mut out = crate::image::Writer::new(&mut bytes);
-        host.save(&mut out).unwrap();
-        out.flush().unwrap();
-        bytes
-    };
     let older = saved(&host);
     assert_eq!(older.len(), 4 + 8 + 1 + 4 * 8 + 4);
     assert!(!format!("{host:?}").contains("write_bytes_per_second"));
@@ -102,7 +100,5 @@ fn a_limit_of_writes_leaves_older_drives_as_they_are() {
     host.write_bytes_per_second = 1_484_800_000;
     let bytes = saved(&host);
     assert_eq!(bytes.len(), older.len() + 8);
-    let mut input = bytes.as_slice();
-    let mut reader = crate::image::Reader::new(&mut input, bytes.len() as u64);
-    assert_eq!(HostConfig::load(&mut reader).unwrap(), host);
+    assert_eq!(loaded::<HostConfig>(&bytes), host);
 }
