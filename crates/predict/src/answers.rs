@@ -178,7 +178,12 @@ impl<'a> Answers<'a> {
         let drawn = self.drawn(state, &load);
         if !drawn.is_empty() {
             let values = self.values(&drawn, state, load, figure)?;
-            let margin = Margin::of_drawn(figure);
+            let is_rate = figure == Figure::Writes(1.0);
+            let margin = if self.model.config.buffer.protected && is_rate {
+                Margin::of_fitted()
+            } else {
+                Margin::of_drawn(figure)
+            };
             return over_draws(&values, margin);
         }
         let is_flushed = load.sync != Durability::None && !self.model.config.buffer.protected;
@@ -255,15 +260,20 @@ impl<'a> Answers<'a> {
             let (mut values, mut of_falls) = (Vec::new(), Vec::new());
             for number in 0..count {
                 let rates = self.curve(ModelDrive::Draw(number), block)?;
-                let value = fill_figure(rates, figure, capacity, knows_cache)?;
-                if phases(rates).len() >= phases_seen(figure) {
+                let mut value = fill_figure(rates, figure, capacity, knows_cache)?;
+                let mut has_fall = phases(rates).len() >= phases_seen(figure);
+                let cache = cache_gb(&self.ensemble()[number]);
+                if figure == FillFigure::End(1) && !has_fall && cache > 0.0 {
+                    (value, has_fall) = (cache.min(capacity), true);
+                }
+                if has_fall {
                     of_falls.push(value);
                 }
                 values.push(value);
             }
             let has_falls = of_falls.len() >= FALLS_MIN;
             let asked = if has_falls { &of_falls } else { &values };
-            over_draws(asked, Margin::of_drawn_fill())?
+            over_draws(asked, Margin::of_fitted())?
         } else {
             let rates = self.curve(ModelDrive::Own(FlushVariant::Model), block)?;
             let value = fill_figure(rates, figure, capacity, knows_cache)?;
@@ -404,6 +414,15 @@ fn phases_seen(figure: FillFigure) -> usize {
         FillFigure::Rate(number) => number,
         FillFigure::End(number) => number + 1,
     }
+}
+
+/// The cache of an empty drive in GB.
+fn cache_gb(config: &DriveConfig) -> f64 {
+    let slc = &config.ftl.slc;
+    let superblocks = slc.superblocks + slc.dynamic_superblocks;
+    let geometry = config.geometry();
+    let native = f64::from(superblocks) * geometry.superblock_bytes() as f64;
+    native / f64::from(config.shape.bits_per_cell) / 1e9
 }
 
 fn fill_figure(

@@ -40,9 +40,6 @@ const OF_CLASS: f64 = 2.0;
 const OF_TAIL: f64 = 3.0;
 /// Mean ratio of rated cycles: makers rate the same cells for 1,000 to 10,000 (assumed).
 const OF_CYCLES: f64 = 2.0;
-/// Mean ratio of a drive that is filled, besides its cache and rates: reviewers read them off plots
-/// within 10 % (assumed).
-const OF_FILL: f64 = 1.1;
 /// Commands outstanding up to which latency decides, not throughput.
 const SINGLE_DEPTH: u32 = 2;
 
@@ -144,6 +141,12 @@ impl Margin {
         Margin::of(&[OF_CYCLES])
     }
 
+    /// Of a rate over draws of constants that were fitted to such rates of other drives: their
+    /// spread is that of the rates, reviewers' reading and the rest of the model included.
+    pub fn of_fitted() -> Margin {
+        Margin(0.0)
+    }
+
     /// Of a figure over draws of the constants that decide it: what the rest of the model is off.
     pub fn of_drawn(figure: Figure) -> Margin {
         if is_of_tail(figure) {
@@ -160,11 +163,6 @@ impl Margin {
         } else {
             Margin(0.0)
         }
-    }
-
-    /// The same of a drive that is filled.
-    pub fn of_drawn_fill() -> Margin {
-        Margin::of(&[OF_FILL])
     }
 
     /// The interval of a value whose draws lie between `low` and `high`, with this margin beside

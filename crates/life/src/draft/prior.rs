@@ -105,6 +105,13 @@ impl PriorConstant {
             _ => "nvme",
         };
         let by_link = format!("{protection} {link}");
+        let generation = match drive.interface {
+            Interface::Sata => "sata",
+            Interface::Sas => "sas",
+            Interface::Pcie3 => "pcie3",
+            Interface::Pcie4 => "pcie4",
+            Interface::Pcie5 => "pcie5",
+        };
         match self {
             PriorConstant::FlushTime | PriorConstant::FuaTime => {
                 let by_maker = drive.maker.map(|maker| format!("{by_link} {maker}"));
@@ -117,8 +124,12 @@ impl PriorConstant {
             PriorConstant::CacheShare | PriorConstant::CacheRate | PriorConstant::MovedSlot => {
                 vec![by_link, ANY.to_owned()]
             }
-            PriorConstant::DirectRate
-            | PriorConstant::Cycles
+            PriorConstant::DirectRate => {
+                let by_cells = format!("{protection} {}", drive.cells.name());
+                let narrow = format!("{by_cells} {generation}");
+                vec![narrow, by_cells, ANY.to_owned()]
+            }
+            PriorConstant::Cycles
             | PriorConstant::WearCycles
             | PriorConstant::WafLow
             | PriorConstant::WafMedian

@@ -479,12 +479,15 @@ pub fn usual_moved_slot(facts: &DatasheetFacts) -> u64 {
     (MOVED_PER_COMMAND * command).round() as u64
 }
 
-/// The time of a moved slot in ns that a sheet's random writes give, if they decide it.
-pub fn implied_moved_slot(facts: &DatasheetFacts) -> Option<u64> {
+/// The time of a moved slot that a sheet's random writes give, if they decide it, and what a write
+/// takes besides it for each slot that it moves: both in times of the usual one.
+pub fn implied_moved_slot(facts: &DatasheetFacts) -> Option<(f64, f64)> {
     let (user, _) = user_bytes(facts.capacity);
     let array = array(facts, facts.raw.unwrap_or_else(|| usual_raw(user)));
-    match moved_slot(facts, user, &array, &EstimatedConstants::default()) {
-        MovedSlot::Sheet(ns) => Some(ns),
-        MovedSlot::Estimated(..) | MovedSlot::Usual(_) => None,
-    }
+    let MovedSlot::Sheet(ns) = moved_slot(facts, user, &array, &EstimatedConstants::default())
+    else {
+        return None;
+    };
+    let beside = 1.0 / (MOVED_PER_COMMAND * (uniform_waf(user, &array) - 1.0));
+    Some((ns as f64 / usual_moved_slot(facts) as f64, beside))
 }

@@ -8,7 +8,7 @@ use ssdlab_base::{LabError, parallel};
 use ssdlab_ledger::row::FigureKind;
 use ssdlab_ledger::{Ledger, LedgerRow, Metric};
 use ssdlab_life::draft::prior::{DraftPrior, PriorClass, PriorConstant};
-use ssdlab_life::draft::{Cells, implied_moved_slot, link_rate, usual_moved_slot};
+use ssdlab_life::draft::{Cells, implied_moved_slot, link_rate};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Share of the drive past which a fill at one rate shows no cache.
@@ -27,7 +27,7 @@ pub struct Observation {
     pub drive: String,
     /// The value.
     pub value: f64,
-    /// Of a time: what the model takes besides it for the same command.
+    /// Of a time: what the drive takes besides it for the same command, in the same unit.
     pub beside: f64,
 }
 
@@ -59,9 +59,13 @@ pub(super) fn of_sheets(rows: &[LedgerRow]) -> Vec<Observation> {
     };
     let observe = |row: &LedgerRow| {
         let facts = sheet_facts(&row.drive, rows)?;
-        let value = implied_moved_slot(&facts)? as f64 / usual_moved_slot(&facts) as f64;
+        let (value, beside) = implied_moved_slot(&facts)?;
         let class = PriorClass::of(&facts);
-        (value > 0.0).then(|| Observation::of(row, class, PriorConstant::MovedSlot, value))
+        let observation = Observation::of(row, class, PriorConstant::MovedSlot, value);
+        (value > 0.0).then_some(Observation {
+            beside,
+            ..observation
+        })
     };
     rows.iter().filter(is_one).filter_map(observe).collect()
 }
@@ -88,30 +92,57 @@ pub(super) fn of_write_rates(rows: &[LedgerRow]) -> Vec<Observation> {
 /// Caches and rates by drives that were filled in order.
 pub(super) fn of_fills(rows: &[LedgerRow]) -> Vec<Observation> {
     let observe = |row: &LedgerRow| {
-        let Ok((Question::Fill { figure, .. }, _)) = question(row) else {
-            return None;
-        };
+        let figure = fill_figure(row)?;
         let facts = sheet_facts(&row.drive, rows)?;
         let class = PriorClass::of(&facts);
-        if class.protected || !matches!(class.cells, Cells::Tlc | Cells::Qlc) {
+        let bits = match class.cells {
+            Cells::Tlc => 3.0,
+            Cells::Qlc => 4.0,
+            Cells::Slc | Cells::Mlc => return None,
+        };
+        if class.protected {
             return None;
         }
         let gb = row.drive.capacity_gb?;
+        let in_cache = phases_within(row, rows, gb / bits).max(1);
         let measured = row.figure.value;
         let (constant, value) = match figure {
-            FillFigure::End(1) if measured < WHOLE * gb => {
+            FillFigure::End(number) if number == in_cache && measured < WHOLE * gb => {
                 (PriorConstant::CacheShare, measured / gb)
             }
             FillFigure::Rate(1) => {
                 let link = link_rate(&facts) as f64;
                 (PriorConstant::CacheRate, (measured / link).min(1.0))
             }
-            FillFigure::Rate(2) => (PriorConstant::DirectRate, at_1_tb(measured, gb)),
+            FillFigure::Rate(number) if number == in_cache + 1 => {
+                (PriorConstant::DirectRate, at_1_tb(measured, gb))
+            }
             _ => return None,
         };
         Some(Observation::of(row, class, constant, value))
     };
     rows.iter().filter_map(observe).collect()
+}
+
+/// Phases of a row's fill that end within `gb`: cells in SLC mode can hold so much, and a second
+/// rate within them is none of native cells.
+fn phases_within(row: &LedgerRow, rows: &[LedgerRow], gb: f64) -> usize {
+    let is_beside = |other: &&LedgerRow| {
+        other.drive.model == row.drive.model
+            && other.drive.capacity_gb == row.drive.capacity_gb
+            && other.source == row.source
+    };
+    let ends_within = |other: &&LedgerRow| {
+        matches!(fill_figure(other), Some(FillFigure::End(_))) && other.figure.value <= gb
+    };
+    rows.iter().filter(is_beside).filter(ends_within).count()
+}
+
+fn fill_figure(row: &LedgerRow) -> Option<FillFigure> {
+    match question(row) {
+        Ok((Question::Fill { figure, .. }, _)) => Some(figure),
+        _ => None,
+    }
 }
 
 /// A rate past the cache in bytes a second, as of a drive of 1 TB.
