@@ -79,7 +79,13 @@ const SELDOM: [(&str, &[(&str, &str)]); 7] = [
             ("fua_at_once", "3"),
         ],
     ),
-    ("host", &[("write_limit", "\"1484.8 MB/s\"")]),
+    (
+        "host",
+        &[
+            ("write_limit", "\"1484.8 MB/s\""),
+            ("write_latency", "\"35 us\""),
+        ],
+    ),
     ("heat", &[("hysteresis", "\"4 K\"")]),
     ("wear", &[("end_of_life", "\"failed\"")]),
 ];
@@ -130,9 +136,10 @@ fn every_field_of_a_configuration_is_assigned() {
 /// The text of a configuration leaves these out while they are zero, so that the test above cannot
 /// miss them.
 #[test]
-fn superblocks_of_commits_writes_by_fua_at_once_and_the_limit_come_from_the_file() {
+fn what_is_left_out_while_it_is_zero_comes_from_the_file() {
     let config = seldom().config;
     assert_eq!(config.ftl.slc.commit_superblocks, 2);
     assert_eq!(config.buffer.fua_at_once, 3);
     assert_eq!(config.host.write_bytes_per_second, 1_484_800_000);
+    assert_eq!(config.host.write_latency, Nanos::from_micros(35));
 }

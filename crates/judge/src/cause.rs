@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssdlab_ssd::DriveConfig;
 use ssdlab_ssd::config::MappingKind;
+use ssdlab_ssd::units::Nanos;
 
 /// Why a drive may be slow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema, Deserialize)]
@@ -268,6 +269,11 @@ impl Cause {
             Cause::Controller => format!(
                 "its controller needs {} for each command",
                 host.command_overhead.max(host.write_overhead)
+            ),
+            Cause::Latency if host.write_latency > Nanos::ZERO => format!(
+                "each write waits {} on its way, every other command {}",
+                host.latency + host.write_latency,
+                host.latency
             ),
             Cause::Latency => format!("each command waits {} on its way", host.latency),
             Cause::QueueDepth => format!(

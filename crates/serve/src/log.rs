@@ -34,6 +34,7 @@ pub(crate) enum ServerEvent<'a> {
     /// A client was refused, for this reason.
     Refused(&'a str),
     /// A client with which no encrypted connection came to be, for this reason.
+    #[cfg(feature = "tls")]
     Unencrypted(&'a str),
 }
 
@@ -45,6 +46,7 @@ impl ServerEvent<'_> {
             ServerEvent::Late(_) => 0,
             ServerEvent::Displaced(_) => 1,
             ServerEvent::Refused(_) => 2,
+            #[cfg(feature = "tls")]
             ServerEvent::Unencrypted(_) => 3,
         }
     }
@@ -62,6 +64,7 @@ impl fmt::Display for ServerEvent<'_> {
                 "disconnected the oldest of {waiting} clients without a handshake for a new one"
             ),
             ServerEvent::Refused(why) => write!(f, "refused a client: {why}"),
+            #[cfg(feature = "tls")]
             ServerEvent::Unencrypted(why) => write!(f, "disconnected a client: TLS failed: {why}"),
         }
     }

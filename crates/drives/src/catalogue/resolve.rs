@@ -114,6 +114,10 @@ fn host(r: &QuantityReader<'_>, h: &HostTable, slot: u32) -> Result<HostConfig, 
         None => Nanos::ZERO,
     };
     host.latency = r.time("host.latency", &h.latency.value)?;
+    host.write_latency = match &h.write_latency {
+        Some(time) => r.time("host.write_latency", &time.value)?,
+        None => Nanos::ZERO,
+    };
     host.read_ahead = match &h.read_ahead {
         Some(size) => read_ahead(r, size, slot)?,
         None => 0,

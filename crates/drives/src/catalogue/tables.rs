@@ -184,6 +184,7 @@ table! {
     } optional {
         write_overhead: String,
         write_limit: String,
+        write_latency: String,
         moved_slot: String,
         read_ahead: String,
     }

@@ -87,6 +87,7 @@ pub(super) const ALL: &[(&str, ParameterForm, &str)] = &[
     ("host.write_overhead", Text, "3us"),
     ("host.moved_slot", Text, "20us"),
     ("host.latency", Text, "10us"),
+    ("host.write_latency", Text, "35us"),
     ("host.read_ahead", Text, "64KiB"),
     ("heat.capacity", Text, "9J/K"),
     ("heat.resistance", Text, "14K/W"),

@@ -120,7 +120,7 @@ impl ReliefLevels {
                 vec![Relief::Overhead(self.overhead)],
             ),
             Cause::Latency => (
-                host.latency > self.latency,
+                host.latency + host.write_latency > self.latency,
                 vec![Relief::Latency(self.latency)],
             ),
             Cause::QueueDepth => (

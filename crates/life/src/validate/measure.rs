@@ -108,7 +108,7 @@ fn null(figure: DatasheetFigure, host: &HostConfig) -> f64 {
             read + moved + host.latency.0 as f64
         }
         DatasheetFigure::WriteLatency | DatasheetFigure::Write999 => {
-            write + moved + host.latency.0 as f64
+            write + moved + (host.latency + host.write_latency).0 as f64
         }
     }
 }

@@ -27,27 +27,38 @@ pub struct HostConfig {
     /// Latency that each command adds without occupying anything (host stack, firmware
     /// pipeline).
     pub latency: Nanos,
+    /// What each write adds to that.
+    pub write_latency: Nanos,
     /// Slots that are kept read ahead behind reads in order; 0 = none.
     pub read_ahead: u32,
 }
 
 /// Bit beside `full_duplex` where it is saved: the firmware's limit of writes follows.
 const HAS_WRITE_LIMIT: u8 = 0x80;
+/// Another: the latency of writes follows.
+const HAS_WRITE_LATENCY: u8 = 0x40;
 
 impl Image for HostConfig {
-    /// The limit of writes is saved last and where there is one: directories of drives made before
-    /// it was there are read as they are.
+    /// The limit of writes and their latency are saved last and where they are not 0: directories of
+    /// drives made before they were there are read as they are.
     fn save(&self, out: &mut Writer<'_>) -> Result<(), ImageError> {
         let limit = self.write_bytes_per_second;
-        let flag = if limit > 0 { HAS_WRITE_LIMIT } else { 0 };
+        let write_latency = self.write_latency;
+        let mut flag = if limit > 0 { HAS_WRITE_LIMIT } else { 0 };
+        if write_latency > Nanos::ZERO {
+            flag |= HAS_WRITE_LATENCY;
+        }
         (self.queue_depth, self.link_bytes_per_second).save(out)?;
         (u8::from(self.full_duplex) | flag).save(out)?;
         (self.command_overhead, self.write_overhead).save(out)?;
         (self.moved_slot, self.latency).save(out)?;
         self.read_ahead.save(out)?;
-        match limit {
-            0 => Ok(()),
-            limit => limit.save(out),
+        if limit > 0 {
+            limit.save(out)?;
+        }
+        match write_latency {
+            Nanos::ZERO => Ok(()),
+            time => time.save(out),
         }
     }
 
@@ -69,13 +80,17 @@ impl Image for HostConfig {
                 0 => 0,
                 _ => Image::load(from)?,
             },
+            write_latency: match full_duplex & HAS_WRITE_LATENCY {
+                0 => Nanos::ZERO,
+                _ => Image::load(from)?,
+            },
         })
     }
 }
 
 impl std::fmt::Debug for HostConfig {
-    /// As derived; a limit of writes of 0 is left out: kept references are found by a hash of this
-    /// text.
+    /// As derived; a limit and a latency of writes of 0 are left out: kept references are found by a
+    /// hash of this text.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let mut text = f.debug_struct("HostConfig");
         text.field("queue_depth", &self.queue_depth)
@@ -87,9 +102,11 @@ impl std::fmt::Debug for HostConfig {
             .field("command_overhead", &self.command_overhead)
             .field("write_overhead", &self.write_overhead)
             .field("moved_slot", &self.moved_slot)
-            .field("latency", &self.latency)
-            .field("read_ahead", &self.read_ahead)
-            .finish()
+            .field("latency", &self.latency);
+        if self.write_latency > Nanos::ZERO {
+            text.field("write_latency", &self.write_latency);
+        }
+        text.field("read_ahead", &self.read_ahead).finish()
     }
 }
 
@@ -105,6 +122,7 @@ impl Default for HostConfig {
             write_overhead: Nanos::ZERO,
             moved_slot: Nanos::ZERO,
             latency: Nanos::ZERO,
+            write_latency: Nanos::ZERO,
             read_ahead: 0,
         }
     }

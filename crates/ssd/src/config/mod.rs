@@ -528,6 +528,7 @@ impl DriveConfig {
                 write_overhead: Nanos::from_micros(3),
                 moved_slot: Nanos::ZERO,
                 latency: Nanos::from_micros(10),
+                write_latency: Nanos::ZERO,
                 read_ahead: 0,
             },
             energy: EnergyConfig::default(),

@@ -89,16 +89,23 @@ fn superblocks_of_commits_leave_older_drives_as_they_are() {
     assert!(format!("{slc:?}").contains("commit_superblocks: 64"));
 }
 
-/// Likewise of drives made before the firmware could limit writes.
+/// Likewise of drives made before the firmware could limit writes or answer them late.
 #[test]
-fn a_limit_of_writes_leaves_older_drives_as_they_are() {
+fn a_limit_and_a_latency_of_writes_leave_older_drives_as_they_are() {
     let mut host = HostConfig::default();
     let older = saved(&host);
     assert_eq!(older.len(), 4 + 8 + 1 + 4 * 8 + 4);
-    assert!(!format!("{host:?}").contains("write_bytes_per_second"));
+    let text = format!("{host:?}");
+    assert!(!text.contains("write_bytes_per_second") && !text.contains("write_latency"));
     host.full_duplex = true;
     host.write_bytes_per_second = 1_484_800_000;
     let bytes = saved(&host);
     assert_eq!(bytes.len(), older.len() + 8);
     assert_eq!(loaded::<HostConfig>(&bytes), host);
+    host.write_latency = Nanos(34_500);
+    let bytes = saved(&host);
+    assert_eq!(bytes.len(), older.len() + 16);
+    assert_eq!(loaded::<HostConfig>(&bytes), host);
+    host.write_bytes_per_second = 0;
+    assert_eq!(loaded::<HostConfig>(&saved(&host)), host);
 }

@@ -119,6 +119,7 @@ impl DriveConfig {
             ("write_overhead", self.host.write_overhead),
             ("moved_slot", self.host.moved_slot),
             ("latency", self.host.latency),
+            ("write_latency", self.host.write_latency),
             ("trim_time", self.ftl.trim_time),
         ] {
             let allowed = "at most 1 s is allowed";

@@ -41,10 +41,10 @@ impl<F: Translation> Engine<F> {
             last: slots.end,
             hint: Hint::of(command, tag),
             ready: received,
-            durable_ns: if command.fua && buffer.protected {
-                buffer.fua_time.0
-            } else {
-                0
+            answer_ns: {
+                let committed = command.fua && buffer.protected;
+                let time = if committed { buffer.fua_time.0 } else { 0 };
+                time + self.config.host.write_latency.0
             },
         });
     }
@@ -63,7 +63,7 @@ impl<F: Translation> Engine<F> {
             last: 0,
             hint: Hint::default(),
             ready,
-            durable_ns: 0,
+            answer_ns: 0,
         });
     }
 
@@ -80,7 +80,7 @@ impl<F: Translation> Engine<F> {
             last: whole.end,
             hint: Hint::default(),
             ready,
-            durable_ns: 0,
+            answer_ns: 0,
         });
     }
 
@@ -117,7 +117,7 @@ impl<F: Translation> Engine<F> {
             ChangeKind::WriteThrough => {
                 self.commit_joined();
                 let end = self.write_through(&change, begin);
-                self.complete(change.tag, end);
+                self.complete(change.tag, end + change.answer_ns);
             }
             ChangeKind::Flush if self.pipeline.joins && self.pipeline.commit_end > begin => {
                 self.pipeline.joined.push(change.tag);
@@ -259,7 +259,7 @@ impl<F: Translation> Engine<F> {
             }
             change.next += 1;
         }
-        self.complete(change.tag, at + change.durable_ns);
+        self.complete(change.tag, at + change.answer_ns);
         None
     }
 

@@ -35,8 +35,8 @@ pub(super) struct PipelineChange {
     pub hint: Hint,
     /// Time at which the command and its data were in the controller.
     pub ready: u64,
-    /// What a write by FUA to a protected buffer takes beside all others.
-    pub durable_ns: u64,
+    /// Time from the end of a write until it is answered, besides what every command takes.
+    pub answer_ns: u64,
 }
 
 /// Kinds of change.

@@ -57,7 +57,11 @@ impl<F: Translation> Engine<F> {
                 host.command_overhead = host.command_overhead.min(most);
                 host.write_overhead = host.write_overhead.min(most);
             }
-            Relief::Latency(most) => host.latency = host.latency.min(most),
+            Relief::Latency(most) => {
+                host.latency = host.latency.min(most);
+                let rest = Nanos(most.0 - host.latency.0);
+                host.write_latency = host.write_latency.min(rest);
+            }
             Relief::QueueDepth(least) => host.queue_depth = host.queue_depth.max(least),
             Relief::MapInDram => {
                 self.ftl.hold_whole_map();

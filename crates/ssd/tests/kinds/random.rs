@@ -259,11 +259,13 @@ pub fn drive(seed: u64) -> DriveConfig {
 /// them.
 const FIRST_WITH_ALL: u64 = 40;
 
-/// Lets the firmware of one drive of four limit its writes, and one of three use its cache again.
+/// Lets the firmware of one drive of four limit its writes and answer them late, and one of three
+/// use its cache again.
 fn with_limit(config: &mut DriveConfig, seed: u64) {
     let mut rng = Rng::named(seed, "swarm limit");
     if seed >= FIRST_WITH_ALL && rng.percent(25) {
         config.host.write_bytes_per_second = between(&mut rng, 1_000_000, 2_000_000_000);
+        config.host.write_latency = Nanos(between(&mut rng, 0, 200_000));
     }
     let slc = &mut config.ftl.slc;
     let has_slc = slc.superblocks > 0 || slc.dynamic_above_free > 0;

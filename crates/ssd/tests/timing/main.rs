@@ -5,6 +5,7 @@
 //! the public interface: nothing at t - 1, the command at t.
 
 mod ahead;
+mod answers;
 mod background;
 mod cells;
 mod commits;
