@@ -273,7 +273,12 @@ impl<'a> Answers<'a> {
             }
             let has_falls = of_falls.len() >= FALLS_MIN;
             let asked = if has_falls { &of_falls } else { &values };
-            over_draws(asked, Margin::of_fitted())?
+            let margin = if self.states_fill(figure) {
+                Margin::of_read()
+            } else {
+                Margin::of_fitted()
+            };
+            over_draws(asked, margin)?
         } else {
             let rates = self.curve(ModelDrive::Own(FlushVariant::Model), block)?;
             let value = fill_figure(rates, figure, capacity, knows_cache)?;
@@ -293,6 +298,16 @@ impl<'a> Answers<'a> {
             _ => answer.high,
         };
         Ok(Answer { high, ..answer })
+    }
+
+    /// Whether a figure of a fill is in the drive's own sheet, so that all draws have it.
+    fn states_fill(&self, figure: FillFigure) -> bool {
+        self.model.facts.as_ref().is_some_and(|facts| match figure {
+            FillFigure::Rate(1) => facts.sequential_write.is_some(),
+            FillFigure::End(1) => facts.slc.is_some() || facts.slc_empty.is_some(),
+            FillFigure::Rate(2) => facts.direct_write.is_some(),
+            _ => false,
+        })
     }
 
     fn curve(&mut self, drive: ModelDrive, block: u32) -> Result<&[f64], NoPrediction> {
@@ -454,7 +469,8 @@ struct FillPhase {
 }
 
 /// The stretches of a fill: another begins where the median of a window is less than three quarters
-/// of what the stretch began with.
+/// of what the stretch began with. Its rate is the median of all of it: the buffer of a model that was
+/// made smaller takes a share of its beginning.
 fn phases(rates: &[f64]) -> Vec<FillPhase> {
     let mut phases = Vec::new();
     let mut from = 0;
@@ -467,6 +483,7 @@ fn phases(rates: &[f64]) -> Vec<FillPhase> {
         let fell = (from + 1..rates.len()).find(|start| window(*start) < PHASE_SHARE * rate);
         // The window's median falls when half of it lies behind the edge.
         let end = fell.map_or(rates.len(), |start| (start + WINDOW / 2).min(rates.len()));
+        let rate = crate::facts::median(rates[from..end].to_vec()).unwrap_or(rate);
         phases.push(FillPhase { rate, end });
         from = end;
     }

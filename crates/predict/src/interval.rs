@@ -40,6 +40,9 @@ const OF_CLASS: f64 = 2.0;
 const OF_TAIL: f64 = 3.0;
 /// Mean ratio of rated cycles: makers rate the same cells for 1,000 to 10,000 (assumed).
 const OF_CYCLES: f64 = 2.0;
+/// Mean ratio of a figure of a fill that the drive's sheet gives: reviewers read them off plots within
+/// 10 % (assumed).
+const OF_READ: f64 = 1.1;
 /// Commands outstanding up to which latency decides, not throughput.
 const SINGLE_DEPTH: u32 = 2;
 
@@ -145,6 +148,11 @@ impl Margin {
     /// spread is that of the rates, reviewers' reading and the rest of the model included.
     pub fn of_fitted() -> Margin {
         Margin(0.0)
+    }
+
+    /// Of a figure of a fill that the drive's own sheet gives.
+    pub fn of_read() -> Margin {
+        Margin::of(&[OF_READ])
     }
 
     /// Of a figure over draws of the constants that decide it: what the rest of the model is off.

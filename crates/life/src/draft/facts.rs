@@ -374,6 +374,33 @@ impl Cells {
     }
 }
 
+/// What is said of a fact that there is not, with the one that is most like it.
+fn no_such_fact(given: &str) -> LabError {
+    /// Similarity, of 2, below which a name is not a likely misspelling.
+    const LIKELY: f64 = 1.5;
+    let keys = QUESTIONS.iter().map(|question| question.key);
+    // As a whole, or word by word: `seq-read`.
+    let by_words = |key: &str| {
+        let words = given.split(['-', '_', ' ']);
+        let like = |word: &str| {
+            let words_of_key = key
+                .split('-')
+                .map(|other| strsim::jaro_winkler(word, other));
+            words_of_key.fold(0.0, f64::max)
+        };
+        let likes: Vec<f64> = words.map(like).collect();
+        likes.iter().sum::<f64>() / likes.len() as f64
+    };
+    let likeness = |key: &str| strsim::jaro_winkler(given, key) + by_words(key);
+    let nearest = keys.max_by(|a, b| likeness(a).total_cmp(&likeness(b)));
+    let meant = match nearest.filter(|key| likeness(key) >= LIKELY) {
+        Some(key) => format!("; did you mean {key}?"),
+        None => String::new(),
+    };
+    let hint = "`ssdlab drives new --help` lists the facts";
+    LabError::refused(format!("there is no fact `{given}`{meant}"), hint)
+}
+
 impl DatasheetFacts {
     /// Sets the fact of `key` from text: a value, and where it is not from the sheet
     /// `[SOURCE]` or `[KIND: SOURCE]` behind it, KIND being measured, teardown or assumed.
@@ -383,7 +410,7 @@ impl DatasheetFacts {
     pub fn set(&mut self, key: &str, text: &str) -> Result<(), LabError> {
         let question = QUESTIONS.iter().find(|question| question.key == key);
         let Some(question) = question else {
-            return Err(LabError::refused(format!("there is no fact `{key}`"), ""));
+            return Err(no_such_fact(key));
         };
         let (value, other) = match text
             .trim()

@@ -69,6 +69,22 @@ fn facts_that_contradict_each_other_are_refused() {
     assert!(DatasheetFacts::default().set("colour", "red").is_err());
 }
 
+/// People write `seq-read` and `random_write`; the answer was "there is no fact", without a hint.
+#[test]
+fn a_fact_that_there_is_not_names_the_one_that_is_meant() {
+    for (given, meant) in [
+        ("seq-read", "sequential-read"),
+        ("random_write", "random-write"),
+        ("cell", "cells"),
+    ] {
+        let error = DatasheetFacts::default().set(given, "1").unwrap_err();
+        let text = error.to_string();
+        assert!(text.contains(&format!("did you mean {meant}?")), "{text}");
+    }
+    let error = DatasheetFacts::default().set("xyzzy", "1").unwrap_err();
+    assert!(!error.to_string().contains("did you mean"), "{error}");
+}
+
 /// `slc=226GB` of a sheet that means an empty drive: the refusal spoke of superblocks.
 #[test]
 fn a_cache_that_leaves_no_room_is_named_with_the_fact_that_is_meant() {
