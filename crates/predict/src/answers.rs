@@ -469,8 +469,8 @@ struct FillPhase {
 }
 
 /// The stretches of a fill: another begins where the median of a window is less than three quarters
-/// of what the stretch began with. Its rate is the median of all of it: the buffer of a model that was
-/// made smaller takes a share of its beginning.
+/// of what the stretch began with. Its rate is the median of all of it: the buffer of a model that
+/// was made smaller takes a share of its beginning.
 fn phases(rates: &[f64]) -> Vec<FillPhase> {
     let mut phases = Vec::new();
     let mut from = 0;
@@ -528,8 +528,8 @@ mod tests {
         let (question, _) = crate::load::question(row).unwrap();
         let answer = Answers::new(&model, prior).answer(question).unwrap();
         let capacity = row.drive.capacity_gb.unwrap();
-        assert!(answer.value < 0.5 * capacity, "{answer:?}");
+        assert!(answer.value < 0.2 * capacity, "{answer:?}");
         let ratio = answer.value / row.figure.value;
-        assert!((0.5..2.0).contains(&ratio), "{answer:?}");
+        assert!((0.25..4.0).contains(&ratio), "{answer:?}");
     }
 }

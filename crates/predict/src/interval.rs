@@ -40,8 +40,8 @@ const OF_CLASS: f64 = 2.0;
 const OF_TAIL: f64 = 3.0;
 /// Mean ratio of rated cycles: makers rate the same cells for 1,000 to 10,000 (assumed).
 const OF_CYCLES: f64 = 2.0;
-/// Mean ratio of a figure of a fill that the drive's sheet gives: reviewers read them off plots within
-/// 10 % (assumed).
+/// Mean ratio of a figure of a fill that the drive's sheet gives: reviewers read them off plots
+/// within 10 % (assumed).
 const OF_READ: f64 = 1.1;
 /// Commands outstanding up to which latency decides, not throughput.
 const SINGLE_DEPTH: u32 = 2;

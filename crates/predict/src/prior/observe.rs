@@ -124,8 +124,8 @@ pub(super) fn of_fills(rows: &[LedgerRow]) -> Vec<Observation> {
     rows.iter().filter_map(observe).collect()
 }
 
-/// Phases of a row's fill that end within `gb`: cells in SLC mode can hold so much, and a second
-/// rate within them is none of native cells.
+/// Phases of a row's fill that end within `gb`, which cells in SLC mode can hold: a second rate
+/// within them is not that of native cells.
 fn phases_within(row: &LedgerRow, rows: &[LedgerRow], gb: f64) -> usize {
     let is_beside = |other: &&LedgerRow| {
         other.drive.model == row.drive.model

@@ -39,8 +39,8 @@ const HAS_WRITE_LIMIT: u8 = 0x80;
 const HAS_WRITE_LATENCY: u8 = 0x40;
 
 impl Image for HostConfig {
-    /// The limit of writes and their latency are saved last and where they are not 0: directories of
-    /// drives made before they were there are read as they are.
+    /// The limit of writes and their latency are saved last and where they are not 0: directories
+    /// of drives made before they were there are read as they are.
     fn save(&self, out: &mut Writer<'_>) -> Result<(), ImageError> {
         let limit = self.write_bytes_per_second;
         let write_latency = self.write_latency;
@@ -89,8 +89,8 @@ impl Image for HostConfig {
 }
 
 impl std::fmt::Debug for HostConfig {
-    /// As derived; a limit and a latency of writes of 0 are left out: kept references are found by a
-    /// hash of this text.
+    /// As derived; a limit and a latency of writes of 0 are left out: kept references are found by
+    /// a hash of this text.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let mut text = f.debug_struct("HostConfig");
         text.field("queue_depth", &self.queue_depth)

@@ -59,8 +59,8 @@ impl<F: Translation> Engine<F> {
             }
             Relief::Latency(most) => {
                 host.latency = host.latency.min(most);
-                let rest = Nanos(most.0 - host.latency.0);
-                host.write_latency = host.write_latency.min(rest);
+                let most_of_writes = Nanos(most.0 - host.latency.0);
+                host.write_latency = host.write_latency.min(most_of_writes);
             }
             Relief::QueueDepth(least) => host.queue_depth = host.queue_depth.max(least),
             Relief::MapInDram => {
