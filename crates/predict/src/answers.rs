@@ -513,6 +513,17 @@ mod tests {
         assert_eq!(unknown, Err(NoPrediction::CacheUnknown));
     }
 
+    /// A draft whose sheet says 6,500 MB/s was shown with the rate of its link, at which its buffer
+    /// takes the beginning.
+    #[test]
+    fn the_rate_of_a_phase_is_not_that_of_the_buffer() {
+        let mut rates = vec![7e9; 9];
+        rates.extend(vec![6.5e9; 60]);
+        rates.extend(vec![1e9; 59]);
+        let first = fill_figure(&rates, FillFigure::Rate(1), 2000.0, true);
+        assert_eq!(first, Ok(6500.0));
+    }
+
     /// A drive whose cache is as fast as its link allows shows no end of it in most draws, and was
     /// predicted to have none; a row of the end is of a drive that showed one.
     #[test]

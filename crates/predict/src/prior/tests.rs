@@ -122,3 +122,23 @@ fn every_row_is_predicted_by_a_model_of_its_own_maker() {
     }
     assert!(makers.len() > 5, "{makers:?}");
 }
+
+/// A QLC drive that writes 3,500 MB/s until 460 of 2,000 GB are full is in its cache until then:
+/// cells of four bits were said to take that rate, by the second phase of its fill.
+#[test]
+fn a_phase_that_the_cells_in_slc_mode_can_hold_is_cache() {
+    let rows: Vec<LedgerRow> = Ledger::open()
+        .all_rows()
+        .iter()
+        .filter(|row| row.drive.family == "hp-fx700")
+        .cloned()
+        .collect();
+    let fills = observe::of_fills(&rows);
+    let value = |constant| {
+        let mut of_constant = fills.iter().filter(|fill| fill.constant == constant);
+        of_constant.next().map(|fill| fill.value)
+    };
+    assert_eq!(value(PriorConstant::CacheShare), Some(0.23));
+    let past = value(PriorConstant::DirectRate).unwrap() * 2_f64.sqrt();
+    assert!((past - 130e6).abs() < 1.0, "{past}");
+}
